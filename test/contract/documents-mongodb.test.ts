@@ -60,7 +60,7 @@ function suites(): void {
     return { definition, one, other: await open() };
   };
 
-  test('mongodb: every change made by one instance reaches the followers of another', async (t) => {
+  test.serial('mongodb: every change made by one instance reaches the followers of another', async (t) => {
     const { definition, one, other } = await opened('instances');
     const changes: Change<Thing>[] = [];
     await other.follow(definition, (change) => changes.push(change));
@@ -72,7 +72,7 @@ function suites(): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test('mongodb: a feed is fresh under a steady stream of changes, which never leaves it idle', async (t) => {
+  test.serial('mongodb: a feed is fresh under a steady stream of changes, which never leaves it idle', async (t) => {
     const { definition, one, other } = await opened('steady');
     let told = 0;
     const feed = await other.follow(definition, () => {
@@ -90,7 +90,7 @@ function suites(): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test('mongodb: the index declared for a filter is the one that is used', async (t) => {
+  test.serial('mongodb: the index declared for a filter is the one that is used', async (t) => {
     const definition = defineCollection<{ state: string; mail: string }>({
       name: 'planned',
       indexes: [['state']],
@@ -113,7 +113,7 @@ function suites(): void {
     await documents.close();
   });
 
-  test('mongodb: what a hand other than ours updated is told as it is then', async (t) => {
+  test.serial('mongodb: what a hand other than ours updated is told as it is then', async (t) => {
     const { definition, one, other } = await opened('by-hand');
     const changes: Change<Thing>[] = [];
     await other.follow(definition, (change) => changes.push(change));
@@ -129,7 +129,7 @@ function suites(): void {
     t.pass();
   });
 
-  test('mongodb: a collection dropped under a follower is told as deletions', async (t) => {
+  test.serial('mongodb: a collection dropped under a follower is told as deletions', async (t) => {
     const { definition, one, other } = await opened('dropped');
     const changes: Change<Thing>[] = [];
     const things = one.of('a').collection(definition);
@@ -269,7 +269,7 @@ function suites(): void {
     );
   });
 
-  test('mongodb: two instances that write the same document in transactions lose no write', async (t) => {
+  test.serial('mongodb: two instances that write the same document in transactions lose no write', async (t) => {
     const { definition, one, other } = await opened('contended');
     await one.of('a').collection(definition).insert({ id: 'x', n: 0 });
     const increment = (documents: Documents) =>

@@ -152,6 +152,7 @@ const filters: readonly (readonly [filter: Filter, ids: string])[] = [
 const titleOf = (filter: Filter): string =>
   JSON.stringify(filter, (_, value) => (value instanceof RegExp ? String(value) : value));
 
+/** One test after the other: forty at once make operations so slow on a busy machine that they pass the limit of their time. */
 export const documentsContract = (name: string, make: () => Promise<Documents>): void => {
   let documents: Documents;
   test.before(async () => {
@@ -167,7 +168,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     (error: unknown): boolean =>
       error instanceof ConflictError && error.kind === kind && error.fields.join() === fields.join();
 
-  test(`${name}: a document is inserted, found, replaced, updated and deleted, with its version`, async (t) => {
+  test.serial(`${name}: a document is inserted, found, replaced, updated and deleted, with its version`, async (t) => {
     const things = kept(freshCollection());
     const made = await things.insert({ name: 'one', state: 'open' });
     t.is(made.version, 1);
@@ -191,35 +192,41 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.false(await things.delete(made.id));
   });
 
-  test(`${name}: a write for another version, or for no document, is a conflict and changes nothing`, async (t) => {
-    const things = kept(freshCollection());
-    const made = await things.insert({ name: 'one' });
-    for (const write of [
-      () => things.replace(made.id, { name: 'x' }, 2),
-      () => things.update(made.id, { name: 'x' }, 7),
-      () => things.delete(made.id, 2),
-      () => things.replace('none', { name: 'x' }),
-      () => things.update('none', { name: 'x' }, 1),
-      () => things.delete('none', 1),
-    ])
-      t.true(conflict('version')(await t.throwsAsync(write)));
-    t.deepEqual((await things.list()).items, [made]);
-  });
+  test.serial(
+    `${name}: a write for another version, or for no document, is a conflict and changes nothing`,
+    async (t) => {
+      const things = kept(freshCollection());
+      const made = await things.insert({ name: 'one' });
+      for (const write of [
+        () => things.replace(made.id, { name: 'x' }, 2),
+        () => things.update(made.id, { name: 'x' }, 7),
+        () => things.delete(made.id, 2),
+        () => things.replace('none', { name: 'x' }),
+        () => things.update('none', { name: 'x' }, 1),
+        () => things.delete('none', 1),
+      ])
+        t.true(conflict('version')(await t.throwsAsync(write)));
+      t.deepEqual((await things.list()).items, [made]);
+    },
+  );
 
-  test(`${name}: of simultaneous writes for one version one wins; without a version all are applied`, async (t) => {
-    const things = kept(freshCollection<Record<string, number>>());
-    const { id } = await things.insert({});
-    const versioned = await Promise.allSettled(
-      Array.from({ length: 8 }, (_, n) => things.update(id, { [`v${n}`]: n }, 1)),
-    );
-    t.is(versioned.filter(({ status }) => status === 'fulfilled').length, 1);
-    await Promise.all(Array.from({ length: 8 }, (_, n) => things.update(id, { [`n${n}`]: n })));
-    const found = await things.find(id);
-    t.is(found?.version, 10);
-    for (let n = 0; n < 8; n += 1) t.is(found?.[`n${n}`], n);
-  });
+  test.serial(
+    `${name}: of simultaneous writes for one version one wins; without a version all are applied`,
+    async (t) => {
+      const things = kept(freshCollection<Record<string, number>>());
+      const { id } = await things.insert({});
+      const versioned = await Promise.allSettled(
+        Array.from({ length: 8 }, (_, n) => things.update(id, { [`v${n}`]: n }, 1)),
+      );
+      t.is(versioned.filter(({ status }) => status === 'fulfilled').length, 1);
+      await Promise.all(Array.from({ length: 8 }, (_, n) => things.update(id, { [`n${n}`]: n })));
+      const found = await things.find(id);
+      t.is(found?.version, 10);
+      for (let n = 0; n < 8; n += 1) t.is(found?.[`n${n}`], n);
+    },
+  );
 
-  test(`${name}: an id is unique within its tenant, and any text up to 512 characters`, async (t) => {
+  test.serial(`${name}: an id is unique within its tenant, and any text up to 512 characters`, async (t) => {
     const things = kept(freshCollection());
     for (const id of ['x', 'a.b/$c é\u{1F600}', '__proto__', '0', 'y'.repeat(512)]) {
       await things.insert({ id, name: id });
@@ -232,7 +239,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   });
 
   for (const [what, fields, expected = fields] of awkward)
-    test(`${name}: ${what} is read back as it was stored`, async (t) => {
+    test.serial(`${name}: ${what} is read back as it was stored`, async (t) => {
       const things = kept(freshCollection<Record<string, unknown>>());
       const made = await things.insert({ ...fields });
       const strip = (document: object | undefined): unknown =>
@@ -253,7 +260,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.true(await things.delete(made.id, 3));
     });
 
-  test(`${name}: what is no document is refused`, async (t) => {
+  test.serial(`${name}: what is no document is refused`, async (t) => {
     const things = kept(freshCollection<object>());
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
@@ -262,7 +269,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(await things.count(), 0);
   });
 
-  test(`${name}: filters select the same documents, with and without an index`, async (t) => {
+  test.serial(`${name}: filters select the same documents, with and without an index`, async (t) => {
     const indexed = {
       indexes: [['state'], ['rank'], ['tags'], ['owner.id'], ['members.id', 'members.role'], ['name']],
     };
@@ -279,20 +286,23 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     }
   });
 
-  test(`${name}: a filter that is undefined somewhere, or uses what the stores do not share, is refused`, async (t) => {
-    const things = kept(freshCollection());
-    for (const filter of [
-      { name: undefined },
-      { name: { $in: ['x', undefined] } },
-      { $or: [{ name: undefined }] },
-      { $where: 'true' },
-      { $expr: { $eq: [1, 1] } },
-      { name: { $type: 'string' } },
-    ]) {
-      await t.throwsAsync(things.list({ filter }), { instanceOf: TypeError }, titleOf(filter));
-      await t.throwsAsync(things.count(filter), { instanceOf: TypeError }, titleOf(filter));
-    }
-  });
+  test.serial(
+    `${name}: a filter that is undefined somewhere, or uses what the stores do not share, is refused`,
+    async (t) => {
+      const things = kept(freshCollection());
+      for (const filter of [
+        { name: undefined },
+        { name: { $in: ['x', undefined] } },
+        { $or: [{ name: undefined }] },
+        { $where: 'true' },
+        { $expr: { $eq: [1, 1] } },
+        { name: { $type: 'string' } },
+      ]) {
+        await t.throwsAsync(things.list({ filter }), { instanceOf: TypeError }, titleOf(filter));
+        await t.throwsAsync(things.count(filter), { instanceOf: TypeError }, titleOf(filter));
+      }
+    },
+  );
 
   /** All ids page by page, while others come and go between the pages. */
   const pagedIds = async (things: Collection<Thing>, sort: FindOptions['sort']): Promise<string[]> => {
@@ -309,61 +319,67 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     return ids;
   };
 
-  test(`${name}: pages in any order follow each other without gap or repetition while documents come and go`, async (t) => {
-    const definition = freshCollection({ indexes: [['state', 'rank']] });
-    await documents.ensureCollections([definition]);
-    const things = kept(definition);
-    const ranks = [3, 1, 2, 2, null, undefined, 'b', 'a', '\u{1F600}', '\uFFFD', true, false, -1, 0.5];
-    const wanted = new Set<string>();
-    for (const [n, rank] of ranks.entries())
-      for (const state of ['x', 'y']) wanted.add((await things.insert({ id: `${state}${n}`, state, rank })).id);
-    const orders: readonly FindOptions['sort'][] = [
-      undefined,
-      { id: -1 },
-      { rank: 1 },
-      { rank: -1 },
-      { state: -1, rank: 1 },
-      { state: 1, rank: -1, id: -1 },
-      { createdAt: -1, rank: 1 },
-    ];
-    const lists: string[][] = [];
-    for (const sort of orders) {
-      const all = (await things.list({ ...(sort && { sort }) })).items.map(({ id }) => id);
-      t.deepEqual([...all].sort(), [...wanted].sort());
-      t.deepEqual(await pagedIds(things, sort), all, JSON.stringify(sort));
-      lists.push(all);
-    }
-    t.is(lists[2]?.filter((id) => id.startsWith('x')).join(), 'x4,x5,x12,x13,x1,x2,x3,x0,x7,x6,x9,x8,x11,x10');
-    t.is(lists[3]?.filter((id) => id.startsWith('x')).join(), 'x10,x11,x8,x9,x6,x7,x0,x2,x3,x1,x13,x12,x4,x5');
-  });
+  test.serial(
+    `${name}: pages in any order follow each other without gap or repetition while documents come and go`,
+    async (t) => {
+      const definition = freshCollection({ indexes: [['state', 'rank']] });
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      const ranks = [3, 1, 2, 2, null, undefined, 'b', 'a', '\u{1F600}', '\uFFFD', true, false, -1, 0.5];
+      const wanted = new Set<string>();
+      for (const [n, rank] of ranks.entries())
+        for (const state of ['x', 'y']) wanted.add((await things.insert({ id: `${state}${n}`, state, rank })).id);
+      const orders: readonly FindOptions['sort'][] = [
+        undefined,
+        { id: -1 },
+        { rank: 1 },
+        { rank: -1 },
+        { state: -1, rank: 1 },
+        { state: 1, rank: -1, id: -1 },
+        { createdAt: -1, rank: 1 },
+      ];
+      const lists: string[][] = [];
+      for (const sort of orders) {
+        const all = (await things.list({ ...(sort && { sort }) })).items.map(({ id }) => id);
+        t.deepEqual([...all].sort(), [...wanted].sort());
+        t.deepEqual(await pagedIds(things, sort), all, JSON.stringify(sort));
+        lists.push(all);
+      }
+      t.is(lists[2]?.filter((id) => id.startsWith('x')).join(), 'x4,x5,x12,x13,x1,x2,x3,x0,x7,x6,x9,x8,x11,x10');
+      t.is(lists[3]?.filter((id) => id.startsWith('x')).join(), 'x10,x11,x8,x9,x6,x7,x0,x2,x3,x1,x13,x12,x4,x5');
+    },
+  );
 
-  test(`${name}: a range of ids is listed in either direction, with or without an index, page by page`, async (t) => {
-    const definition = freshCollection({ indexes: [['state']] });
-    await documents.ensureCollections([definition]);
-    const things = kept(definition);
-    const ids = ['a', 'b', 'c', 'd', 'e', '\u{1F600}', '\uFFFD', '\u{10FFFF}'.repeat(3)];
-    for (const [n, id] of ids.entries()) await things.insert({ id, rank: n, state: n % 2 === 0 ? 'even' : 'odd' });
-    const found = async (filter: Filter, direction: 1 | -1): Promise<string> => {
-      const all: string[] = [];
-      let after: string | undefined;
-      do {
-        const page = await things.list({ filter, sort: { id: direction }, limit: 2, after });
-        all.push(...page.items.map(({ id }) => ids.indexOf(id)).map(String));
-        after = page.nextCursor ?? undefined;
-      } while (after !== undefined);
-      t.is(await things.count(filter), all.length);
-      return all.join('');
-    };
-    t.is(await found({}, 1), '01234657');
-    t.is(await found({}, -1), '75643210');
-    t.is(await found({ id: { $gt: 'a', $lte: 'd' } }, 1), '123');
-    t.is(await found({ id: { $gt: 'a', $lte: 'd' } }, -1), '321');
-    t.is(await found({ id: { $gte: 'b' }, state: 'even' }, -1), '642');
-    t.is(await found({ id: { $lt: 'd' }, state: 'odd' }, 1), '1');
-    t.is(await found({ id: { $gt: 'c', $lt: 'b' } }, 1), '');
-  });
+  test.serial(
+    `${name}: a range of ids is listed in either direction, with or without an index, page by page`,
+    async (t) => {
+      const definition = freshCollection({ indexes: [['state']] });
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      const ids = ['a', 'b', 'c', 'd', 'e', '\u{1F600}', '\uFFFD', '\u{10FFFF}'.repeat(3)];
+      for (const [n, id] of ids.entries()) await things.insert({ id, rank: n, state: n % 2 === 0 ? 'even' : 'odd' });
+      const found = async (filter: Filter, direction: 1 | -1): Promise<string> => {
+        const all: string[] = [];
+        let after: string | undefined;
+        do {
+          const page = await things.list({ filter, sort: { id: direction }, limit: 2, after });
+          all.push(...page.items.map(({ id }) => ids.indexOf(id)).map(String));
+          after = page.nextCursor ?? undefined;
+        } while (after !== undefined);
+        t.is(await things.count(filter), all.length);
+        return all.join('');
+      };
+      t.is(await found({}, 1), '01234657');
+      t.is(await found({}, -1), '75643210');
+      t.is(await found({ id: { $gt: 'a', $lte: 'd' } }, 1), '123');
+      t.is(await found({ id: { $gt: 'a', $lte: 'd' } }, -1), '321');
+      t.is(await found({ id: { $gte: 'b' }, state: 'even' }, -1), '642');
+      t.is(await found({ id: { $lt: 'd' }, state: 'odd' }, 1), '1');
+      t.is(await found({ id: { $gt: 'c', $lt: 'b' } }, 1), '');
+    },
+  );
 
-  test(`${name}: documents inserted between pages shift nothing`, async (t) => {
+  test.serial(`${name}: documents inserted between pages shift nothing`, async (t) => {
     const things = kept(freshCollection());
     for (let n = 10; n < 20; n += 1) await things.insert({ id: `m${n}`, rank: n });
     const first = await things.list({ sort: { rank: 1 }, limit: 4 });
@@ -374,7 +390,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(second.nextCursor, null);
   });
 
-  test(`${name}: a cursor that was tampered with, or of another order, is refused`, async (t) => {
+  test.serial(`${name}: a cursor that was tampered with, or of another order, is refused`, async (t) => {
     const things = kept(freshCollection());
     for (let n = 0; n < 3; n += 1) await things.insert({ rank: n });
     const { nextCursor } = await things.list({ sort: { rank: 1 }, limit: 1 });
@@ -393,7 +409,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await t.throwsAsync(things.list({ sort: { rank: 1 } }), { instanceOf: TypeError });
   });
 
-  test(`${name}: a unique set binds one tenant, a set unique everywhere all of them`, async (t) => {
+  test.serial(`${name}: a unique set binds one tenant, a set unique everywhere all of them`, async (t) => {
     const definition = freshCollection({
       unique: [['name'], ['state', 'owner.id']],
       uniqueEverywhere: [['owner.mail']],
@@ -422,16 +438,19 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(same.filter(({ status }) => status === 'fulfilled').length, 1);
   });
 
-  test(`${name}: documents without a field of a unique set, or with null there, do not disturb each other`, async (t) => {
-    const definition = freshCollection({ unique: [['name'], ['state', 'rank']], uniqueEverywhere: [['owner.mail']] });
-    await documents.ensureCollections([definition]);
-    const things = kept(definition);
-    for (let n = 0; n < 3; n += 1) await things.insert({ state: 's' });
-    for (let n = 0; n < 3; n += 1) await things.insert({ state: null, rank: 1, owner: {} });
-    t.is(await things.count(), 6);
-  });
+  test.serial(
+    `${name}: documents without a field of a unique set, or with null there, do not disturb each other`,
+    async (t) => {
+      const definition = freshCollection({ unique: [['name'], ['state', 'rank']], uniqueEverywhere: [['owner.mail']] });
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      for (let n = 0; n < 3; n += 1) await things.insert({ state: 's' });
+      for (let n = 0; n < 3; n += 1) await things.insert({ state: null, rank: 1, owner: {} });
+      t.is(await things.count(), 6);
+    },
+  );
 
-  test(`${name}: an index or unique set declared later holds for the documents that are there`, async (t) => {
+  test.serial(`${name}: an index or unique set declared later holds for the documents that are there`, async (t) => {
     const before = freshCollection({ unique: [['name']] });
     await documents.ensureCollections([before]);
     for (let n = 0; n < 3; n += 1) await kept(before).insert({ name: `n${n}`, state: 's' });
@@ -446,7 +465,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(await kept<Thing>(loose).count({ state: 's' }), 4);
   });
 
-  test(`${name}: a tenant sees nothing of another's document, by any method`, async (t) => {
+  test.serial(`${name}: a tenant sees nothing of another's document, by any method`, async (t) => {
     const definition = freshCollection({ indexes: [['name']], unique: [['name']] });
     await documents.ensureCollections([definition]);
     const mine = kept(definition);
@@ -489,7 +508,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.throws(() => documents.of(''));
   });
 
-  test(`${name}: everywhere reads all tenants' documents once, with their tenant`, async (t) => {
+  test.serial(`${name}: everywhere reads all tenants' documents once, with their tenant`, async (t) => {
     const definition = freshCollection({ indexes: [['state']] });
     await documents.ensureCollections([definition]);
     for (const tenant of [a, b])
@@ -507,7 +526,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     for await (const _ of documents.everywhere(definition)) break;
   });
 
-  test(`${name}: a transaction's writes are seen inside at once, outside all together after it`, async (t) => {
+  test.serial(`${name}: a transaction's writes are seen inside at once, outside all together after it`, async (t) => {
     const definition = freshCollection({ unique: [['name']] });
     const audit = freshCollection<{ n: number }>();
     await documents.ensureCollections([definition, audit]);
@@ -533,7 +552,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is((await kept(audit, b).find('1'))?.n, 1);
   });
 
-  test(`${name}: nothing of a transaction remains when its work rejects, or a write in it did`, async (t) => {
+  test.serial(`${name}: nothing of a transaction remains when its work rejects, or a write in it did`, async (t) => {
     const definition = freshCollection({ unique: [['name']] });
     await documents.ensureCollections([definition]);
     const things = kept(definition);
@@ -567,7 +586,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     );
   });
 
-  test(`${name}: simultaneous transactions over the same documents are as one after the other`, async (t) => {
+  test.serial(`${name}: simultaneous transactions over the same documents are as one after the other`, async (t) => {
     const definition = freshCollection<{ n: number }>();
     await documents.ensureCollections([definition]);
     const counters = kept(definition);
@@ -588,21 +607,24 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(await counters.count(), 3);
   });
 
-  test(`${name}: operations that a transaction's work did not await belong to it, later ones are refused`, async (t) => {
-    const definition = freshCollection();
-    await documents.ensureCollections([definition]);
-    let late = (): Promise<unknown> => Promise.resolve();
-    await documents.transaction(async (transaction) => {
-      const staged = transaction.of(a).collection(definition);
-      void Promise.all([staged.insert({ id: '1' }), staged.insert({ id: '2' })]);
-      late = () => staged.insert({ id: '3' });
-    });
-    t.is(await kept(definition).count(), 2);
-    await t.throwsAsync(late, { message: /transaction is over/ });
-    t.is(await kept(definition).count(), 2);
-  });
+  test.serial(
+    `${name}: operations that a transaction's work did not await belong to it, later ones are refused`,
+    async (t) => {
+      const definition = freshCollection();
+      await documents.ensureCollections([definition]);
+      let late = (): Promise<unknown> => Promise.resolve();
+      await documents.transaction(async (transaction) => {
+        const staged = transaction.of(a).collection(definition);
+        void Promise.all([staged.insert({ id: '1' }), staged.insert({ id: '2' })]);
+        late = () => staged.insert({ id: '3' });
+      });
+      t.is(await kept(definition).count(), 2);
+      await t.throwsAsync(late, { message: /transaction is over/ });
+      t.is(await kept(definition).count(), 2);
+    },
+  );
 
-  test(`${name}: a write past the transaction that it is in is refused rather than waited for`, async (t) => {
+  test.serial(`${name}: a write past the transaction that it is in is refused rather than waited for`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
     const things = kept(definition);
@@ -628,7 +650,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   const brief = ({ tenantId, id, document }: Change<object>): string =>
     `${tenantId === a ? 'a' : 'b'}/${id}/${document?.version ?? 'gone'}`;
 
-  test(`${name}: a follower hears of everything there is, then of each change in order`, async (t) => {
+  test.serial(`${name}: a follower hears of everything there is, then of each change in order`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
     await kept(definition).insert({ id: '1', name: 'one' });
@@ -658,7 +680,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.is(changes.length, 7);
   });
 
-  test(`${name}: a collection that is not there yet can be followed, read and counted`, async (t) => {
+  test.serial(`${name}: a collection that is not there yet can be followed, read and counted`, async (t) => {
     const definition = freshCollection();
     t.is(await kept(definition).find('x'), undefined);
     t.is(await kept(definition).count(), 0);
@@ -670,61 +692,67 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await feed.close();
   });
 
-  test(`${name}: a follower that starts amid writes misses none and hears each document's versions in order`, async (t) => {
-    const definition = freshCollection<{ n: number }>();
-    await documents.ensureCollections([definition]);
-    const things = kept(definition);
-    for (let n = 0; n < 5; n += 1) await things.insert({ id: `${n}`, n: 0 });
-    let writing = true;
-    const write = async (id: string): Promise<void> => {
-      for (let n = 1; writing; n += 1) await things.update(id, { n });
-    };
-    const writers = ['0', '1', '2', '3', '4'].map(write);
-    const followers: { feed: Feed; changes: Change<{ n: number }>[] }[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      followers.push(await following(definition));
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    writing = false;
-    await Promise.all(writers);
-    const last = new Map((await things.list()).items.map(({ id, version }) => [id, version]));
-    for (const { feed, changes } of followers) {
-      const heard = new Map<string, number>();
-      const settled = (): boolean => {
-        for (const { id, document } of changes.splice(0)) {
-          const before = heard.get(id);
-          if (before !== undefined) t.is(document?.version, before + 1);
-          heard.set(id, document?.version ?? 0);
-        }
-        return [...last].every(([id, version]) => heard.get(id) === version);
+  test.serial(
+    `${name}: a follower that starts amid writes misses none and hears each document's versions in order`,
+    async (t) => {
+      const definition = freshCollection<{ n: number }>();
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      for (let n = 0; n < 5; n += 1) await things.insert({ id: `${n}`, n: 0 });
+      let writing = true;
+      const write = async (id: string): Promise<void> => {
+        for (let n = 1; writing; n += 1) await things.update(id, { n });
       };
-      await eventually('last versions told', settled);
+      const writers = ['0', '1', '2', '3', '4'].map(write);
+      const followers: { feed: Feed; changes: Change<{ n: number }>[] }[] = [];
+      for (let n = 0; n < 4; n += 1) {
+        followers.push(await following(definition));
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      writing = false;
+      await Promise.all(writers);
+      const last = new Map((await things.list()).items.map(({ id, version }) => [id, version]));
+      for (const { feed, changes } of followers) {
+        const heard = new Map<string, number>();
+        const settled = (): boolean => {
+          for (const { id, document } of changes.splice(0)) {
+            const before = heard.get(id);
+            if (before !== undefined) t.is(document?.version, before + 1);
+            heard.set(id, document?.version ?? 0);
+          }
+          return [...last].every(([id, version]) => heard.get(id) === version);
+        };
+        await eventually('last versions told', settled);
+        await feed.close();
+      }
+    },
+  );
+
+  test.serial(
+    `${name}: a transaction that is rolled back is not told, one that is committed is told whole`,
+    async (t) => {
+      const definition = freshCollection();
+      await documents.ensureCollections([definition]);
+      const { feed, changes } = await following(definition);
+      await t.throwsAsync(
+        documents.transaction(async (transaction) => {
+          await transaction.of(a).collection(definition).insert({ id: 'never' });
+          throw new Error('no');
+        }),
+      );
+      await documents.transaction(async (transaction) => {
+        await transaction.of(a).collection(definition).insert({ id: '1' });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        t.is(changes.length, 0);
+        await transaction.of(a).collection(definition).insert({ id: '2' });
+      });
+      await eventually('changes told', () => changes.length >= 2);
+      t.deepEqual(changes.map(brief), ['a/1/1', 'a/2/1']);
       await feed.close();
-    }
-  });
+    },
+  );
 
-  test(`${name}: a transaction that is rolled back is not told, one that is committed is told whole`, async (t) => {
-    const definition = freshCollection();
-    await documents.ensureCollections([definition]);
-    const { feed, changes } = await following(definition);
-    await t.throwsAsync(
-      documents.transaction(async (transaction) => {
-        await transaction.of(a).collection(definition).insert({ id: 'never' });
-        throw new Error('no');
-      }),
-    );
-    await documents.transaction(async (transaction) => {
-      await transaction.of(a).collection(definition).insert({ id: '1' });
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      t.is(changes.length, 0);
-      await transaction.of(a).collection(definition).insert({ id: '2' });
-    });
-    await eventually('changes told', () => changes.length >= 2);
-    t.deepEqual(changes.map(brief), ['a/1/1', 'a/2/1']);
-    await feed.close();
-  });
-
-  test(`${name}: a feed is fresh while it is idle, and infinitely stale once its follower failed`, async (t) => {
+  test.serial(`${name}: a feed is fresh while it is idle, and infinitely stale once its follower failed`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
     const { feed } = await following(definition);
@@ -741,7 +769,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await failing.close();
   });
 
-  test(`${name}: check answers while the store can be used`, async (t) => {
+  test.serial(`${name}: check answers while the store can be used`, async (t) => {
     await t.notThrowsAsync(documents.check());
   });
 };
