@@ -26,6 +26,7 @@ const outcome = async (saving: Promise<number>): Promise<number | 'conflict'> =>
     throw error;
   });
 
+/** One test after the other: twenty at once make operations so slow on a busy machine that they pass the limit of their time. */
 export const statesContract = (
   name: string,
   {
@@ -72,7 +73,7 @@ export const statesContract = (
     ['a part of a larger memory', randomBytes(1_000).subarray(100, 200)],
   ];
   for (const [what, bytes] of contents) {
-    test(`${name}: ${what} is loaded as it was saved, and its number tells it`, async (t) => {
+    test.serial(`${name}: ${what} is loaded as it was saved, and its number tells it`, async (t) => {
       const key = freshKey();
       const number = await one.save(key, bytes, undefined);
       const loaded = await other.load(key);
@@ -82,7 +83,7 @@ export const statesContract = (
     });
   }
 
-  test(`${name}: what was never saved is not there`, async (t) => {
+  test.serial(`${name}: what was never saved is not there`, async (t) => {
     const key = freshKey();
     t.is(await one.load(key), undefined);
     t.is(await one.number(key), undefined);
@@ -91,19 +92,29 @@ export const statesContract = (
     t.deepEqual(await chunkIds(key), []);
   });
 
-  test(`${name}: a save takes the place of the one before, of whatever size, and leaves no chunks of it`, async (t) => {
-    const key = freshKey();
-    let number: number | undefined;
-    for (const bytes of [several(), randomBytes(5_000_000), randomBytes(10), several(), new Uint8Array(), several()]) {
-      const next = await one.save(key, bytes, number);
-      t.true(number === undefined || next > number);
-      number = next;
-      t.true(areEqual(await one.load(key), bytes));
-      t.is((await chunkIds(key)).length, await chunksOf(key));
-    }
-  });
+  test.serial(
+    `${name}: a save takes the place of the one before, of whatever size, and leaves no chunks of it`,
+    async (t) => {
+      const key = freshKey();
+      let number: number | undefined;
+      for (const bytes of [
+        several(),
+        randomBytes(5_000_000),
+        randomBytes(10),
+        several(),
+        new Uint8Array(),
+        several(),
+      ]) {
+        const next = await one.save(key, bytes, number);
+        t.true(number === undefined || next > number);
+        number = next;
+        t.true(areEqual(await one.load(key), bytes));
+        t.is((await chunkIds(key)).length, await chunksOf(key));
+      }
+    },
+  );
 
-  test(`${name}: keys whose names begin alike do not touch each other`, async (t) => {
+  test.serial(`${name}: keys whose names begin alike do not touch each other`, async (t) => {
     const key = freshKey();
     const keys = [key, `${key}0`, `${key}/0`, `${key}-`];
     const saved = new Map<string, Buffer>();
@@ -116,42 +127,47 @@ export const statesContract = (
     for (const each of keys.slice(1)) t.true(areEqual(await one.load(each), saved.get(each)));
   });
 
-  test(`${name}: of two that save on the same number one wins, a hundred times, and readers never see a mix`, async (t) => {
-    const key = freshKey();
-    let number: number | undefined;
-    let isOver = false;
-    /** Each snapshot is a half twice. The halves of a mix would differ. */
-    const doubled = (bytes: number): Buffer => {
-      const half = randomBytes(bytes);
-      return Buffer.concat([half, half]);
-    };
-    const reader = async (): Promise<number> => {
-      let reads = 0;
-      for (; !isOver; reads++) {
-        const bytes = (await other.load(key))?.bytes ?? new Uint8Array();
-        const middle = bytes.length >> 1;
-        t.is(Buffer.compare(bytes.subarray(0, middle), bytes.subarray(middle)), 0);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+  test.serial(
+    `${name}: of two that save on the same number one wins, a hundred times, and readers never see a mix`,
+    async (t) => {
+      const key = freshKey();
+      let number: number | undefined;
+      let isOver = false;
+      /** Each snapshot is a half twice. The halves of a mix would differ. */
+      const doubled = (bytes: number): Buffer => {
+        const half = randomBytes(bytes);
+        return Buffer.concat([half, half]);
+      };
+      const reader = async (): Promise<number> => {
+        let reads = 0;
+        for (; !isOver; reads++) {
+          const bytes = (await other.load(key))?.bytes ?? new Uint8Array();
+          const middle = bytes.length >> 1;
+          t.is(Buffer.compare(bytes.subarray(0, middle), bytes.subarray(middle)), 0);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+        return reads;
+      };
+      const reading = reader();
+      for (let round = 0; round < 100; round++) {
+        const bytes = [one, other].map(() => doubled(round % 10 === 0 ? 1_000_000 : 500));
+        const saves = [one, other].map((states, index) =>
+          outcome(states.save(key, bytes[index] ?? Buffer.of(), number)),
+        );
+        const outcomes = await Promise.all(saves);
+        const winner = outcomes.findIndex((each) => each !== 'conflict');
+        number = await one.number(key);
+        t.deepEqual(outcomes[winner], number);
+        t.is(outcomes[1 - winner], 'conflict');
+        t.true(areEqual(await one.load(key), bytes[winner]));
+        t.is((await chunkIds(key)).length, await chunksOf(key));
       }
-      return reads;
-    };
-    const reading = reader();
-    for (let round = 0; round < 100; round++) {
-      const bytes = [one, other].map(() => doubled(round % 10 === 0 ? 1_000_000 : 500));
-      const saves = [one, other].map((states, index) => outcome(states.save(key, bytes[index] ?? Buffer.of(), number)));
-      const outcomes = await Promise.all(saves);
-      const winner = outcomes.findIndex((each) => each !== 'conflict');
-      number = await one.number(key);
-      t.deepEqual(outcomes[winner], number);
-      t.is(outcomes[1 - winner], 'conflict');
-      t.true(areEqual(await one.load(key), bytes[winner]));
-      t.is((await chunkIds(key)).length, await chunksOf(key));
-    }
-    isOver = true;
-    t.true((await reading) > 0);
-  });
+      isOver = true;
+      t.true((await reading) > 0);
+    },
+  );
 
-  test(`${name}: a snapshot that is replaced while it is read is read anew`, async (t) => {
+  test.serial(`${name}: a snapshot that is replaced while it is read is read anew`, async (t) => {
     const key = freshKey();
     const number = await one.save(key, several(), undefined);
     const bytes = several();
@@ -175,7 +191,7 @@ export const statesContract = (
     t.true(areEqual(loaded, bytes));
   });
 
-  test(`${name}: who paused while others saved, removed and saved anew cannot overwrite them`, async (t) => {
+  test.serial(`${name}: who paused while others saved, removed and saved anew cannot overwrite them`, async (t) => {
     const key = freshKey();
     const paused = await one.save(key, several(), undefined);
     const next = await other.save(key, several(), paused);
@@ -189,7 +205,7 @@ export const statesContract = (
     t.is((await chunkIds(key)).length, await chunksOf(key));
   });
 
-  test(`${name}: what is removed is gone, with its chunks`, async (t) => {
+  test.serial(`${name}: what is removed is gone, with its chunks`, async (t) => {
     const key = freshKey();
     await one.save(key, several(), undefined);
     await other.remove(key);
@@ -240,19 +256,22 @@ export const statesContract = (
     ],
   ];
   for (const [what, fault, damage] of damages) {
-    test(`${name}: loading fails with the key and the remedy when ${what}, and a new snapshot can be saved`, async (t) => {
-      const key = freshKey();
-      const number = await one.save(key, several(), undefined);
-      await damage(key);
-      const error = await t.throwsAsync(other.load(key), { instanceOf: DamagedStateError });
-      t.true(error?.message.startsWith(`the saved state ${key} is damaged: `));
-      t.regex(error?.message ?? '', fault);
-      t.regex(error?.message ?? '', /Restore the documents from a backup, or remove this state/);
-      t.true(error?.message.endsWith(`oiq processor-state remove ${key}`));
-      const bytes = several();
-      await one.save(key, bytes, number);
-      t.true(areEqual(await other.load(key), bytes));
-    });
+    test.serial(
+      `${name}: loading fails with the key and the remedy when ${what}, and a new snapshot can be saved`,
+      async (t) => {
+        const key = freshKey();
+        const number = await one.save(key, several(), undefined);
+        await damage(key);
+        const error = await t.throwsAsync(other.load(key), { instanceOf: DamagedStateError });
+        t.true(error?.message.startsWith(`the saved state ${key} is damaged: `));
+        t.regex(error?.message ?? '', fault);
+        t.regex(error?.message ?? '', /Restore the documents from a backup, or remove this state/);
+        t.true(error?.message.endsWith(`oiq processor-state remove ${key}`));
+        const bytes = several();
+        await one.save(key, bytes, number);
+        t.true(areEqual(await other.load(key), bytes));
+      },
+    );
   }
 
   for (const [moment, saved] of [
@@ -260,7 +279,7 @@ export const statesContract = (
     ['before it is current', 'the one before'],
     ['once it is current', 'the new one'],
   ] as const) {
-    test(`${name}: killed ${moment}, a save leaves ${saved} and nothing else after the next save`, async (t) => {
+    test.serial(`${name}: killed ${moment}, a save leaves ${saved} and nothing else after the next save`, async (t) => {
       const key = freshKey();
       const before = several();
       const number = await one.save(key, before, undefined);
