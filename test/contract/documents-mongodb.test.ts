@@ -12,9 +12,10 @@ import {
   type Documents,
   defineCollection,
 } from '../../schemas/ports/documents.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
-import { eventually, stretched } from '../waiting.ts';
+import { eventually } from '../waiting.ts';
 import { documentsContract } from './documents.ts';
 
 interface Thing {
@@ -31,9 +32,7 @@ function suites(): void {
   const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
   const stores: Documents[] = [];
   const open = async (): Promise<Documents> => {
-    // How soon an outage is told is judged below, by the limits that there are.
-    const limits = { operationMs: stretched(20_000), transactionMs: stretched(40_000) };
-    const documents = await mongoDocuments({ url: within(await urls), limits });
+    const documents = await patientDocuments(within(await urls));
     stores.push(documents);
     return documents;
   };

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { jobsContract } from './jobs.ts';
 
@@ -9,5 +9,5 @@ else
   jobsContract(async () => {
     const services = await startServices(['mongodb']);
     const url = services.url('mongodb').replace('/?', `/oiq-jobs-${process.pid}-${Date.now()}?`);
-    return mongoDocuments({ url });
+    return patientDocuments(url);
   });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { patchUser, removeUser } from '../../api/groups/users/members.ts';
 import type { Caller } from '../../api/identity/caller.ts';
@@ -15,6 +14,7 @@ import type { DeclaredOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 
 const clock = { now: () => Date.now() };
@@ -144,7 +144,7 @@ else {
     await client.close();
   });
   suite('mongodb', async () => {
-    const documents = await mongoDocuments({ url: within(await urls) });
+    const documents = await patientDocuments(within(await urls));
     await documents.ensureCollections([users, memberships]);
     return documents;
   });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type Db, MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { type MongoRecord, recordOf } from '../../adapters/documents-mongodb/form.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { at, foreignDocuments, readsAreBounded } from './reads-bounded.ts';
 
@@ -37,7 +37,7 @@ else {
     await fill(database);
     let last = new Date(0);
     return {
-      options: { openDocuments: async () => mongoDocuments({ url: url.replace('/?', `/${name}?`) }) },
+      options: { openDocuments: async () => patientDocuments(url.replace('/?', `/${name}?`)) },
       async filled() {
         await database.command({ profile: 2 });
       },

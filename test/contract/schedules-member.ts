@@ -1,18 +1,18 @@
 /** A process of a schedule over Kafka and MongoDB, to be killed or paused. Prints a line when it has saved something; a line of input stops it. */
 import { createInterface } from 'node:readline';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
 const [brokers = '', url = '', id = ''] = process.argv.slice(2);
 const bus = await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
-const documents = await mongoDocuments({ url });
+const documents = await patientDocuments(url);
 const producer = await bus.producer();
 const states = openStates({ documents, clock: systemClock });
 const running = runSchedule(madeUpChecks(id).schedule, {

@@ -6,9 +6,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { madeUpChecks } from './made-up-checks.ts';
@@ -41,7 +41,7 @@ test('every due time takes effect once, also when a process is paused beyond its
   const brokers = services.url('kafka');
   const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
   const bus = await kafkaBus({ brokers: brokers.split(',') });
-  const documents = await mongoDocuments({ url });
+  const documents = await patientDocuments(url);
   t.teardown(async () => {
     await bus.close();
     await documents.close();

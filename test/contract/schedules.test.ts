@@ -6,7 +6,6 @@ import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
 import { startProcessors } from '../../processors/index.ts';
@@ -17,6 +16,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { schedulesContract } from './schedules.ts';
@@ -41,7 +41,7 @@ const stores = {
   async MongoDB() {
     const services = await startServices(['mongodb']);
     const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
-    return mongoDocuments({ url });
+    return patientDocuments(url);
   },
 };
 

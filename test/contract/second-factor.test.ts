@@ -7,13 +7,13 @@ import test from 'ava';
 import { MongoClient } from 'mongodb';
 import { generateSecret, generateSync } from 'otplib';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { makeRecoveryCodes, sealedFor } from '../../api/identity/multi-factor-codes.ts';
 import { useCode } from '../../api/identity/second-factor.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 
 const clock = { now: () => Date.now() };
@@ -80,7 +80,7 @@ else {
   });
   contract('mongodb', async () => {
     const url = (await urls).replace('/?', `/${name}?`);
-    const instances = [await mongoDocuments({ url }), await mongoDocuments({ url })];
+    const instances = [await patientDocuments(url), await patientDocuments(url)];
     await instances[0]?.ensureCollections([multiFactors]);
     return instances;
   });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { statesContract } from './states.ts';
 
@@ -20,7 +20,7 @@ function suite(): void {
   statesContract('mongodb', {
     async open() {
       const url = await urlOf();
-      return [await mongoDocuments({ url }), await mongoDocuments({ url })];
+      return [await patientDocuments(url), await patientDocuments(url)];
     },
     store: async () => ['mongodb', await urlOf()],
   });

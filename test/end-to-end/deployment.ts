@@ -1,7 +1,6 @@
 /** Installations for tests and benchmarks: set up as a first start would, with limits out of the way. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { makeFirstStart } from '../../api/identity/accounts/first-start.ts';
@@ -9,6 +8,7 @@ import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { owner } from './oiq-process.ts';
 
 /** Without a limit that a load generator would meet. */
@@ -45,7 +45,7 @@ export const embeddedDeployment = async (dataDirectory: string): Promise<string>
 };
 
 /** Sets up an installation whose documents are in a MongoDB database; answers its license key. */
-export const mongoDeployment = async (url: string): Promise<string> => setUp(await mongoDocuments({ url }));
+export const mongoDeployment = async (url: string): Promise<string> => setUp(await patientDocuments(url));
 
 /** No key's own limit either. */
 export const withoutLimits = { OIQ_KEY_REQUESTS_PER_SECOND: String(noLimit) } as const;

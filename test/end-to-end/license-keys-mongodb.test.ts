@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { licenseKeysContract } from './license-keys.ts';
 
@@ -14,5 +14,5 @@ else {
     await client.db(name).dropDatabase();
     await client.close();
   });
-  licenseKeysContract('mongodb', async () => mongoDocuments({ url: (await urls).replace('/?', `/${name}?`) }));
+  licenseKeysContract('mongodb', async () => patientDocuments((await urls).replace('/?', `/${name}?`)));
 }
