@@ -55,6 +55,8 @@ export interface CountedStore {
   read(): Promise<number>;
 }
 
+const mostTries = 10;
+
 const built = operations.filter(({ built, operationId }) => built && !(operationId in unshown));
 
 /** The example, and where it can be searched: what many users elsewhere hold, one at a time, and what nobody holds. */
@@ -74,19 +76,23 @@ export const readsAreBounded = (store: string, open: () => Promise<CountedStore>
     try {
       await filled(a);
       const failures: string[] = [];
-      const failureOf = async (operation: Operation, asked: Asked): Promise<string | undefined> => {
+      const failureOnce = async (operation: Operation, asked: Asked): Promise<string | undefined> => {
         await read();
         const { status } = await a.ask(operation, asked);
         const count = await read();
         if (status === 200 && count <= most) return undefined;
         return `${operation.operationId} ${JSON.stringify(asked.query ?? {})} ${status}: ${count} read`;
       };
+      const failureOf = async (operation: Operation, asked: Asked, index: number): Promise<string | undefined> => {
+        let failure = await failureOnce(operation, asked);
+        // Timed work of the API reads too, and a feed that is behind refuses: what the operation itself reads, it reads each time.
+        for (let again = 0; failure !== undefined && again < mostTries; again++)
+          failure = await failureOnce(operation, (await asksOf(a, operation))[index] ?? asked);
+        return failure;
+      };
       for (const operation of built)
         for (const [index, asked] of (await asksOf(a, operation)).entries()) {
-          if ((await failureOf(operation, asked)) === undefined) continue;
-          // Timed work of the API reads too, once an hour: what the operation itself reads, it reads again.
-          const again = (await asksOf(a, operation))[index] ?? asked;
-          const failure = await failureOf(operation, again);
+          const failure = await failureOf(operation, asked, index);
           if (failure !== undefined) failures.push(failure);
         }
       t.deepEqual(failures, []);
