@@ -100,6 +100,20 @@ test.before(async (t) => {
     // What the SDK exports once more as it shuts down changes nothing.
     return counts.length === 3 && [4, 12, 4].every((least, index) => (counts[index] ?? 0) >= least);
   });
+  // Those of each kind land apart.
+  await eventually('histograms have landed', async () => {
+    const queries = {
+      duration: { kind: 'metric', metric: 'duration', overTime: 'avg' },
+      size: { kind: 'metric', metric: 'size', overTime: 'max' },
+    };
+    const { body } = await ask('POST', '/api/metrics/query', { form: 'table', queries });
+    const rows = Object.values<{ rows: unknown[][] }>(body.results ?? {}).map((result) => result.rows[0]?.[0]);
+    return rows.length === 2 && rows.every((value) => typeof value === 'number');
+  });
+  await eventually('the exemplar has landed', async () => {
+    const { body } = await ask('GET', '/api/metrics/exemplars?metric=http_requests_total');
+    return (body.items ?? []).length > 0;
+  });
 });
 test.after.always(() => subject?.close());
 
