@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../services/ports.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
@@ -37,6 +37,13 @@ export interface OiqOptions {
   readonly ports?: Ports;
 }
 
+/** Limits of time that nothing runs into which works, also where it works slowly. */
+export const busyMachine = (): Readonly<Record<string, string>> => ({
+  OIQ_QUERY_WAIT_SECONDS: '120',
+  OIQ_QUERY_SECONDS: '120',
+  OIQ_SHUTDOWN_SECONDS: String(Math.ceil(stretched(25_000) / 1000)),
+});
+
 /** The environment of a process: the tests' own, without settings, and what is given. */
 const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
@@ -44,6 +51,7 @@ const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.Proce
   NODE_COMPILE_CACHE: compileCache,
   OIQ_BOOTSTRAP_EMAIL: owner.email,
   OIQ_BOOTSTRAP_PASSWORD: owner.password,
+  ...busyMachine(),
   ...settings,
 });
 
@@ -104,7 +112,8 @@ export const spawnOiq = ({
     output = (output + text).slice(-200_000);
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', keep);
-  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  // When it has exited, some of what it printed may still be on the way.
+  const ended = once(child, 'close').then(([code]) => code as number | null);
   const signal = (name: NodeJS.Signals): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(name);
     return ended;
@@ -121,7 +130,7 @@ export const spawnOiq = ({
   };
 };
 
-/** Starts a process and waits until `/readyz` says ready. */
+/** Starts a process and waits until `/readyz` says ready and it has told so: commands reach it, and it has printed all of its start. */
 export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
   const { args = ['start'] } = options;
   const ports = options.ports ?? ((await freePorts(3)) as [number, number, number]);
@@ -134,7 +143,7 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
     if (exited) throw new Error('it ended at its start');
     const ready = await fetch(`${running.http}/readyz`, { signal: AbortSignal.timeout(30_000) }).catch(() => undefined);
     await ready?.arrayBuffer().catch(() => undefined);
-    return ready?.status === 200;
+    return ready?.status === 200 && running.output().includes('OIQ is running');
   };
   await eventually('it is ready', isReady).catch(async (cause: Error) => {
     await running.kill();
@@ -143,13 +152,27 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
   return running;
 };
 
+/** Asks again where the answer is 503: on a busy machine a process says so now and then. */
+const patiently = async (what: string, ask: () => Promise<Response>): Promise<Response> => {
+  let response = await ask();
+  await eventually(`another answer than 503 to ${what}`, async () => {
+    if (response.status !== 503) return true;
+    await response.arrayBuffer();
+    response = await ask();
+    return response.status !== 503;
+  });
+  return response;
+};
+
 /** Signs the owner in; answers the bearer token and the organization. */
 export const signedIn = async (http: string): Promise<{ readonly token: string; readonly tenantId: string }> => {
-  const response = await fetch(`${http}/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(owner),
-  });
+  const response = await patiently('a sign-in', () =>
+    fetch(`${http}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(owner),
+    }),
+  );
   if (response.status !== 200) throw new Error(`login answered ${response.status}: ${await response.text()}`);
   const { token, tenant } = (await response.json()) as { token: string; tenant: string | { id: string } };
   return { token, tenantId: typeof tenant === 'string' ? tenant : tenant.id };
@@ -158,9 +181,16 @@ export const signedIn = async (http: string): Promise<{ readonly token: string; 
 /** Signs the owner in; answers the bearer token. */
 export const signIn = async (http: string): Promise<string> => (await signedIn(http)).token;
 
-/** GETs JSON from the management API; throws on anything but 200. */
-export const read = async <Body>(http: string, path: string, token: string): Promise<Body> => {
-  const response = await fetch(`${http}${path}`, { headers: { authorization: `Bearer ${token}` } });
+/** GETs JSON from the management API; throws on anything but 200, and asks again where that is 503. */
+export const read = async <Body>(
+  http: string,
+  path: string,
+  token: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Body> => {
+  const response = await patiently(`GET ${path}`, () =>
+    fetch(`${http}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
+  );
   if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Body;
 };
