@@ -14,7 +14,8 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
-import { type Harness, startHarness } from './api-harness.ts';
+import { eventually } from '../waiting.ts';
+import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 
@@ -35,6 +36,17 @@ const recordsOf = async (topic: string): Promise<BusRecord[]> => {
     if (end > earliest)
       for await (const record of harness.bus.read(topic, partition, earliest, end)) records.push(record);
   return records;
+};
+
+/** Asks for a replay; answers how it ended, which it may not have yet when it is answered. */
+const replay = async (body: object): Promise<Answer> => {
+  let answer = await harness.ask('POST', '/api/dead-letter/replay', { body });
+  await eventually('the end of the replay', async () => {
+    if (answer.body.state === 'running')
+      answer = await harness.ask('GET', `/api/dead-letter/replays/${answer.body.id}`);
+    return answer.body.state !== 'running';
+  });
+  return answer;
 };
 
 const chunkBytes = 100_000;
@@ -124,7 +136,7 @@ test.serial('a dry run says what a replay would do and does nothing', async (t) 
   await bury({ id: 'good-2', reason: 'too-deep' }, Buffer.from('good two'));
   await bury({ id: 'bad' }, Buffer.from('broken still'));
   await bury({ id: 'cut', cut: true, size: 60_000_000 }, Buffer.from('only the beginning'));
-  const { status, body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { all: true, dryRun: true } });
+  const { status, body } = await replay({ all: true, dryRun: true });
   t.is(status, 200);
   t.is(body.state, 'finished');
   t.deepEqual([body.matched, body.done, body.already, body.failed], [4, 2, 0, 2]);
@@ -133,15 +145,15 @@ test.serial('a dry run says what a replay would do and does nothing', async (t) 
 });
 
 test.serial('a replay publishes what passes now, and what was replayed is never replayed again', async (t) => {
-  const first = await harness.ask('POST', '/api/dead-letter/replay', { body: { reason: 'malformed' } });
+  const first = await replay({ reason: 'malformed' });
   t.deepEqual([first.body.done, first.body.failed], [1, 2]);
   t.deepEqual(await publishedBodies(), ['good one']);
   // The mark has not landed: only the tail of the topic knows.
-  const second = await harness.ask('POST', '/api/dead-letter/replay', { body: { all: true } });
+  const second = await replay({ all: true });
   t.deepEqual([second.body.done, second.body.already, second.body.failed], [1, 1, 2]);
   t.deepEqual(await publishedBodies(), ['good one', 'good two']);
   await landMarks();
-  const third = await harness.ask('POST', '/api/dead-letter/replay', { body: { all: true } });
+  const third = await replay({ all: true });
   t.deepEqual([third.body.matched, third.body.done, third.body.already, third.body.failed], [2, 0, 0, 2]);
   t.deepEqual(await publishedBodies(), ['good one', 'good two']);
   const read = await harness.ask('GET', `/api/dead-letter/replays/${third.body.id}`);
@@ -184,7 +196,7 @@ test.serial('what a consumer could not process goes back to its topic for that c
     },
     Buffer.from('the message'),
   );
-  const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { ids: ['consumer'] } });
+  const { body } = await replay({ ids: ['consumer'] });
   t.is(body.done, 1);
   const [record] = await recordsOf(topics.traces.name);
   t.is(record?.value.toString(), 'the message');
@@ -195,7 +207,7 @@ test.serial('a letter whose bytes are gone stays open and says so', async (t) =>
   await harness.columns.execute(
     `INSERT INTO dead_letters (tenant_id, id, kind, reason, received_at, size, chunks, partition, offset) VALUES ('a', 'gone', 'refused', 'malformed', now64(3), 5, 1, 0, 999999)`,
   );
-  const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { ids: ['gone'] } });
+  const { body } = await replay({ ids: ['gone'] });
   t.deepEqual(body.results, [{ id: 'gone', outcome: 'failed', reason: 'gone', message: body.results[0].message }]);
   const shown = await harness.ask('GET', '/api/dead-letter/gone');
   t.is(shown.body.payload, null);
@@ -249,7 +261,7 @@ test.serial(
   'another instance goes on with a replay whose instance died, and counts on top of what was done',
   async (t) => {
     for (const index of [0, 1, 2]) await bury({ id: `lost-${index}`, reason: 'lost' }, Buffer.from(`lost ${index}`));
-    const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { ids: ['lost-0'] } });
+    const { body } = await replay({ ids: ['lost-0'] });
     t.is(body.done, 1);
     const jobs = harness.documents.of('a').collection(replayJobs);
     await jobs.update(body.id, { state: 'running', finishedAt: null, filter: { tenantId: 'a', reason: 'lost' } });
@@ -273,7 +285,7 @@ test.serial(
     });
     for (const wake of go) wake();
     const ended = async () => (await jobs.find(body.id))?.state !== 'running';
-    while (!(await ended())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually('the end of the replay', ended);
     t.like(await jobs.find(body.id), { state: 'finished', matched: 3, done: 3, failed: 0, error: null });
     t.is((await publishedBodies()).filter((text) => text.startsWith('lost ')).length, 3);
     await Promise.all([timed.stop(), replays.stop()]);
@@ -282,7 +294,7 @@ test.serial(
 );
 
 test.serial('a replay whose instance died is listed by the command, and its id is in the audit log', async (t) => {
-  const { body } = await harness.ask('POST', '/api/dead-letter/replay', { body: { reason: 'none-such' } });
+  const { body } = await replay({ reason: 'none-such' });
   const jobs = harness.documents.of('a').collection(replayJobs);
   // As an instance of an earlier version left it: without a filter nobody can go on with it.
   await jobs.update(body.id, { state: 'running', finishedAt: null, filter: undefined });
