@@ -171,14 +171,21 @@ test.serial(
 
 test.serial('replays that are killed on their way leave no letter out and replay none twice', async (t) => {
   const { dataDirectory, environment } = await installation(t, 'dead-letter-killed');
-  const valid = Array.from({ length: 640 }, (_, index) => `valid-${index}`);
-  await buryValid(dataDirectory, valid);
+  const valid: string[] = [];
   const replay = ['dead-letter', 'replay', '--reason', 'since-valid'] as const;
   const run = deadLetterCommand(t, environment);
-  for (let round = 0; round < 2; round++) {
+  let killed = 0;
+  for (let round = 0; killed < 2 && round < 10; round++) {
+    // One that had ended before its kill came has left nothing to replay.
+    const isFresh = killed === 0;
+    if (isFresh) {
+      const more = Array.from({ length: 640 }, (_, index) => `valid-${round}-${index}`);
+      await buryValid(dataDirectory, more);
+      valid.push(...more);
+    }
     const oiq = await startOiq({ dataDirectory, environment });
     t.teardown(() => oiq.kill());
-    if (round === 0) await listed(run, valid.length, '--reason', 'since-valid');
+    if (isFresh) await listed(run, 640, '--reason', 'since-valid');
     const replaying = spawnOiq({ args: replay, dataDirectory, environment, ports: [0, 0, 0] });
     let ended = false;
     void replaying.ended.then(() => {
@@ -186,8 +193,9 @@ test.serial('replays that are killed on their way leave no letter out and replay
     });
     while (!ended && !/ of \d+ …/.test(replaying.output())) await delay(5);
     await oiq.kill();
-    t.not(await replaying.ended, 0, `round ${round} was not killed on its way`);
+    killed = (await replaying.ended) === 0 ? 0 : killed + 1;
   }
+  t.is(killed, 2, 'replays were not killed on their way');
   const last = await startOiq({ dataDirectory, environment });
   t.teardown(() => last.kill());
   t.regex(await run(...replay.slice(1)), /^replayed: \d+ of \d+$/m);
