@@ -65,12 +65,14 @@ const protocols: Readonly<Record<string, () => Promise<Outcome>>> = {
 
 for (const [protocol, send] of Object.entries(protocols)) {
   test.serial(`${protocol}: a sender that is too fast is told when to come back, and is taken then`, async (t) => {
-    let refused: Outcome = { taken: true };
-    for (let sent = 0; sent < 50 && refused.taken; sent++) refused = await send();
-    if (refused.taken) return t.fail('fifty requests at once were taken');
-    t.true(refused.waitSeconds >= 1 && refused.waitSeconds <= 60, String(refused.waitSeconds));
-    await delay(refused.waitSeconds * 1000);
+    const outcomes = await Promise.all(Array.from({ length: 50 }, send));
+    const waits = outcomes.flatMap((outcome) => (outcome.taken ? [] : [outcome.waitSeconds]));
+    t.true(waits.length > 0, 'fifty requests at once were taken');
+    t.true(
+      waits.every((seconds) => seconds >= 1 && seconds <= 60),
+      waits.join(),
+    );
+    await delay(Math.max(...waits) * 1000);
     t.true((await send()).taken);
-    return undefined;
   });
 }
