@@ -196,12 +196,20 @@ export const startHarness = async ({
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const tokens = new Map<string, Promise<string>>();
-  /** A user who was put into the store a moment ago may not have reached the API's memory: then it is asked again. */
-  const signIn = async (email: string, again = 5): Promise<string> => {
-    const answer = await fetch(`${url}/auth/login`, {
+  const login = (email: string): Promise<Response> =>
+    fetch(`${url}/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
+    });
+  /** A user who was put into the store a moment ago may not have reached the API's memory, or its feed may be behind: then it is asked again. */
+  const signIn = async (email: string, again = 5): Promise<string> => {
+    let answer = await login(email);
+    await eventually(`another answer than 503 to the sign-in of ${email}`, async () => {
+      if (answer.status !== 503) return true;
+      await answer.text();
+      answer = await login(email);
+      return answer.status !== 503;
     });
     if (answer.status === 401 && again > 0) {
       await answer.text();
