@@ -8,12 +8,14 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import test from 'ava';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { type Subject, snappy, startSubject, type TimeSeries, write, writeRequestOf } from './conformance.ts';
 
 let subject: Subject;
 const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
+/** When the SDK had sent its points. */
+let sentMs = 0;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
 type Body = any;
@@ -70,6 +72,7 @@ const sendWithSdk = async (): Promise<void> => {
   const exporter = new OTLPMetricExporter({
     url: `${subject.oiq.otlp}/v1/metrics`,
     headers: { 'x-license-key': subject.licenseKey },
+    timeoutMillis: stretched(10_000),
     temporalityPreference: AggregationTemporality.CUMULATIVE,
   });
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
@@ -134,6 +137,7 @@ const sendDeltas = async (beganMs: number, deltas: readonly (readonly [seconds: 
 test.before(async (t) => {
   subject = await startSubject();
   await sendWithSdk();
+  sentMs = Date.now();
   await sendDeltas(hour - 100_000, [
     [-30, 4],
     [-20, 1],
@@ -148,10 +152,21 @@ test.before(async (t) => {
   t.true((await write(subject, 2, snappy(writeRequestOf(2, remote)))).status < 300);
   await eventually('series have landed', async () => {
     const names = await data('label/__name__/values');
-    return ['http_requests_total', 'orders_taken_total', 'size_bytes', 'jobs_size'].every((name) =>
+    return ['http_requests_total', 'orders_taken_total', 'size_bytes', 'jobs_size', 'target_info'].every((name) =>
       names.includes(name),
     );
   });
+  await eventually('samples have landed', async () => {
+    const asked = { query: 'count_over_time(http_requests_total[5m])', time: String((now + 45_000) / 1000) };
+    const { result } = await data('query', asked);
+    return result.length === 2 && result.every(({ value }: { value: [number, string] }) => value[1] === '4');
+  });
+  // Points of each kind land apart.
+  for (const query of ['duration_milliseconds_count', 'size_bytes', 'fill_ratio', 'orders_taken_total'])
+    await eventually(
+      `${query} has landed`,
+      async () => (await data('query', { query, time: String(sentMs / 1000) })).result.length > 0,
+    );
 });
 test.after.always(() => subject?.close());
 
@@ -219,10 +234,6 @@ test('forms are taken as queries are', async (t) => {
 
 test('instant and range queries answer over both kinds of series', async (t) => {
   const at = String((now + 45_000) / 1000);
-  await eventually('samples have landed', async () => {
-    const { result } = await data('query', { query: 'count_over_time(http_requests_total[5m])', time: at });
-    return result.length === 2 && result[0].value[1] === '4';
-  });
   t.deepEqual(await data('query', { query: 'sum by (job) (increase(http_requests_total[45s]))', time: at }), {
     resultType: 'vector',
     result: [{ metric: { job: 'shop' }, value: [(now + 45_000) / 1000, '33'] }],
@@ -240,7 +251,7 @@ test('instant and range queries answer over both kinds of series', async (t) => 
   ];
   t.deepEqual(await data('query_range', range), { resultType: 'matrix', result: expected });
   t.deepEqual((await ask('query_range', range, { method: 'POST' })).body.data.result, expected);
-  const later = { time: String(Date.now() / 1000) };
+  const later = { time: String(sentMs / 1000) };
   t.is(
     (await data('query', { query: 'histogram_quantile(0.5, duration_milliseconds_bucket)', ...later })).result[0]
       .value[1],
