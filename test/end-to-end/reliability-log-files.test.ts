@@ -8,8 +8,9 @@ import { processorGroups } from '../../processors/index.ts';
 import { topics } from '../../schemas/topics.ts';
 import { sinkGroups } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
+import { deadLetterCommand, listed } from './dead-letter-command.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
-import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
+import { type OiqProcess, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
 import { drained, installation, judge, temporaryDirectory } from './reliability.ts';
@@ -110,10 +111,11 @@ test.serial(
     await drained(oiq.http);
     const metrics = await (await fetch(`${oiq.http}/metrics`)).text();
     t.regex(metrics, /^oiq_dead_letters_total\{[^}]*reason="damaged"[^}]*\} 1$/m);
-    const command = (...args: readonly string[]) => runOiq(['dead-letter', ...args], { OIQ_DATA_DIR: dataDirectory });
-    const { output: list } = await command('list', '--reason', 'damaged');
+    const command = deadLetterCommand(t, { OIQ_DATA_DIR: dataDirectory });
+    await listed(command, readers, '--reason', 'damaged');
+    const list = await command('list', '--reason', 'damaged');
     t.true(list.includes(`${segment} is damaged at byte ${damaged} (offset ${middle}): `), list);
-    const { output: replayed } = await command('replay', '--reason', 'damaged');
+    const replayed = await command('replay', '--reason', 'damaged');
     t.regex(replayed, new RegExp(`still open, damaged: ${readers}`), 'a letter of each group that reads the topic');
     t.is(await oiq.stop(), 0, oiq.output());
     // What reads the place for no group, as the age of a lag does, may name it too, as a warning without one.
