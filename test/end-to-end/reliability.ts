@@ -45,9 +45,13 @@ export const lagOf = async (bus: Bus, only?: string): Promise<number> => {
   return sum;
 };
 
+/** Waits until the sinks have landed all that is on the bus; asks again where the bus does not answer. */
+export const allLanded = (bus: Bus): Promise<void> =>
+  eventually('lag 0', async () => (await lagOf(bus).catch(() => Number.NaN)) === 0);
+
 /** Lag as a running process reports it. */
 export const reportedLag = async (http: string): Promise<number> => {
-  const text = await (await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(10_000) })).text();
+  const text = await (await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })).text();
   const values = [...text.matchAll(/^oiq_consumer_lag_messages\{[^}]*\} (\S+)/gm)];
   if (values.length === 0) return Number.NaN;
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
@@ -74,10 +78,9 @@ export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap
 
 /** Rows that a process has landed since its start, of all tables or of one; 0 while it does not answer. */
 export const landedRows = async (http: string, table = '[^"]*'): Promise<number> => {
-  const answer = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) }).catch(
-    () => undefined,
-  );
-  const text = (await answer?.text()) ?? '';
+  const text = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })
+    .then((answer) => answer.text())
+    .catch(() => '');
   const counters = text.matchAll(new RegExp(`^oiq_landed_rows_total\\{[^}]*table="${table}"[^}]*\\} (\\S+)`, 'gm'));
   return [...counters].reduce((sum, [, value]) => sum + Number(value), 0);
 };
