@@ -6,12 +6,12 @@ import test from 'ava';
 import { stringify } from 'yaml';
 import { type Manifest, render } from '../cases/chart/chart.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
 import { owner } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { judge, lagOf } from './reliability.ts';
+import { allLanded, judge } from './reliability.ts';
 import { codeOfVersion, podNamed, Release } from './rendered-pods.ts';
 
 const missing = clusterMissing ?? chartToolsMissing;
@@ -51,6 +51,7 @@ const manifestsOf = async (): Promise<readonly Manifest[]> => {
     processorsTogether: true,
     sinks: { logs: null, metrics: null, traces: null },
     receivers: { replicas: 2 },
+    upgradeOrder: { maxWaitSeconds: Math.ceil(stretched(300_000) / 1000) },
     api: { replicas: 1 },
   };
   const path = join(directory, 'values.yaml');
@@ -108,7 +109,7 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
   const check = podNamed(manifests, 'Pod', 'oiq-test');
   const checked = await release.runToEnd(former, manifests, check.containers[0], check);
   t.is(checked.code, 0, checked.output);
-  await eventually('all has landed', async () => (await lagOf(cluster.bus)) === 0);
+  await allLanded(cluster.bus);
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
   const { unknown, refused } = oracle.counts();
   t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');

@@ -5,7 +5,8 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
+import { busyMachine } from './oiq-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'receivers', 'processors', 'sinks', 'api', 'commands'];
@@ -162,7 +163,7 @@ export class Release {
   async #end(part: string, pod: Pod, version: string): Promise<void> {
     // preStop sleeps while the Services forget the pod.
     this.#endpoints.delete(pod);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await new Promise((resolve) => setTimeout(resolve, stretched(1_000)));
     const status = await pod.stop();
     if (status !== 0) throw new Error(`${part} ended with ${status}:\n${pod.output()}`);
     this.#pods.set(
@@ -172,13 +173,14 @@ export class Release {
     this.happenings.push({ part, what: 'ended', version });
   }
 
-  /** What a pod has for itself: an empty data directory, and ports that the system chooses. */
+  /** What a pod has for itself: an empty data directory, ports that the system chooses, and the time that this machine takes. */
   #own(): Record<string, string> {
     return {
       OIQ_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_DATA_DIR: join(this.#directory, `pod-${++this.#made}`),
+      ...busyMachine(),
     };
   }
 
