@@ -3,7 +3,7 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import test from 'ava';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { type Subject, snappy, startSubject, write, writeRequestOf } from './conformance.ts';
 
 let subject: Subject;
@@ -53,6 +53,7 @@ const sendWithSdk = async (): Promise<void> => {
   const exporter = new OTLPMetricExporter({
     url: `${subject.oiq.otlp}/v1/metrics`,
     headers: { 'x-license-key': subject.licenseKey },
+    timeoutMillis: stretched(10_000),
   });
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
   const meters = new MeterProvider({

@@ -8,7 +8,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import test from 'ava';
 import { freePorts } from '../services/ports.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
@@ -46,6 +46,7 @@ test('what SDKs send is answered as dependencies and as a map, also when the pro
     const exporter = new OTLPTraceExporter({
       url: `${running.otlp}/v1/traces`,
       headers: { 'x-license-key': licenseKey },
+      timeoutMillis: stretched(10_000),
     });
     const provider = new TracerProvider({
       resource: resourceFromAttributes({ 'service.name': name }),

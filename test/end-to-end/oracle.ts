@@ -5,6 +5,7 @@
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { stretched } from '../waiting.ts';
 
 type Fate = 'acknowledged' | 'refused' | 'unknown';
 
@@ -162,7 +163,7 @@ export class Oracle {
         {
           method: 'POST',
           agent: this.#agent,
-          timeout: 30_000,
+          timeout: stretched(30_000),
           headers: {
             'content-type': 'application/x-protobuf',
             'content-length': body.length,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@clickhouse/client';
+import { stretched } from '../waiting.ts';
 
 type Row = { readonly body: string; readonly times: string | number };
 
@@ -41,7 +42,7 @@ export const readBackEmbedded = async (dataDirectory: string, service: string): 
   counted(await rowsEmbedded<Row>(dataDirectory, sql(service)));
 
 export const readBackClickhouse = async (url: string, service: string): Promise<Map<string, number>> => {
-  const client = createClient({ url });
+  const client = createClient({ url, request_timeout: stretched(30_000) });
   try {
     const result = await client.query({ query: sql(service), format: 'JSONEachRow' });
     return counted(await result.json());

@@ -22,10 +22,12 @@ import { decompress } from '../../schemas/compression.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { request } from '../contract/receivers-bodies.ts';
 import { type Fixture, manyRequests, running } from '../contract/receivers-fixture.ts';
+import { stretched } from '../waiting.ts';
 
 const resource = resourceFromAttributes({ 'service.name': 'checkout' });
 type Options = NonNullable<ConstructorParameters<typeof LogProto>[0]>;
 const compression = 'gzip' as NonNullable<Options['compression']>;
+const timeoutMillis = stretched(10_000);
 
 const protocols: Record<
   string,
@@ -34,7 +36,7 @@ const protocols: Record<
   grpc: ({ grpc, secret }) => {
     const metadata = new Metadata();
     metadata.set('x-license-key', secret);
-    const options = { url: `http://${grpc}`, metadata };
+    const options = { url: `http://${grpc}`, metadata, timeoutMillis };
     return {
       logs: new LogGrpc(options),
       metrics: new MetricGrpc(options),
@@ -42,7 +44,10 @@ const protocols: Record<
     };
   },
   'http/protobuf': ({ http, secret }) => {
-    const of = (signal: string) => ({ url: `${http}/v1/${signal}`, headers: { 'x-license-key': secret }, compression });
+    const of = (signal: string) => ({
+      ...{ url: `${http}/v1/${signal}`, headers: { 'x-license-key': secret } },
+      ...{ compression, timeoutMillis },
+    });
     return {
       logs: new LogProto(of('logs')),
       metrics: new MetricProto(of('metrics')),
@@ -50,7 +55,11 @@ const protocols: Record<
     };
   },
   'http/json': ({ http, secret }) => {
-    const of = (signal: string) => ({ url: `${http}/v1/${signal}`, headers: { authorization: `Bearer ${secret}` } });
+    const of = (signal: string) => ({
+      url: `${http}/v1/${signal}`,
+      headers: { authorization: `Bearer ${secret}` },
+      timeoutMillis,
+    });
     return {
       logs: new LogJson(of('logs')),
       metrics: new MetricJson(of('metrics')),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { runSchemathesis, schemathesisMissing } from '../services/schemathesis.ts';
+import { stretched } from '../waiting.ts';
 import { signIn, startOiq } from './oiq-process.ts';
 
 const serial = schemathesisMissing === undefined ? test.serial : test.serial.skip;
@@ -39,7 +40,7 @@ serial('nothing that the document allows or forbids finds a 5xx or an answer tha
       ...ending.flatMap((operation) => ['--exclude-operation-id', operation]),
       ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '10', '--seed', String(seed)],
       ...['--checks', checks.join(','), '--no-color', '--no-shrink'],
-      ...['--request-timeout', '20', '--warnings', 'off'],
+      ...['--request-timeout', String(Math.ceil(stretched(20_000) / 1000)), '--warnings', 'off'],
     ],
     directory,
   );
