@@ -10,7 +10,7 @@ import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import test from 'ava';
 import { freePorts } from '../services/ports.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
@@ -34,17 +34,22 @@ test('what an SDK records is counted once, by group, with its user and its trace
   let running = await startOiq({ dataDirectory, ports });
   t.teardown(() => running.kill());
   const headers = { 'x-license-key': licenseKey };
+  const timeoutMillis = stretched(10_000);
   const resource = resourceFromAttributes({ 'service.name': 'shop', 'service.version': '1.4' });
   const traces = new TracerProvider({
     resource,
     spanProcessors: [
-      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${running.otlp}/v1/traces`, headers }) }),
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: `${running.otlp}/v1/traces`, headers, timeoutMillis }),
+      }),
     ],
   });
   const logs = new LoggerProvider({
     resource,
     processors: [
-      new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${running.otlp}/v1/logs`, headers }) }),
+      new BatchLogRecordProcessor({
+        exporter: new OTLPLogExporter({ url: `${running.otlp}/v1/logs`, headers, timeoutMillis }),
+      }),
     ],
   });
   // Left running, they keep the test's process from ending when something fails.
@@ -103,6 +108,14 @@ test('what an SDK records is counted once, by group, with its user and its trace
   );
   t.is(new Set(items.map(({ traceId }) => traceId)).size, 9);
   t.true(items.every(({ release }) => release === '1.4'));
-  await read(running.http, `/api/traces/${items[0]?.traceId}?scope=account`, token);
+  // Spans land apart from the errors that were found in them.
+  const ofTrace = `/api/traces/${items[0]?.traceId}?scope=account`;
+  await eventually('the trace', () =>
+    read(running.http, ofTrace, token).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await read(running.http, ofTrace, token);
   t.is(await running.stop(), 0);
 });
