@@ -94,10 +94,8 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
       await answer.arrayBuffer();
       return answer.status;
     });
-  const usage = async (): Promise<Usage> => {
-    const headers = { authorization: `Bearer ${await signIn(oiq.http)}`, 'cache-control': 'no-cache' };
-    return (await fetch(`${oiq.http}/api/usage`, { headers })).json() as Promise<Usage>;
-  };
+  let token = '';
+  const usage = (): Promise<Usage> => read(oiq.http, '/api/usage', token, { 'cache-control': 'no-cache' });
   const restarted = async (): Promise<void> => {
     await oiq.kill();
     oiq = await startOiq({ dataDirectory, ports, environment });
@@ -121,7 +119,7 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
   t.is(await post('metrics', zstdCompressSync(short), licenseKey, { ...type, 'content-encoding': 'zstd' }), 200);
   t.is(await post('metrics', plain, licenseKey, type), 200);
 
-  const token = await signIn(oiq.http);
+  token = await signIn(oiq.http);
   const limit = 100_000;
   const quota = { day: { traces: { warnBytes: 10_000, rejectBytes: limit } }, month: {} };
   const put = await fetch(`${oiq.http}/api/usage/quotas`, {
