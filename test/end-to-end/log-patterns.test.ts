@@ -61,7 +61,11 @@ test('logs that were sent are shown by pattern, and found by it', async (t) => {
   ]);
   const logins = patterns.find(({ count }) => count === 8) as Pattern;
   for (const { id, count } of patterns) {
-    const { items } = await get<{ items: { patternId: string }[] }>(`/api/logs?patternId=${id}`);
+    let items: { patternId: string }[] = [];
+    await eventually('the records of a pattern', async () => {
+      ({ items } = await get<{ items: { patternId: string }[] }>(`/api/logs?patternId=${id}`));
+      return items.length >= count;
+    });
     t.is(items.length, count);
     t.true(items.every(({ patternId }) => patternId === id));
   }
