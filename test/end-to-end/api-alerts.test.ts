@@ -80,9 +80,13 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
       [{ service: 'mail' }, 'inactive', '2 is not above 5 over 1h'],
     ],
   );
-  const { items: evaluations } = await ask('GET', `/api/alerts/rules/${rule.id}/evaluations?alertId=${alert.id}`);
+  const evaluationsOf = async (query = '') =>
+    (await ask('GET', `/api/alerts/rules/${rule.id}/evaluations${query}`)).items;
+  // Evaluations land apart from the alerts that they begin.
+  await eventually('the evaluation', async () => (await evaluationsOf(`?alertId=${alert.id}`)).length > 0);
+  const evaluations = await evaluationsOf(`?alertId=${alert.id}`);
   t.like(evaluations.at(-1), { state: 'firing', value: 7, reason: '7 is above 5 over 1h' });
-  t.like((await ask('GET', `/api/alerts/rules/${rule.id}/evaluations`)).items[0], {
+  t.like((await evaluationsOf())[0], {
     state: 'firing',
     groups: 2,
     error: null,
