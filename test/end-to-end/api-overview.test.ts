@@ -27,11 +27,12 @@ test.before(async () => {
   await harness.columns.execute(
     `INSERT INTO usage (tenant_id, hour, signal, project_id, outcome, service, offset, requests, records, bytes) VALUES ('a', ${hour}, 'logs', 'shop', 'accepted', '', 1, 1, 7, 700), ('b', ${hour}, 'logs', 'shop', 'accepted', '', 1, 1, 1000, 1000)`,
   );
+  range = `from=${minute - 45 * minuteMs}&to=${Date.now() + minuteMs}`;
 });
 test.after.always(() => harness?.close());
 
-const to = Date.now() + minuteMs;
-const range = `from=${minute - 45 * minuteMs}&to=${to}`;
+/** Up to a moment after the last that landed. */
+let range = '';
 const ask = async (path: string, as: 'viewer' | 'admin' = 'viewer') => {
   const { status, body } = await harness.ask('GET', path, { as });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
