@@ -445,7 +445,10 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
 
     const metric = async (name: string): Promise<Fields & { series: (Fields & { points: Fields[] })[] }> => {
       const path = `/api/metrics?scope=account&name=${name}.${way}`;
-      await eventually(name, async () => (await ask<{ series: Fields[] }>(path)).items[0]?.series.length === 1);
+      await eventually(name, async () => {
+        const series = (await ask<{ series: { points: Fields[] }[] }>(path)).items[0]?.series;
+        return series?.length === 1 && (series[0]?.points.length ?? 0) > 0;
+      });
       const [found] = (await ask<Fields & { series: (Fields & { points: Fields[] })[] }>(path)).items;
       if (found === undefined) throw new Error(`no metric ${name}`);
       return found;

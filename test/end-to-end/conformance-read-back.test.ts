@@ -236,13 +236,14 @@ interface SeriesFields {
   readonly points: Fields[];
   readonly exemplars: Fields[];
 }
-/** Exemplars land after the points: they are waited for. */
+/** Points and exemplars land apart from the series: they are waited for. */
 const seriesOf = async (metric: string, exemplarCount = 0): Promise<Fields & SeriesFields> => {
   const path = `/api/metrics?scope=account&name=${encodeURIComponent(metric)}`;
   const find = async () => (await items(path))[0] as (Fields & { series: (Fields & SeriesFields)[] }) | undefined;
   await eventually(metric, async () => {
     const found = (await find())?.series;
-    return found?.length === 1 && (found[0]?.exemplars.length ?? 0) >= exemplarCount;
+    const [one] = found ?? [];
+    return found?.length === 1 && one !== undefined && one.points.length > 0 && one.exemplars.length >= exemplarCount;
   });
   const [series] = (await find())?.series ?? [];
   if (series === undefined) throw new Error(`no series of ${metric}`);
