@@ -100,8 +100,10 @@ for (const how of ['hang', 'kill'] as const)
     await (how === 'hang' ? mongodb.resume() : mongodb.start());
     await eventually('the receivers are well again', async () => !(await isDegraded(oiq)));
     t.deepEqual(Object.keys(await load()), ['200']);
-    await eventually('the end is logged', async () => occurrences(oiq.output(), 'answers again') === 1);
-    t.is(occurrences(oiq.output(), 'requests are admitted by the license keys'), 1, oiq.output());
+    // A busy machine may be behind by as much for a moment once more: that is told in the same way.
+    const ends = (): number => occurrences(oiq.output(), 'answers again');
+    await eventually('the end is logged', () => ends() > 0);
+    t.is(occurrences(oiq.output(), 'requests are admitted by the license keys'), ends(), oiq.output());
     t.is(await oiq.stop(), 0);
   });
 
