@@ -4,13 +4,28 @@ import { createServer } from 'node:net';
 
 /**
  * Below those from which systems give to outgoing connections, or one of these could come in between, and below those of
- * the shared services. Every process has some to itself, as far as their number goes.
+ * the shared services. Every process has some to itself: it listens at the last of them while it runs.
  */
 const first = 11_000;
 const processes = 425;
 const portsEach = 40;
-const base = first + (process.pid % processes) * portsEach;
 let turn = 0;
+let base: Promise<number> | undefined;
+
+const claimPorts = async (): Promise<number> => {
+  for (let tried = 0; tried < processes; tried++) {
+    const from = first + ((process.pid + tried) % processes) * portsEach;
+    const claim = createServer().listen(from + portsEach - 1, '127.0.0.1');
+    const isTaken = await once(claim, 'listening').then(
+      () => false,
+      () => true,
+    );
+    if (isTaken) continue;
+    claim.unref();
+    return from;
+  }
+  throw new Error(`all ports from ${first} on are claimed by other processes of tests`);
+};
 
 const isFree = async (port: number): Promise<boolean> => {
   const server = createServer().listen(port, '127.0.0.1');
@@ -25,10 +40,12 @@ const isFree = async (port: number): Promise<boolean> => {
 
 /** Ports that were free a moment ago, and the one behind each with it: Kafka's controller takes that. */
 export const freePorts = async (count: number): Promise<number[]> => {
+  base ??= claimPorts();
+  const from = await base;
   const ports: number[] = [];
   for (let tried = 0; ports.length < count; tried++) {
-    if (tried > 3 * portsEach) throw new Error(`fewer than ${count} ports are free from ${base} on`);
-    const port = base + (turn++ % (portsEach / 2)) * 2;
+    if (tried > 3 * portsEach) throw new Error(`fewer than ${count} ports are free from ${from} on`);
+    const port = from + (turn++ % (portsEach / 2 - 1)) * 2;
     if (!ports.includes(port) && (await isFree(port)) && (await isFree(port + 1))) ports.push(port);
   }
   return ports;
