@@ -85,7 +85,7 @@ export const readsAreBounded = (store: string, open: () => Promise<CountedStore>
       };
       const failureOf = async (operation: Operation, asked: Asked, index: number): Promise<string | undefined> => {
         let failure = await failureOnce(operation, asked);
-        // Timed work of the API reads too, and a feed that is behind refuses: what the operation itself reads, it reads each time.
+        // Timed work of the API reads too: what the operation itself reads, it reads each time.
         for (let again = 0; failure !== undefined && again < mostTries; again++)
           failure = await failureOnce(operation, (await asksOf(a, operation))[index] ?? asked);
         return failure;

@@ -6,7 +6,7 @@ import { hashPassword } from '../../api/identity/password.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { type Answer, type Harness, password, startHarness } from '../end-to-end/api-harness.ts';
+import { type Answer, type Harness, password, patient, startHarness } from '../end-to-end/api-harness.ts';
 import type { Asked, Example, World } from './example.ts';
 import { examples } from './examples.ts';
 import { newBody } from './resource-bodies.ts';
@@ -107,7 +107,7 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 const formOf = (body: unknown): string => new URLSearchParams(Object.entries(body as object)).toString();
 
-/** The harness with telemetry in both organizations. */
+/** The harness with telemetry in both organizations. What is answered 503 is asked again. */
 export const startWorlds = async (
   options?: Parameters<typeof startHarness>[0],
 ): Promise<{ harness: Harness; a: World; b: World; close(): Promise<void> }> => {
@@ -118,7 +118,7 @@ export const startWorlds = async (
     OIQ_SELF_SERVICE_PLANS: 'true',
     ...options?.environment,
   };
-  const harness = await startHarness({ ...options, environment });
+  const harness = patient(await startHarness({ ...options, environment }));
   await seedTelemetry(harness, 'a');
   await seedTelemetry(harness, 'b');
   const [a, b] = [await worldOf(harness, 'a'), await worldOf(harness, 'b')];
