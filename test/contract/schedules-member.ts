@@ -1,5 +1,6 @@
 /** A process of a schedule over Kafka and MongoDB, to be killed or paused. Prints a line when it has saved something; a line of input stops it. */
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { openStates } from '../../runtime/states.ts';
@@ -17,7 +18,13 @@ const producer = await bus.producer();
 const states = openStates({ documents, clock: systemClock });
 const running = runSchedule(madeUpChecks(id).schedule, {
   bus,
-  producer,
+  producer: {
+    async publish(messages) {
+      // So that a process that is killed has saved what it has not published.
+      await sleep(100);
+      return producer.publish(messages);
+    },
+  },
   states: {
     load: (key) => states.load(key),
     async save(key, bytes, expected) {
