@@ -202,7 +202,7 @@ export const startHarness = async ({
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
     });
-  /** A user who was put into the store a moment ago may not have reached the API's memory, or its feed may be behind: then it is asked again. */
+  /** A user who was put into the store a moment ago, or their membership, may not have reached the API's memory, or its feed may be behind: then it is asked again. */
   const signIn = async (email: string, again = 5): Promise<string> => {
     let answer = await login(email);
     await eventually(`another answer than 503 to the sign-in of ${email}`, async () => {
@@ -211,7 +211,7 @@ export const startHarness = async ({
       answer = await login(email);
       return answer.status !== 503;
     });
-    if (answer.status === 401 && again > 0) {
+    if ((answer.status === 401 || answer.status === 403) && again > 0) {
       await answer.text();
       await new Promise((resolve) => setTimeout(resolve, stretched(500)));
       return signIn(email, again - 1);
