@@ -1,6 +1,4 @@
 /** The cluster form with servers of a test's own, which it may stop and kill. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
@@ -37,22 +35,6 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** Kafka's controller listens on the port after the broker's. */
-const brokerPort = async (): Promise<number> => {
-  for (;;) {
-    const [port = 0] = await freePorts(1);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port + 1, '127.0.0.1', () => resolve(true));
-    });
-    if (!free) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-};
-
 const spreadOver = async (url: string, shards: number): Promise<void> => {
   const documents = await mongoDocuments({ url });
   try {
@@ -70,8 +52,8 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
     started.push(instance);
     return instance;
   };
-  const brokersOf = async (): Promise<readonly Instance[]> => {
-    if (count === 1) return [await server('kafka', await brokerPort())];
+  const brokersOf = async (port: number): Promise<readonly Instance[]> => {
+    if (count === 1) return [await server('kafka', port)];
     const several = await startBrokers(directory, { count });
     started.push(...several);
     return several;
@@ -80,9 +62,9 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
     await Promise.all(started.map((instance) => instance.kill()));
   };
   try {
-    const [clickhousePort = 0, mongodbPort = 0, redisPort = 0] = await freePorts(3);
+    const [kafkaPort = 0, clickhousePort = 0, mongodbPort = 0, redisPort = 0] = await freePorts(4);
     const [brokers, clickhouse, mongodb, redis] = await Promise.all([
-      brokersOf(),
+      brokersOf(kafkaPort),
       server('clickhouse', clickhousePort),
       server('mongodb', mongodbPort),
       server('redis', redisPort),

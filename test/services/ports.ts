@@ -1,6 +1,6 @@
 /** Ports for servers of tests. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /**
  * Below those from which systems give to outgoing connections, or one of these could come in between, and below those of
@@ -12,15 +12,20 @@ const portsEach = 40;
 let turn = 0;
 let base: Promise<number> | undefined;
 
+/** Listens at a port; `undefined` where somebody else does. */
+const listenAt = (port: number): Promise<Server | undefined> => {
+  const server = createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined,
+  );
+};
+
 const claimPorts = async (): Promise<number> => {
   for (let tried = 0; tried < processes; tried++) {
     const from = first + ((process.pid + tried) % processes) * portsEach;
-    const claim = createServer().listen(from + portsEach - 1, '127.0.0.1');
-    const isTaken = await once(claim, 'listening').then(
-      () => false,
-      () => true,
-    );
-    if (isTaken) continue;
+    const claim = await listenAt(from + portsEach - 1);
+    if (claim === undefined) continue;
     claim.unref();
     return from;
   }
@@ -28,12 +33,8 @@ const claimPorts = async (): Promise<number> => {
 };
 
 const isFree = async (port: number): Promise<boolean> => {
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return false;
-  }
+  const server = await listenAt(port);
+  if (server === undefined) return false;
   await new Promise((resolve) => server.close(resolve));
   return true;
 };
