@@ -11,8 +11,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ControlPlatform, type ControlRequest, runControlRequest } from './control-request.ts';
 
-/** Socket paths are limited to about 100 bytes: a deep data directory has its socket in the temporary directory. */
-const socketPath = (dataDirectory: string): string => {
+/** Where it listens. Paths of sockets are limited to about 100 bytes: a deep data directory has its socket in the temporary directory. */
+export const socketPath = (dataDirectory: string): string => {
   const path = resolve(dataDirectory, 'control.sock');
   return path.length < 100
     ? path

@@ -142,9 +142,10 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
       ...{ wants, components, deadLetters, jobs, started },
     });
+    // Commands reach it as soon as `/readyz` says ready.
+    if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
     server = serve([healthHandler(roles, metrics, () => draining), ...listeners], ingest, sockets);
     addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
-    if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
     lag = reportLag(platform, lagRoles.filter(wants));
     if (failures.length > 0) throw failures[0];
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };

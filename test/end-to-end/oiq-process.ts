@@ -130,7 +130,7 @@ export const spawnOiq = ({
   };
 };
 
-/** Starts a process and waits until `/readyz` says ready and it has told so: commands reach it, and it has printed all of its start. */
+/** Starts a process and waits until `/readyz` says ready and it has printed all of its start. */
 export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
   const { args = ['start'] } = options;
   const ports = options.ports ?? ((await freePorts(3)) as [number, number, number]);
