@@ -84,6 +84,15 @@ const notASocket = ({ path }: Context): never => {
   throw new ApiError('VALIDATION_FAILED', `${path} is a WebSocket: connect to it with one (/api/asyncapi.json)`);
 };
 
+/** Makes something when it is first asked for, and keeps it: a start does not wait for what few ask for. */
+const madeOnce = <Made>(make: () => Promise<Made>): (() => Promise<Made>) => {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
 /** Answers that are the same for every caller, by path. */
 export const fixedPages = ({
   operations,
@@ -93,13 +102,13 @@ export const fixedPages = ({
   readonly operations: readonly Operation[];
   readonly groups: readonly DocumentedGroup[];
   readonly streams: readonly Stream[];
-}): Readonly<Record<string, (context: Context) => void>> => {
-  const documentText = JSON.stringify(openApiDocument(operations, groups));
-  const streamsText = JSON.stringify(asyncApiDocument(streams, operations));
+}): Readonly<Record<string, (context: Context) => void | Promise<void>>> => {
+  const document = madeOnce(async () => JSON.stringify(await openApiDocument(operations, groups)));
+  const streamsDocument = madeOnce(async () => JSON.stringify(asyncApiDocument(streams, operations)));
   return {
     ...Object.fromEntries(streams.map(({ path }) => [path, notASocket])),
-    '/api/openapi.json': (context) => send(context, json, documentText),
-    '/api/asyncapi.json': (context) => send(context, json, streamsText),
+    '/api/openapi.json': async (context) => send(context, json, await document()),
+    '/api/asyncapi.json': async (context) => send(context, json, await streamsDocument()),
     '/api/docs': (context) => sendPage(context, referencePage),
   };
 };
