@@ -22,6 +22,8 @@ export interface HostTrace {
 }
 
 const mostHosts = 20_000;
+/** A point is looked for in what was received from so long before the range on: senders' clocks may run ahead. */
+const aheadNs = 2n * 3_600_000_000_000n;
 const labelNames = ['instance', 'nodename', 'node'] as const;
 
 interface SeriesRow {
@@ -61,7 +63,7 @@ export const readMetricSigns = async (
       SELECT series_id, max(toUnixTimestamp64Milli(samples.timestamp)) AS newest, min(toUnixTimestamp64Milli(samples.timestamp)) AS oldest, count() AS points
       FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${metrics})
         AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-        AND received_at >= fromUnixTimestamp64Nano({from:Int64} - 7200000000000, 'UTC')
+        AND received_at >= fromUnixTimestamp64Nano({from:Int64} - ${aheadNs}, 'UTC')
         AND series_id IN (SELECT series_id FROM (
           SELECT min(series_id) AS series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)}
           GROUP BY metric, resource_id, attributes['instance']))
