@@ -80,6 +80,8 @@ const readiness = async ({ http }: OiqProcess): Promise<{ status: number; body: 
 
 const isDegraded = async (oiq: OiqProcess): Promise<boolean> => 'degraded' in (await readiness(oiq)).body;
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
+/** How often it has logged that MongoDB does not answer. */
+const outagesOf = (oiq: OiqProcess): number => occurrences(oiq.output(), 'requests are admitted by the license keys');
 const staleSeconds = async ({ http }: OiqProcess): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`)).text();
   return Number(/^oiq_license_keys_stale_seconds(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1]);
@@ -103,7 +105,7 @@ for (const how of ['hang', 'kill'] as const)
     // A busy machine may be behind by as much for a moment once more: that is told in the same way.
     const ends = (): number => occurrences(oiq.output(), 'answers again');
     await eventually('the end is logged', () => ends() > 0);
-    t.is(occurrences(oiq.output(), 'requests are admitted by the license keys'), ends(), oiq.output());
+    t.is(outagesOf(oiq), ends(), oiq.output());
     t.is(await oiq.stop(), 0);
   });
 
@@ -135,11 +137,15 @@ serial(
     const revoke = (revokedAt: string | null): Promise<unknown> => keys.update(key.id, { revokedAt });
     await revoke(new Date().toISOString());
     await eventually('refused', async () => (await send(oiq)) === 401);
-    await revoke(null);
-    await eventually('the feeds are well again', async () => !(await isDegraded(oiq)));
-    await eventually('admitted', async () => (await send(oiq)) === 200);
-    await revoke(new Date().toISOString());
-    await eventually('refused', async () => (await send(oiq)) === 401);
-    t.false(await isDegraded(oiq), 'the feed was alive');
+    // On a busy machine a feed may be behind for a moment: then it was no revocation without an outage, and there is another one.
+    await eventually('refused with no outage', async () => {
+      await revoke(null);
+      await eventually('the feeds are well again', async () => !(await isDegraded(oiq)));
+      await eventually('admitted', async () => (await send(oiq)) === 200);
+      const outages = outagesOf(oiq);
+      await revoke(new Date().toISOString());
+      await eventually('refused', async () => (await send(oiq)) === 401);
+      return !(await isDegraded(oiq)) && outagesOf(oiq) === outages;
+    });
   },
 );
