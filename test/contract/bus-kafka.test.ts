@@ -3,6 +3,7 @@ import test from 'ava';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { startServices } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
 import { busContract } from './bus.ts';
 
 let brokers: string[] = [];
@@ -10,6 +11,12 @@ let brokers: string[] = [];
 test.before(async () => {
   const services = await startServices(['kafka']);
   brokers = services.url('kafka').split(',');
+  // A new broker makes the topics of transactions at the first one; until then it has no coordinator for them.
+  const bus = await kafkaBus({ brokers });
+  const producer = await bus.producer();
+  const works = (): Promise<boolean> => producer.transaction('bus-kafka', async () => true).catch(() => false);
+  await eventually('a transaction', works);
+  await bus.close();
 });
 
 busContract({
