@@ -3,10 +3,12 @@
  * With CI set, every service must start and nothing may be skipped. Arguments choose test files instead of all.
  */
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { serviceNames } from './services/definition.ts';
+import { scratchDirectory } from './services/scratch.ts';
 import { startServices, unavailable } from './services/services.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -95,8 +97,10 @@ if (chosen.length === 0) {
   await check('types hold', binary('tsc'), ['-p', '.']);
 }
 
+const scratch = scratchDirectory();
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
+  ...(scratch !== undefined && { TMPDIR: scratch }),
   UV_THREADPOOL_SIZE: '16',
   // Each file of tests is a process that loads much of the same code.
   NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
@@ -115,6 +119,7 @@ try {
   }
 } finally {
   await services.stop();
+  if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
 }
 if (failures.length > 0) console.log(`\nFailed:\n${failures.map((title) => `  ${title}`).join('\n')}`);
 console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s`);
