@@ -4,9 +4,11 @@
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
+import { templateProgram, templateVariable } from './services/columns-template.ts';
 import { serviceNames } from './services/definition.ts';
 import { scratchDirectory } from './services/scratch.ts';
 import { startServices, unavailable } from './services/services.ts';
@@ -98,9 +100,10 @@ if (chosen.length === 0) {
 }
 
 const scratch = scratchDirectory();
+const template = join(scratch, 'columns-template');
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
-  ...(scratch !== undefined && { TMPDIR: scratch }),
+  TMPDIR: scratch,
   UV_THREADPOOL_SIZE: '16',
   // Each file of tests is a process that loads much of the same code.
   NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
@@ -111,15 +114,18 @@ for (const name of missing) console.log(`# ${unavailable(name)}; its suites are 
 if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
 const services = await startServices(inCi ? [...serviceNames] : serviceNames.filter((name) => !missing.includes(name)));
 try {
+  // Without it, tests make their tables themselves.
+  if ((await run(process.execPath, [templateProgram, template], process.env)) === 0)
+    environment[templateVariable] = template;
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
   if (chosen.length > 0) await suites(chosen, 1, environment);
   else {
-    // One more than CI has cores: many suites wait for something most of the time.
-    await suites(['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'], 3, environment);
+    // Two more than CI has cores: many suites wait for something most of the time.
+    await suites(['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'], 4, environment);
   }
 } finally {
   await services.stop();
-  if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+  rmSync(scratch, { recursive: true, force: true });
 }
 if (failures.length > 0) console.log(`\nFailed:\n${failures.map((title) => `  ${title}`).join('\n')}`);
 console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s`);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
@@ -28,6 +28,7 @@ import { memberships, type Role, roles, users, usersTenant } from '../../schemas
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { copyColumns } from '../services/columns-template.ts';
 import { eventually, stretched } from '../waiting.ts';
 
 export const password = 'correct horse battery staple';
@@ -120,7 +121,10 @@ const asked = async (
 const embedded = (path: string): Promise<Documents> => sqliteDocuments({ path });
 
 type OpenColumns = (directory: string) => Promise<Columns>;
-let openColumns: OpenColumns = (directory) => chdbColumns({ directory });
+let openColumns: OpenColumns = (directory) => {
+  copyColumns(dirname(directory));
+  return chdbColumns({ directory });
+};
 
 /** Harnesses that start from now on have their columns there instead of in the engine of the process. */
 export const useColumns = (open: OpenColumns): void => {

@@ -8,6 +8,7 @@ import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
+import { copyColumns } from '../services/columns-template.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { owner } from './oiq-process.ts';
 
@@ -41,6 +42,7 @@ const setUp = async (documents: Documents): Promise<string> => {
 /** Sets up an embedded installation in a directory; answers its license key. */
 export const embeddedDeployment = async (dataDirectory: string): Promise<string> => {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  copyColumns(dataDirectory);
   return setUp(await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
 };
 
