@@ -5,6 +5,7 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { alive } from './services.ts';
 
 const memory = '/dev/shm';
 const prefix = 'oiq-tests-';
@@ -25,19 +26,11 @@ const roomInMemory = (): number => {
   }
 };
 
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
-
 /** A directory for this process, in memory where there is room, without what earlier ones left there that were killed. */
 export const scratchDirectory = (): string => {
   const parent = roomInMemory() < roomNeeded ? tmpdir() : memory;
   for (const name of readdirSync(parent).filter((name) => name.startsWith(prefix)))
-    if (!isRunning(Number.parseInt(name.slice(prefix.length), 10)))
+    if (!alive(Number.parseInt(name.slice(prefix.length), 10)))
       rmSync(join(parent, name), { recursive: true, force: true });
   const directory = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   // As the temporary directory: what runs as another user writes there, too.

@@ -53,12 +53,12 @@ export interface Instance {
 export const cacheDirectory = (): string => process.env.TEST_SERVICES_DIR ?? join(homedir(), '.cache', 'oiq-services');
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const alive = (pid: number): boolean => {
+/** Whether a process runs, also one of another user. */
+export const alive = (pid: number): boolean => {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 };
 
