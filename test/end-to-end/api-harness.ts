@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
@@ -122,7 +122,7 @@ const embedded = (path: string): Promise<Documents> => sqliteDocuments({ path })
 
 type OpenColumns = (directory: string) => Promise<Columns>;
 let openColumns: OpenColumns = (directory) => {
-  copyColumns(dirname(directory));
+  copyColumns(directory);
   return chdbColumns({ directory });
 };
 

@@ -42,7 +42,7 @@ const setUp = async (documents: Documents): Promise<string> => {
 /** Sets up an embedded installation in a directory; answers its license key. */
 export const embeddedDeployment = async (dataDirectory: string): Promise<string> => {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
-  copyColumns(dataDirectory);
+  copyColumns(join(dataDirectory, 'columns'));
   return setUp(await sqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
 };
 

@@ -3,7 +3,6 @@
  * begin with a copy, which takes a quarter of the CPU time that migrating takes. Without it each test migrates by itself.
  */
 import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The program that makes it, in the directory of its argument. */
@@ -12,8 +11,8 @@ export const templateProgram = fileURLToPath(new URL('make-columns-template.ts',
 /** The environment's variable that says where it is. */
 export const templateVariable = 'TEST_COLUMNS_TEMPLATE';
 
-/** Gives a data directory that has no tables those of the template, if there is one. */
-export const copyColumns = (dataDirectory: string): void => {
+/** Gives a directory of columns that holds none yet those of the template, if there is one. */
+export const copyColumns = (directory: string): void => {
   const template = process.env[templateVariable];
-  if (template !== undefined) cpSync(template, join(dataDirectory, 'columns'), { recursive: true });
+  if (template !== undefined) cpSync(template, directory, { recursive: true });
 };
