@@ -1,5 +1,4 @@
 /** The columns port on a ClickHouse server, over HTTP. */
-import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
   type ClickHouseClient,
@@ -196,9 +195,8 @@ const questionOf = (
   parameters: QueryParameters,
   limits: QueryLimits,
   tenantId: string | undefined,
-): Pick<ExecParams, 'query' | 'query_id' | 'clickhouse_settings' | 'abort_signal'> => ({
+): Pick<ExecParams, 'query' | 'clickhouse_settings' | 'abort_signal'> => ({
   query: bindLiterals(sql, parameters),
-  query_id: randomUUID(),
   clickhouse_settings: readSettings(limits, tenantId),
   ...(limits.signal === undefined ? {} : { abort_signal: limits.signal }),
 });

@@ -13,6 +13,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 import { landEmittedContract } from './land-emitted.ts';
@@ -44,21 +45,32 @@ columnsContract({ name: 'ClickHouse', under: () => ({ columns, native }) });
 landValuesContract({ name: 'ClickHouse', under: () => ({ columns }) });
 landEmittedContract({ name: 'ClickHouse', under: () => ({ columns }) });
 
-/** A load balancer: connections that are open when `turn` is called answer 500 from then on, new ones reach the server. */
-const balancer = async (t: ExecutionContext): Promise<{ url: string; turn(): void; connections(): number }> => {
+/**
+ * A load balancer. Of the connections that are open, `turn` makes each answer 500 from then on, and `cut` closes the clients'
+ * side alone: the server goes on with what it began. New ones reach the server.
+ */
+const balancer = async (
+  t: ExecutionContext,
+): Promise<{ url: string; turn(): void; cut(): void; made(): number }> => {
   const target = new URL(server);
   const open = new Set<Socket>();
   const broken = new Set<Socket>();
+  const kept = new Set<Socket>();
   let made = 0;
   const refusal = 'Code: 999. DB::Exception: the balancer says so.\n';
   const proxy = createServer((socket) => {
     made++;
     open.add(socket);
     const upstream = connect(Number(target.port), target.hostname);
-    for (const each of [socket, upstream])
-      each.on('error', () => undefined).on('close', () => [socket, upstream].map((both) => both.destroy()));
+    kept.add(upstream);
+    upstream.on('error', () => undefined).on('close', () => socket.destroy());
     upstream.on('data', (part) => broken.has(socket) || socket.write(part));
-    socket.on('close', () => open.delete(socket));
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        open.delete(socket);
+        if (!broken.has(socket)) upstream.destroy();
+      });
     // Requests of the test fit one piece.
     socket.on('data', (part) => {
       if (!broken.has(socket)) upstream.write(part);
@@ -68,25 +80,30 @@ const balancer = async (t: ExecutionContext): Promise<{ url: string; turn(): voi
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   t.teardown(() => {
-    for (const socket of open) socket.destroy();
+    for (const socket of [...open, ...kept]) socket.destroy();
     proxy.close();
   });
+  const turn = (): void => {
+    for (const socket of open) broken.add(socket);
+  };
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${database}`,
-    turn: () => {
-      for (const socket of open) broken.add(socket);
+    turn,
+    cut: () => {
+      turn();
+      for (const socket of open) socket.destroy();
     },
-    connections: () => made,
+    made: () => made,
   };
 };
 
 test('ClickHouse: a connection that goes on answering 500 is left after a few refusals', async (t) => {
-  const { url, turn, connections } = await balancer(t);
+  const { url, turn, made } = await balancer(t);
   const own = await clickhouseColumns({ url });
   t.teardown(() => own.close());
   await own.check();
   await own.check();
-  t.is(connections(), 1, 'a connection is kept while it is well');
+  t.is(made(), 1, 'a connection is kept while it is well');
   turn();
   // Without a pause, so that the connection is never idle.
   let refused = 0;
@@ -100,6 +117,24 @@ test('ClickHouse: a connection that goes on answering 500 is left after a few re
     refused++;
   t.true(refused > 0);
   t.true(refused <= 3, `${refused} requests were refused`);
+});
+
+test('ClickHouse: a read whose connection broke is asked again while the server still runs the first', async (t) => {
+  const { url, cut } = await balancer(t);
+  const own = await clickhouseColumns({ url });
+  t.teardown(() => own.close());
+  const mark = randomUUID();
+  const sql = `SELECT sleep(2), '${mark}' WHERE {tenant:String} != ''`;
+  const reads = [own.of(someTenant()).native(sql), own.of(someTenant()).query(sql), own.query(sql, { tenant: 'any' })];
+  await eventually('all of them run', async () => {
+    const rows = await columns.query(
+      "SELECT query_id FROM system.processes WHERE query LIKE {like:String} AND query NOT LIKE '%processes%'",
+      { like: `%${mark}%` },
+    );
+    return rows.length === reads.length;
+  });
+  cut();
+  await t.notThrowsAsync(Promise.all(reads));
 });
 
 test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
