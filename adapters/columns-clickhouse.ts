@@ -1,4 +1,6 @@
 /** The columns port on a ClickHouse server, over HTTP. */
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import {
   type ClickHouseClient,
@@ -23,6 +25,8 @@ export interface ClickhouseColumnsOptions {
   readonly log?: Log;
 }
 
+/** Requests at once to a server; more wait for a connection. */
+export const maxConnections = 16;
 const requestTimeoutMs = 60_000;
 /** Kept sockets end before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
 const idleSocketMs = 2500;
@@ -69,8 +73,13 @@ class ClickhouseColumns implements Columns {
     return createClient({
       url: this.#url,
       request_timeout: requestTimeoutMs,
-      max_open_connections: 16,
-      keep_alive: { enabled: true, idle_socket_ttl: idleSocketMs },
+      // The client's own timers of idle sockets would also end a busy one, after a request was aborted that waited for a socket.
+      http_agent: new (this.#url.protocol === 'https:' ? TlsAgent : Agent)({
+        keepAlive: true,
+        maxSockets: maxConnections,
+        timeout: idleSocketMs,
+      }),
+      keep_alive: { enabled: true, idle_socket_ttl: 0 },
       // Within a machine compression costs more than it saves; results of another one are worth it.
       compression: { request: false, response: !loopback.test(this.#url.hostname) },
       log: { level: ClickHouseLogLevel.OFF },

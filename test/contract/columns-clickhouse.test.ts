@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
+import { clickhouseColumns, maxConnections } from '../../adapters/columns-clickhouse.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -51,7 +51,7 @@ landEmittedContract({ name: 'ClickHouse', under: () => ({ columns }) });
  */
 const balancer = async (
   t: ExecutionContext,
-): Promise<{ url: string; turn(): void; cut(): void; made(): number }> => {
+): Promise<{ url: string; turn(): void; cut(): void; made(): number; open(): number }> => {
   const target = new URL(server);
   const open = new Set<Socket>();
   const broken = new Set<Socket>();
@@ -94,6 +94,7 @@ const balancer = async (
       for (const socket of open) socket.destroy();
     },
     made: () => made,
+    open: () => open.size,
   };
 };
 
@@ -135,6 +136,25 @@ test('ClickHouse: a read whose connection broke is asked again while the server 
   });
   cut();
   await t.notThrowsAsync(Promise.all(reads));
+});
+
+test('ClickHouse: connections end when they are idle, and no sooner after a read was aborted that waited for one', async (t) => {
+  const { url, made, open } = await balancer(t);
+  const own = await clickhouseColumns({ url });
+  t.teardown(() => own.close());
+  const readAll = (seconds: number): Promise<unknown>[] =>
+    Array.from({ length: maxConnections }, () => own.query(`SELECT sleep(${seconds})`));
+  const first = readAll(1);
+  const stop = new AbortController();
+  const waiting = own.query('SELECT 1', {}, { signal: stop.signal });
+  // Longer than a connection may be idle.
+  const second = readAll(3);
+  await eventually('every connection is open', () => made() === maxConnections);
+  stop.abort(new Error('enough'));
+  await t.throwsAsync(waiting, { message: 'enough' });
+  await Promise.all([...first, ...second]);
+  t.is(made(), maxConnections);
+  await eventually('those that are idle end', () => open() === 0);
 });
 
 test('ClickHouse: while the server is gone all is unavailable, and the same insert lands once when it is back', async (t) => {
