@@ -47,10 +47,11 @@ landEmittedContract({ name: 'ClickHouse', under: () => ({ columns }) });
 
 /**
  * A load balancer. Of the connections that are open, `turn` makes each answer 500 from then on, and `cut` closes the clients'
- * side alone: the server goes on with what it began. New ones reach the server.
+ * side alone: the server goes on with what it began. New ones reach the server. Requests wait for `passes`.
  */
 const balancer = async (
   t: ExecutionContext,
+  passes: Promise<void> = Promise.resolve(),
 ): Promise<{ url: string; turn(): void; cut(): void; made(): number; open(): number }> => {
   const target = new URL(server);
   const open = new Set<Socket>();
@@ -72,7 +73,8 @@ const balancer = async (
         if (!broken.has(socket)) upstream.destroy();
       });
     // Requests of the test fit one piece.
-    socket.on('data', (part) => {
+    socket.on('data', async (part) => {
+      await passes;
       if (!broken.has(socket)) upstream.write(part);
       else socket.write(`HTTP/1.1 500 Internal Server Error\r\nContent-Length: ${refusal.length}\r\n\r\n${refusal}`);
     });
@@ -139,7 +141,8 @@ test('ClickHouse: a read whose connection broke is asked again while the server 
 });
 
 test('ClickHouse: connections end when they are idle, and no sooner after a read was aborted that waited for one', async (t) => {
-  const { url, made, open } = await balancer(t);
+  const { promise: passes, resolve: pass } = Promise.withResolvers<void>();
+  const { url, made, open } = await balancer(t, passes);
   const own = await clickhouseColumns({ url });
   t.teardown(() => own.close());
   const readAll = (seconds: number): Promise<unknown>[] =>
@@ -152,6 +155,7 @@ test('ClickHouse: connections end when they are idle, and no sooner after a read
   await eventually('every connection is open', () => made() === maxConnections);
   stop.abort(new Error('enough'));
   await t.throwsAsync(waiting, { message: 'enough' });
+  pass();
   await Promise.all([...first, ...second]);
   t.is(made(), maxConnections);
   await eventually('those that are idle end', () => open() === 0);
