@@ -2,6 +2,8 @@
 import test from 'ava';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { startServices } from '../services/services.ts';
+import type { BusContract } from './bus-harness.ts';
+import { lastRecordsContract } from './last-records.ts';
 import { liveTailContract } from './live-tail.ts';
 
 let brokers: string[] = [];
@@ -11,7 +13,7 @@ test.before(async () => {
   brokers = services.url('kafka').split(',');
 });
 
-liveTailContract({
+const contract: BusContract = {
   name: 'Kafka',
   quietMs: 1000,
   async make(t) {
@@ -19,4 +21,7 @@ liveTailContract({
     t.teardown(() => bus.close());
     return { bus, reopen: () => Promise.reject(new Error('not needed')) };
   },
-});
+};
+
+liveTailContract(contract);
+lastRecordsContract(contract);

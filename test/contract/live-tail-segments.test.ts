@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import type { BusContract } from './bus-harness.ts';
+import { lastRecordsContract } from './last-records.ts';
 import { liveTailContract } from './live-tail.ts';
 
-liveTailContract({
+const contract: BusContract = {
   name: 'segment files',
   quietMs: 300,
   async make(t) {
@@ -17,4 +19,7 @@ liveTailContract({
     });
     return { bus, reopen: () => Promise.reject(new Error('not needed')) };
   },
-});
+};
+
+liveTailContract(contract);
+lastRecordsContract(contract);

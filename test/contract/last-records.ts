@@ -1,0 +1,77 @@
+/** The last records of a live tail over a bus. Topics are of their own: what others publish in one that is shared counts as well. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { filterOf } from '../../queries/live-tail/filter.ts';
+import { lastRecords } from '../../queries/live-tail/last-records.ts';
+import { partitionOf } from '../../schemas/partition.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
+import { type BusContract, keysOf, someTopic } from './bus-harness.ts';
+import { logsOf, numbered } from './live-tail-harness.ts';
+
+const partitions = 12;
+const keys = keysOf(partitions, partitionOf);
+
+export const lastRecordsContract = ({ name, make }: BusContract): void => {
+  const prepare = async (t: Parameters<typeof make>[0]) => {
+    const { bus } = await make(t);
+    const topic = someTopic({ partitions });
+    await bus.ensureTopics([topic]);
+    const producer = await bus.producer();
+    const tenantId = `tenant-${randomUUID()}`;
+    const messageIn = (partition: number, body: string, of = tenantId): Message => ({
+      ...logsOf([body], { tenantId: of }),
+      topic: topic.name,
+      key: keys[partition] ?? '',
+    });
+    return {
+      publish: (count: number, partition: number, body: string, of: string) =>
+        producer.publish(Array.from({ length: count }, () => messageIn(partition, body, of))),
+      /** No two have the same time. */
+      publishApart: async (partition: number, body: string) => {
+        await producer.publish([messageIn(partition, body)]);
+        for (const nowMs = Date.now(); Date.now() === nowMs; ) await delay(1);
+      },
+      last: async (most: number): Promise<string[]> => {
+        const asked = { wish: { tenantId, filter: filterOf({ signal: 'logs' }) }, most, isClosed: () => false };
+        const ends = await bus.offsets(topic.name);
+        const pasts = ends.map(({ partition, ...rest }) => ({ where: { topic: topic.name, partition }, ...rest }));
+        const found = await lastRecords(asked, pasts, bus);
+        return found.map(({ text }) => (JSON.parse(text) as { body: string }).body);
+      },
+    };
+  };
+
+  test(`${name}: the last records are those of all partitions, however they are spread over them`, async (t) => {
+    const { publishApart, last } = await prepare(t);
+    // One partition has many of the oldest, another one many of the newest, the others a few of all.
+    const partitionFor = (index: number): number => {
+      if (index % 10 === 0) return (index / 10) % partitions;
+      return index < 100 ? 1 : 2;
+    };
+    const all = numbered('record', 200);
+    for (const [index, body] of all.entries()) await publishApart(partitionFor(index), body);
+    for (const most of [1, 7, 50, 150, 200, 1000]) t.deepEqual(await last(most), all.slice(-most), `the last ${most}`);
+  });
+
+  const noises = [
+    { where: 'one partition', title: 'many bytes', in: [0], count: 60, length: 900_000 },
+    { where: 'one partition', title: 'many messages', in: [0], count: 2500, length: 10 },
+    { where: 'every partition', title: 'large messages', in: [...keys.keys()], count: 4, length: 1_040_000 },
+  ];
+  for (const { where, title, count, length, ...noise } of noises)
+    test(`${name}: the last records are all of a time, also where ${where} has ${title} of others, more than are searched`, async (t) => {
+      const { publish, publishApart, last } = await prepare(t);
+      for (let partition = 0; partition < partitions; partition++) await publishApart(partition, 'too far');
+      for (const partition of noise.in) await publish(count, partition, 'x'.repeat(length), 'others');
+      const late = numbered('late', partitions);
+      for (const [partition, body] of late.entries()) await publishApart(partition, body);
+      t.deepEqual(await last(5), late.slice(-5));
+      t.deepEqual(await last(100), late);
+    });
+
+  test(`${name}: there are no last records where nothing was published`, async (t) => {
+    const { last } = await prepare(t);
+    t.deepEqual(await last(10), []);
+  });
+};
