@@ -17,6 +17,9 @@ const mostBytes = 32 * 1024 * 1024;
 /** Characters of all of them. */
 const mostLength = 4 * 1024 * 1024;
 
+/** A window goes back to the median time of so many of its oldest messages: the clock of one receiver may be wrong. */
+const oldestMessages = 5;
+
 /** A partition, what is kept of it, and the offset before which the past lies. */
 export interface PastPartition {
   readonly where: Partition;
@@ -64,6 +67,9 @@ class Newest {
     if (oldest !== undefined && (full >= 0 || last.length === this.#most)) this.sinceMs = oldest.timestampMs;
   }
 }
+
+const medianOf = (values: readonly number[]): number | undefined =>
+  values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
 
 /** Gathers the wanted records of messages. */
 class Gathering implements Target {
@@ -114,16 +120,16 @@ class Backwards {
     const to = this.#from;
     const from = Math.max(earliest, to - this.#window, end - mostMessages);
     let bytes = 0;
-    let oldestMs = this.readToMs;
+    const times: number[] = [];
     for await (const message of this.#bus.read(where.topic, where.partition, from, to)) {
       bytes += message.value.length;
-      oldestMs = Math.min(oldestMs, message.timestampMs);
+      if (times.length < oldestMessages) times.push(message.timestampMs);
       gathering.timestampMs = message.timestampMs;
       const targets = targetsOf(message, [gathering]);
       if (targets.length > 0) await match(message, where, targets, restful());
     }
     this.#from = from;
-    this.readToMs = oldestMs;
+    this.readToMs = medianOf(times) ?? this.readToMs;
     const perMessage = Math.max(1, bytes / Math.max(1, to - from));
     this.#window = Math.max(firstWindow, Math.min(this.#window * 4, Math.floor((room - bytes) / perMessage)));
     return bytes;
