@@ -1,13 +1,12 @@
 /** The last records of a live tail over a bus. Topics are of their own: what others publish in one that is shared counts as well. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { filterOf } from '../../queries/live-tail/filter.ts';
 import { lastRecords } from '../../queries/live-tail/last-records.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { type BusContract, keysOf, someTopic } from './bus-harness.ts';
-import { logsOf, numbered } from './live-tail-harness.ts';
+import { anotherMillisecond, logsOf, numbered } from './live-tail-harness.ts';
 
 const partitions = 12;
 const keys = keysOf(partitions, partitionOf);
@@ -30,7 +29,7 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
       /** No two have the same time. */
       publishApart: async (partition: number, body: string) => {
         await producer.publish([messageIn(partition, body)]);
-        for (const nowMs = Date.now(); Date.now() === nowMs; ) await delay(1);
+        await anotherMillisecond();
       },
       last: async (most: number): Promise<string[]> => {
         const asked = { wish: { tenantId, filter: filterOf({ signal: 'logs' }) }, most, isClosed: () => false };

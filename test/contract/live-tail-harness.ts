@@ -1,4 +1,5 @@
 /** What tests of live tail share: messages as receivers publish them, and a listener that keeps what it was told. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Listening } from '../../queries/live-tail/live-tail.ts';
 import type { Positions } from '../../queries/live-tail/positions.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -69,6 +70,11 @@ export const spansOf = (spans: readonly object[], sent: Sent): Message =>
     spans.length,
     sent,
   );
+
+/** Resolves in another millisecond: what was published before has another time than what is published then. */
+export const anotherMillisecond = async (): Promise<void> => {
+  for (const nowMs = Date.now(); Date.now() === nowMs; ) await delay(1);
+};
 
 /** Texts `prefix 0`, `prefix 1` … */
 export const numbered = (prefix: string, count: number): string[] =>
