@@ -14,17 +14,15 @@ const declared = [webhook, email, slack, teams, discord, pagerduty, opsgenie, te
 
 export const channelTypes: readonly ChannelType[] = declared;
 
+type Settings<Types> = {
+  -readonly [Index in keyof Types]: Types[Index] extends { settings: infer Each } ? Each : never;
+};
+
 /** The settings of a channel of any type. */
-export const ChannelSettings = z.discriminatedUnion('type', [
-  webhook.settings,
-  email.settings,
-  slack.settings,
-  teams.settings,
-  discord.settings,
-  pagerduty.settings,
-  opsgenie.settings,
-  telegram.settings,
-]);
+export const ChannelSettings = z.discriminatedUnion(
+  'type',
+  declared.map(({ settings }) => settings) as unknown as Settings<typeof declared>,
+);
 export type ChannelSettings = z.output<typeof ChannelSettings>;
 
 /** Throws for a type that there is not: settings are checked when they are stored. */

@@ -5,6 +5,12 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { collections } from '../../api/collections.ts';
 import { groups, operations, resources } from '../../api/groups/index.ts';
+import { processors } from '../../processors/registry.ts';
+import { schedules } from '../../processors/schedules.ts';
+import { receivers } from '../../receivers/registry.ts';
+import { channelTypes } from '../../runtime/notification-channels/registry.ts';
+import { allTables, allViews } from '../../schemas/tables/index.ts';
+import { sinks } from '../../sinks/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = globSync('{schemas,adapters,runtime,queries,receivers,processors,sinks,api,commands}/**/*.ts', {
@@ -91,3 +97,40 @@ test('each folder of api/groups is a group of its name, and is listed', (t) => {
     groups.map(({ name }) => name).sort(),
   );
 });
+
+/** Components that are exported constants: where they are declared, by what, and the list that must have them. */
+const components: readonly {
+  readonly what: string;
+  readonly folder: string;
+  readonly declares: RegExp;
+  readonly list: readonly unknown[];
+}[] = [
+  { what: 'receiver', folder: 'receivers/', declares: /= define(Http)?Receiver[<(]/, list: receivers },
+  { what: 'processor', folder: 'processors/', declares: /= defineProcessor[<(]/, list: processors },
+  { what: 'schedule', folder: 'processors/', declares: /= defineSchedule[<(]/, list: schedules },
+  { what: 'sink', folder: 'sinks/', declares: /= (defineSink|landValues)[<(]/, list: sinks },
+  { what: 'table', folder: 'schemas/tables/', declares: /= defineTable[<(]/, list: allTables },
+  { what: 'view', folder: 'schemas/tables/', declares: /: MaterializedView = /, list: allViews },
+  { what: 'channel type', folder: 'runtime/', declares: /= defineChannelType[<(]/, list: channelTypes },
+];
+
+for (const { what, folder, declares, list } of components)
+  test(`every ${what} is in the list of its kind`, async (t) => {
+    const found = sources
+      .filter(({ file }) => file.startsWith(folder))
+      .flatMap(({ file, text }) =>
+        text
+          .split('\n')
+          .filter((line) => declares.test(line))
+          .map((line) => ({ file, constant: /^export const (\w+)/.exec(line)?.[1] })),
+      );
+    const forgotten: string[] = [];
+    for (const { file, constant } of found) {
+      const module = (await import(`../../${file}`)) as Readonly<Record<string, unknown>>;
+      if (constant === undefined || !list.includes(module[constant]))
+        forgotten.push(`${constant ?? 'one that is not exported'} of ${file}`);
+    }
+    t.deepEqual(forgotten, []);
+    // All of the list were found: one that is declared in another way would go unseen when it is forgotten.
+    t.is(found.length, list.length);
+  });
