@@ -97,6 +97,10 @@ if (chosen.length === 0) {
     '.',
   ]);
   await check('types hold', binary('tsc'), ['-p', '.']);
+  await check('no file and no dependency is unused', binary('knip'), [
+    '--config=.knip.json',
+    '--include=files,dependencies,unlisted,unresolved',
+  ]);
 }
 
 const scratch = scratchDirectory();
