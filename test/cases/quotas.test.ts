@@ -139,6 +139,19 @@ test('what the ledger learns later counts within a minute', async (t) => {
   t.regex(await take(caller, 1_000), /^quota/);
 });
 
+test('of what the ledger tells, only what the counters lack is added to them', async (t) => {
+  let landed = 0;
+  const { instance, clock } = setUp({ used: async () => landed });
+  const take = instance();
+  const caller = callerOf({ day: { total: reject(10_000) } });
+  for (let taken = 0; taken < 1_000; taken += 100) t.is(await take(caller, 100), 'taken');
+  landed = 4_000;
+  clock.at += 61_000;
+  for (let taken = 4_000; taken < 9_800; taken += 100) t.is(await take(caller, 100), 'taken', `${taken} were taken`);
+  for (let tries = 0; tries < 5; tries++) await take(caller, 100);
+  t.regex(await take(caller, 100), /^quota/);
+});
+
 test('without an answer of the ledger bytes are taken all the same', async (t) => {
   const failing = setUp({ used: () => Promise.reject(new Error('no table')) });
   t.is(await failing.instance()(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');

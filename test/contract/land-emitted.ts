@@ -162,6 +162,15 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     }
   }
 
+  test(`${name}: a batch that comes again to a new process has no duplicates: its own rows are not earlier ones`, async (t) => {
+    const tenant = someTenant();
+    const batch = partitionOf(tenant).batch(0, ['a 5.0', 'a 5.1']);
+    const counted: number[] = [];
+    for (let times = 0; times < 2; times++) await processOf({ counted })(batch);
+    t.deepEqual(await landed(tenant), [0, 1]);
+    t.deepEqual(counted, []);
+  });
+
   test(`${name}: positions are of one partition`, async (t) => {
     const tenant = someTenant();
     await processOf()(partitionOf(tenant).batch(0, ['a 9.0']));

@@ -171,6 +171,14 @@ test('a range in doubt lands once when the tables have forgotten its token', asy
   t.deepEqual(await bodies('forgotten'), expected('forgotten', 3_000, 3_001, 3_002));
 });
 
+test('a range of one message is in doubt when it comes again in the same process', async (t) => {
+  const handle = handlerOf(forgetful);
+  const batch = batchOf('forgotten-one', 3_500, 1);
+  await handle(batch);
+  await handle(batch);
+  t.deepEqual(await bodies('forgotten-one'), expected('forgotten-one', 3_500));
+});
+
 test('what is missing of a range that has landed in part is added', async (t) => {
   await handlerOf(forgetful)(batchOf('part', 4_001, 2));
   await handlerOf(forgetful)(batchOf('part', 4_000, 6));
