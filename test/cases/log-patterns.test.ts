@@ -219,6 +219,18 @@ test('a miner that is restored goes on as the one that was serialized', (t) => {
   t.deepEqual(again?.serialize(), full.serialize());
 });
 
+test('a form that was remembered goes to the pattern that a restored miner finds for it, also after another one widened', (t) => {
+  const before =
+    'ared fix cteal|fix fix pink|pink fix cgreen|fix bred cteal|fix pink fix|gray fix cpink|fix bgreen fix|ateal fix cblue|fix red blue|fix bgray teal|fix bpink fix|fix fix fix|fix bteal fix|teal fix gray';
+  const after =
+    'fix bgreen cred|blue fix blue|fix gray cgreen|agreen fix cred|fix bred cpink|fix bred green|fix fix fix';
+  const lines = (list: string): string[] => list.split('|').map((each) => `start ${each}`);
+  const miner = new Miner();
+  for (const body of lines(before)) miner.add(key, body);
+  const restored = Miner.restore(miner.serialize());
+  for (const body of lines(after)) t.deepEqual(restored?.add(key, body), miner.add(key, body), body);
+});
+
 test('a flood of random lines ends in one counted pattern, and what was known stays known', (t) => {
   const miner = new Miner(small);
   const known = miner.add(key, 'user 7 left').id;
