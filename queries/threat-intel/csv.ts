@@ -35,22 +35,77 @@ const namesOfTypes: Readonly<Record<string, IndicatorType>> = {
   ...{ 'domain-name': 'domain', md5_hash: 'md5', sha1_hash: 'sha1', sha256_hash: 'sha256', filename: 'file-name' },
 };
 
-/** Rows with the line on which each begins. */
-const rowsOf = (text: string): { line: number; cells: string[] }[] => {
-  const rows: { line: number; cells: string[] }[] = [];
+interface Row {
+  /** On which it begins. */
+  readonly line: number;
+  /** Undefined where a quotation mark is not closed. */
+  readonly cells: string[] | undefined;
+}
+
+/** Where a quoted cell ends: its closing quotation mark, two of them being one of the text; -1 where it is not closed. */
+const closingQuote = (text: string, from: number): number => {
+  let at = text.indexOf('"', from);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
+};
+
+/** The place of the next comma or end of line. */
+const endOfCell = (text: string, from: number): number => {
+  let at = from;
+  while (at < text.length && text[at] !== ',' && text[at] !== '\n') at++;
+  return at;
+};
+
+/** The next place that is no blank of the line. */
+const behindBlanks = (text: string, from: number): number => {
+  let at = from;
+  while (at < text.length && text[at] !== '\n' && text[at]?.trim() === '') at++;
+  return at;
+};
+
+/** The cells of the row that begins here, and where it ends. Every character is looked at once or twice, whatever the text. */
+const rowAt = (text: string, start: number): { readonly cells: string[] | undefined; readonly end: number } => {
+  const cells: string[] = [];
+  let at = start;
+  for (;;) {
+    const from = behindBlanks(text, at);
+    if (text[from] === '"') {
+      const close = closingQuote(text, from + 1);
+      if (close < 0) return { cells: undefined, end: text.length };
+      cells.push(
+        text
+          .slice(from + 1, close)
+          .replaceAll('""', '"')
+          .trim(),
+      );
+      at = endOfCell(text, close + 1);
+    } else {
+      at = endOfCell(text, from);
+      cells.push(text.slice(from, at).trim());
+    }
+    if (text[at] !== ',') return { cells, end: at };
+    at++;
+  }
+};
+
+/** Rows of a text, without those that are empty or comments. A quotation mark counts where a cell begins with it. */
+const rowsOf = (text: string): Row[] => {
+  const rows: Row[] = [];
   let line = 1;
-  for (const match of text.matchAll(/((?:"(?:[^"]|"")*"|[^"\n])*)(?:\n|$)/g)) {
-    const [whole, row = ''] = match;
-    if (whole === '') break;
-    const trimmed = row.trim();
-    if (trimmed !== '' && !trimmed.startsWith('#'))
-      rows.push({
-        line,
-        cells: [...trimmed.matchAll(/(?:^|,)\s*(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
-          (quoted?.replaceAll('""', '"') ?? plain ?? '').trim(),
-        ),
-      });
-    line += whole.split('\n').length - 1;
+  let at = 0;
+  while (at < text.length) {
+    const from = behindBlanks(text, at);
+    let end = from;
+    if (text[from] === '#') {
+      const next = text.indexOf('\n', from);
+      end = next < 0 ? text.length : next;
+    } else if (from < text.length && text[from] !== '\n') {
+      const row = rowAt(text, from);
+      rows.push({ line, cells: row.cells });
+      end = row.end;
+    }
+    line += text.slice(at, end + 1).split('\n').length - 1;
+    at = end + 1;
   }
   return rows;
 };
@@ -102,6 +157,10 @@ export const readCsv = (text: string, confidence = usualConfidence): ReadIndicat
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const { line, cells } of header === undefined ? rows : rows.slice(1)) {
+    if (cells === undefined) {
+      refused.push({ at: `line ${line}`, message: 'a quotation mark is not closed: what is below was not read' });
+      continue;
+    }
     const indicator = indicatorOf(
       (column) =>
         header === undefined ? (column === 'value' ? cells[0] : undefined) : cells[header.get(column) ?? -1],
@@ -123,7 +182,8 @@ export const readList = (text: string, confidence = usualConfidence): ReadIndica
     .replace(/^\uFEFF/, '')
     .split('\n')
     .entries()) {
-    const written = line.replace(/(?:^|\s)[#;].*$/, '').trim();
+    const comment = line.search(/(?:^|\s)[#;]/);
+    const written = (comment < 0 ? line : line.slice(0, comment)).trim();
     if (written === '') continue;
     const value = hostsLine.exec(written)?.[1] ?? /^\S+/.exec(written)?.[0] ?? '';
     const indicator = indicatorOf((column) => (column === 'value' ? value : undefined), confidence);

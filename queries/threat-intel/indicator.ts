@@ -66,7 +66,7 @@ const writers: Readonly<Record<IndicatorType, (text: string) => string | undefin
   network: networkOf,
   domain: domainOf,
   url: urlOf,
-  email: (text) => (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) ? text.toLowerCase() : undefined),
+  email: (text) => (/^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(text) ? text.toLowerCase() : undefined),
   md5: (text) => hashOf('md5', text),
   sha1: (text) => hashOf('sha1', text),
   sha256: (text) => hashOf('sha256', text),
@@ -74,8 +74,12 @@ const writers: Readonly<Record<IndicatorType, (text: string) => string | undefin
   'file-name': (text) => (text === '' || text.length > 1024 ? undefined : text.toLowerCase()),
 };
 
+/** Characters of a value. An address of the web is the longest. */
+const mostCharacters = 8192;
+
 /** A value in the one way in which it is stored and compared; undefined where it is no value of the type. */
-export const normalised = (type: IndicatorType, text: string): string | undefined => writers[type](refanged(text));
+export const normalised = (type: IndicatorType, text: string): string | undefined =>
+  text.length > mostCharacters ? undefined : writers[type](refanged(text));
 
 /** The type that a value has by its form alone. A file name has none. */
 export const typeOfValue = (text: string): IndicatorType | undefined =>

@@ -72,9 +72,8 @@ export const readMisp = (given: unknown, confidence = usualConfidence): ReadIndi
     ];
     for (const attribute of attributes.filter((each) => each.to_ids === true)) {
       const parts = partsOf(attribute);
-      indicators.push(
-        ...parts.map(({ type, value }) => givenIndicator(type, value, { confidence, ...moreOf(event, attribute) })),
-      );
+      for (const { type, value } of parts)
+        indicators.push(givenIndicator(type, value, { confidence, ...moreOf(event, attribute) }));
       if (parts.length > 0) continue;
       const { uuid, type, value = '' } = attribute;
       refused.push({

@@ -30,10 +30,53 @@ const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
   [/^file:name$/, 'file-name'],
 ];
 
-const text = String.raw`'((?:[^'\\]|\\.)*)'`;
-const comparison = new RegExp(
-  String.raw`^\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(=|IN)\s*(?:${text}|\(([^)]*)\))\s*`,
-);
+/** Characters of a pattern, and values in it. */
+const mostCharacters = 1_000_000;
+const mostValues = 1000;
+
+/** A path with its operator. */
+const comparison = /\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(?:=|IN)\s*/y;
+const text = /'((?:[^'\\]|\\.)*)'\s*/y;
+const opening = /\s*\[/y;
+const closing = /\]\s*/y;
+const listOpening = /\(\s*/y;
+const comma = /,\s*/y;
+const listClosing = /\)\s*/y;
+const or = /OR\s+/y;
+
+/** Takes a pattern apart from its beginning. */
+class PatternReader {
+  readonly #pattern: string;
+  #at = 0;
+  #values = 0;
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#pattern.length;
+  }
+
+  /** Counts a value; false where there are more than one pattern may have. */
+  get hasRoom(): boolean {
+    this.#values++;
+    return this.#values <= mostValues;
+  }
+
+  /** What stands next, where it has this form. */
+  take(form: RegExp): RegExpExecArray | null {
+    form.lastIndex = this.#at;
+    const match = form.exec(this.#pattern);
+    if (match !== null) this.#at = form.lastIndex;
+    return match;
+  }
+
+  /** The beginning of what is left of a comparison. */
+  get rest(): string {
+    return this.#pattern.slice(this.#at, this.#at + 100).split(']', 1)[0] ?? '';
+  }
+}
 
 const unquoted = (quoted: string): string => quoted.replaceAll(/\\(.)/g, '$1');
 
@@ -57,37 +100,51 @@ interface Value {
   readonly value: string;
 }
 
+const tooManyValues = `a pattern may have ${mostValues} values: split it`;
+
+/** The texts of a comparison: one, or those of a list. */
+const textsOf = (reader: PatternReader): string[] | string => {
+  const notUnderstood = `this comparison is not understood: ${reader.rest}`;
+  const isList = reader.take(listOpening) !== null;
+  const texts: string[] = [];
+  do {
+    const written = reader.take(text);
+    if (written === null) return notUnderstood;
+    if (!reader.hasRoom) return tooManyValues;
+    texts.push(unquoted(written[1] ?? ''));
+  } while (isList && reader.take(comma) !== null);
+  return isList && reader.take(listClosing) === null ? notUnderstood : texts;
+};
+
 /** The values of what stands in one pair of brackets. */
-const valuesOfObservation = (observation: string): Value[] | string => {
+const valuesOfObservation = (reader: PatternReader): Value[] | string => {
   const found: Value[] = [];
-  let rest = observation;
-  for (;;) {
-    const match = comparison.exec(rest);
-    if (match === null) return `this comparison is not understood: ${rest.slice(0, 100)}`;
-    const [whole, path = '', , single, several = ''] = match;
-    const texts =
-      single === undefined ? [...several.matchAll(new RegExp(text, 'g'))].map(([, each = '']) => each) : [single];
-    const values = valuesOf(path, texts.map(unquoted));
+  do {
+    const { rest } = reader;
+    const path = reader.take(comparison)?.[1];
+    if (path === undefined) return `this comparison is not understood: ${rest}`;
+    const texts = textsOf(reader);
+    if (typeof texts === 'string') return texts;
+    const values = valuesOf(path, texts);
     if (typeof values === 'string') return values;
     found.push(...values);
-    rest = rest.slice(whole.length);
-    if (rest === '') return found;
-    if (!/^OR\s/.test(rest)) return 'what must hold together (AND) cannot be matched by a value';
-    rest = rest.replace(/^OR\s+/, '');
-  }
+  } while (reader.take(or) !== null);
+  return reader.take(closing) === null ? 'what must hold together (AND) cannot be matched by a value' : found;
 };
 
 /** The values of a pattern that is a choice of equalities. What must hold together says more than a value does, and is refused. */
 export const valuesOfPattern = (pattern: string): Value[] | string => {
+  if (pattern.length > mostCharacters) return `a pattern may have ${mostCharacters} characters: split it`;
+  const reader = new PatternReader(pattern.trim());
   const found: Value[] = [];
-  for (const part of pattern.trim().split(/(?<=\])\s+OR\s+(?=\[)/)) {
-    const [, observation] = /^\s*\[((?:[^\]']|'(?:[^'\\]|\\.)*')*)\]\s*$/.exec(part) ?? [];
-    if (observation === undefined) return 'only a choice of values is understood: no sequence, repetition or time';
-    const values = valuesOfObservation(observation);
+  do {
+    if (reader.take(opening) === null) break;
+    const values = valuesOfObservation(reader);
     if (typeof values === 'string') return values;
     found.push(...values);
-  }
-  return found;
+    if (reader.isAtEnd) return found;
+  } while (reader.take(or) !== null);
+  return 'only a choice of values is understood: no sequence, repetition or time';
 };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -159,6 +159,49 @@ test('CSV is read with a header and without, with comments, quotes and times wit
   t.deepEqual(plain.refused, [{ at: 'line 5', message: '"nothing of the kind" is no indicator' }]);
 });
 
+test('CSV that is nothing but quotation marks is read in one pass, and told where a mark is not closed', (t) => {
+  t.deepEqual(readCsv('"'.repeat(65)).refused, [
+    { at: 'line 1', message: 'a quotation mark is not closed: what is below was not read' },
+  ]);
+  t.is(readCsv('"'.repeat(1_000_001)).refused.length, 1);
+  const { indicators, refused } = readCsv('evil.example\n# it\'s "so\n"a.example\nb.example\n');
+  t.deepEqual(
+    indicators.map(({ value }) => value),
+    ['evil.example'],
+  );
+  t.deepEqual(refused, [{ at: 'line 3', message: 'a quotation mark is not closed: what is below was not read' }]);
+});
+
+test('a quotation mark within a cell is text, and a quoted cell may hold lines, commas and doubled marks', (t) => {
+  const { indicators, refused } = readCsv('value,name\na.example,5" disk\n "b.example" , "a ""b"",\nc"\nno,\n');
+  t.deepEqual(
+    indicators.map(({ value, name }) => [value, name]),
+    [
+      ['a.example', '5" disk'],
+      ['b.example', 'a "b",\nc'],
+    ],
+  );
+  t.deepEqual(refused, [{ at: 'line 5', message: '"no" is no indicator' }]);
+});
+
+test('a line of a list that is nothing but signs of comments is read in one pass', (t) => {
+  t.deepEqual(readList(`x${'#\t'.repeat(500_000)}\r\n192.0.2.1`).indicators.length, 1);
+});
+
+test('a pattern of STIX with too many values is refused', (t) => {
+  const values = (count: number) =>
+    `[ipv4-addr:value IN (${Array.from({ length: count }, () => "'192.0.2.1'").join(', ')})]`;
+  t.is(valuesOfPattern(values(1000)).length, 1000);
+  t.is(valuesOfPattern(values(1001)), 'a pattern may have 1000 values: split it');
+  t.is(valuesOfPattern(values(150_000)), 'a pattern may have 1000000 characters: split it');
+});
+
+test('an attribute of MISP with a type of very many parts is read', (t) => {
+  const many = (part: string): string => Array.from({ length: 150_000 }, () => part).join('|');
+  const attribute = { type: many('ip'), value: many('192.0.2.1'), to_ids: true };
+  t.is(readMisp({ Event: { Attribute: [attribute] } }).indicators.length, 150_000);
+});
+
 test('an indicator is believed half as much after its half-life, and not at all beyond its validity or once revoked', (t) => {
   const day = 86_400_000;
   const one = givenIndicator('ip', '192.0.2.1', { confidence: 80, validUntil: new Date(100 * day).toISOString() });
