@@ -1,6 +1,7 @@
 /** Prometheus' rule files: groups of alerting rules as YAML, read and written. */
-import { parseDocument, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import type { alertSeverities } from '../../schemas/alerts.ts';
+import { readYaml, YamlError } from '../yaml.ts';
 import { durationText, msOf } from './durations.ts';
 import { type AlertRule, AlertRuleFields } from './rule.ts';
 import { type Problem, problemsOf } from './rule-problems.ts';
@@ -48,7 +49,7 @@ const durationIn = (value: unknown, fallback: string): string => {
   const text = String(value);
   if (!/^(\d+(y|w|d|h|ms|m|s))+$/.test(text)) return text === '0' ? '0s' : text;
   let ms = 0;
-  for (const [, count, unit = 's'] of text.matchAll(/(\d+)(y|w|d|h|ms|m|s)/g))
+  for (const [, count, unit = 's'] of text.matchAll(/(\d+)(y|w|d|h|ms|m|s)/gy))
     ms += Number(count) * (unitMs[unit] ?? 0);
   return durationText(ms);
 };
@@ -94,16 +95,24 @@ const placed = (place: string, rule: unknown, more: readonly Problem[]): FileRul
   return { place, rule: undefined, problems: [...more, ...wrong] };
 };
 
+/** The groups of a file, or why it has none. */
+const groupsOf = (text: string): readonly unknown[] | string => {
+  try {
+    const { groups } = object(readYaml(text).value()) as { groups?: unknown };
+    return Array.isArray(groups) ? groups : 'has no list of groups';
+  } catch (error) {
+    if (error instanceof YamlError) return error.text;
+    throw error;
+  }
+};
+
 /**
  * Reads a rule file: every rule with what became of it. Recording rules are not alert rules, and are told as a problem. `problem` says why
  * the file is none.
  */
 export const readRuleFile = (text: string): { readonly rules: readonly FileRule[]; readonly problem?: string } => {
-  const document = parseDocument(text, { prettyErrors: true });
-  const [error] = document.errors;
-  if (error !== undefined) return { rules: [], problem: error.message.split('\n')[0] ?? 'is not YAML' };
-  const groups = object(document.toJS({ maxAliasCount: 100 }))['groups'];
-  if (!Array.isArray(groups)) return { rules: [], problem: 'has no list of groups' };
+  const groups = groupsOf(text);
+  if (typeof groups === 'string') return { rules: [], problem: groups };
   const names = new Map<string, number>();
   const rules = groups.flatMap((each) => {
     const group = object(each);

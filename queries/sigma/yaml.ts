@@ -1,15 +1,6 @@
 /** YAML documents with the lines of their parts. */
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type YAMLMap,
-} from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import { readYaml, YamlError, type YamlText } from '../yaml.ts';
 import type { SigmaError, SigmaValue } from './documents.ts';
 
 /** A document of a text, as text. */
@@ -42,9 +33,13 @@ export const splitDocuments = (text: string): DocumentText[] => {
   return documents;
 };
 
+/** The name of a field; undefined for a key that is a list or a map. */
+const nameOf = ({ key }: Pair): string | undefined => (isScalar(key) ? String(key.value ?? '') : undefined);
+
 /** A map of a document, read field by field; what is wrong goes to `errors`. */
 export class YamlMap {
   readonly #map: YAMLMap;
+  readonly #pairs = new Map<string, Pair>();
   readonly #of: YamlDocument;
   readonly path: string;
 
@@ -52,21 +47,24 @@ export class YamlMap {
     this.#of = of;
     this.#map = map;
     this.path = path;
+    for (const pair of map.items) {
+      const name = nameOf(pair);
+      // Of 1 and '1', which are two keys of YAML, the first counts.
+      if (name !== undefined && !this.#pairs.has(name)) this.#pairs.set(name, pair);
+    }
   }
 
   get keys(): string[] {
-    return this.#map.items.map(({ key }) => (isScalar(key) ? String(key.value ?? '') : ''));
+    return this.#map.items.map((pair) => nameOf(pair) ?? '');
   }
 
   node(key: string): Node | undefined {
-    const pair = this.#map.items.find((each) => isScalar(each.key) && String(each.key.value ?? '') === key);
-    return this.#of.resolved(pair?.value as Node | undefined);
+    return this.#of.resolved(this.#pairs.get(key)?.value as Node | undefined);
   }
 
   /** Line of a field, or of the map where it has none of that name. */
   line(key: string): number {
-    const pair = this.#map.items.find((each) => isScalar(each.key) && String(each.key.value ?? '') === key);
-    return this.#of.line((pair?.key as Node | undefined) ?? this.#map);
+    return this.#of.line((this.#pairs.get(key)?.key as Node | undefined) ?? this.#map);
   }
 
   fail(key: string, message: string): void {
@@ -137,8 +135,7 @@ const mostValues = 50_000;
 
 /** A parsed document. */
 export class YamlDocument {
-  readonly #document: Document;
-  readonly #lines = new LineCounter();
+  readonly #yaml: YamlText | undefined;
   readonly #firstLine: number;
   readonly #errors: SigmaError[];
   readonly #number: number;
@@ -146,18 +143,21 @@ export class YamlDocument {
   title = '';
 
   constructor({ text, line }: DocumentText, number: number, errors: SigmaError[]) {
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, strict: true });
     this.#firstLine = line;
     this.#number = number;
     this.#errors = errors;
+    try {
+      this.#yaml = readYaml(text);
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      this.fail(line + error.line - 1, '', `this is no YAML: ${error.message}`);
+    }
   }
 
   /** The map that the document is, unless it is none or no YAML. */
   root(): YamlMap | undefined {
-    const { errors, contents } = this.#document;
-    for (const { pos, message } of errors.slice(0, 1))
-      this.fail(this.#firstLine + this.#lines.linePos(pos[0]).line - 1, '', `this is no YAML: ${message}`);
-    if (errors.length > 0) return undefined;
+    if (this.#yaml === undefined) return undefined;
+    const { contents } = this.#yaml;
     if (isMap(contents)) return new YamlMap(this, contents, '');
     this.fail(this.#firstLine, '', 'expected a map with title, logsource and detection');
     return undefined;
@@ -170,7 +170,7 @@ export class YamlDocument {
   }
 
   resolved(node: Node | undefined): Node | undefined {
-    return isAlias(node) ? (node.resolve(this.#document) as Node | undefined) : node;
+    return isAlias(node) ? this.#yaml?.target(node) : node;
   }
 
   textOf(node: Node): string {
@@ -178,7 +178,7 @@ export class YamlDocument {
   }
 
   line(node: Node): number {
-    return this.#firstLine + this.#lines.linePos(node.range?.[0] ?? 0).line - 1;
+    return this.#firstLine + (this.#yaml?.line(node.range?.[0] ?? 0) ?? 1) - 1;
   }
 
   fail(line: number, field: string, message: string): void {

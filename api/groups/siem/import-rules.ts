@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
 import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
@@ -8,6 +7,7 @@ import { readRulesInTurns } from '../../../queries/sigma/read.ts';
 import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
 import { failedTests } from '../../../queries/sigma/rule-tests.ts';
 import { telemetryOf } from '../../../queries/sigma/telemetry.ts';
+import { readYaml } from '../../../queries/yaml.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
@@ -83,7 +83,7 @@ const read = async (files: readonly SigmaFile[]): Promise<{ readonly given: Give
 
 /** Top-level fields in which two documents differ. */
 const differing = (before: string, after: string): string[] => {
-  const [one, other] = [before, after].map((source) => (parse(source) ?? {}) as Record<string, unknown>);
+  const [one, other] = [before, after].map((source) => (readYaml(source).value() ?? {}) as Record<string, unknown>);
   return [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])].filter(
     (name) => !isDeepStrictEqual(one?.[name], other?.[name]),
   );

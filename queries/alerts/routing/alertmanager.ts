@@ -1,7 +1,7 @@
 /** Reads a configuration file of Alertmanager as a routing document. */
-import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
+import { readYaml, YamlError } from '../../yaml.ts';
 import { type RoutingProblem, routingProblems } from './problems.ts';
 
 /** What a file became. Receivers have no channels yet, as the file holds addresses and secrets of its own. */
@@ -112,11 +112,11 @@ const sendsResolved = (receiver: Fields): boolean => {
 
 const read = (text: string): Fields => {
   try {
-    const value: unknown = parse(text, { maxAliasCount: 100, schema: 'core' });
+    const value = readYaml(text).value();
     if (isFields(value)) return value;
   } catch (error) {
-    const message = error instanceof YAMLParseError ? error.message.split('\n')[0] : (error as Error).message;
-    throw new AlertmanagerFileError([{ path: '', message: `this is not YAML: ${message}` }]);
+    if (!(error instanceof YamlError)) throw error;
+    throw new AlertmanagerFileError([{ path: '', message: `this is not YAML: ${error.text}` }]);
   }
   throw new AlertmanagerFileError([
     { path: '', message: 'this is not a configuration file of Alertmanager: it has no fields' },

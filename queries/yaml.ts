@@ -1,0 +1,121 @@
+/** Reads YAML that people send. All YAML of the product is read here, within bounds that hold its work to the length of the text. */
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
+
+/** Keys of one map. */
+const mostKeys = 5000;
+const mostAliases = 1000;
+/** How often aliases may repeat what others repeat. */
+const mostRepeated = 100;
+
+/** A text that is no YAML, or more than is read. The message says what is wrong, without the place. */
+export class YamlError extends Error {
+  override name = 'YamlError';
+  readonly line: number;
+  readonly column: number;
+
+  constructor(message: string, { line, col }: { readonly line: number; readonly col: number }) {
+    super(message);
+    this.line = line;
+    this.column = col;
+  }
+
+  /** The message with the place. */
+  get text(): string {
+    return `${this.message} at line ${this.line}, column ${this.column}`;
+  }
+}
+
+/** A document as its nodes, and as values. */
+export interface YamlText {
+  readonly contents: Node | null;
+  /** Line of a place in the text, from 1. */
+  line(offset: number): number;
+  /** What an alias stands for; undefined where nothing before it has the name. */
+  target(alias: Alias): Node | undefined;
+  /** Maps as objects, lists as arrays. Throws `YamlError` where aliases make it too large. */
+  value(): unknown;
+}
+
+const messageOf = ({ message }: Error): string =>
+  message.startsWith('Maximum call stack') ? 'it is nested too deeply' : message;
+
+/** Throws `YamlError` at what a parser throws: texts that are nested deeper than the stack, and aliases that multiply. */
+const told = <Result>(work: () => Result): Result => {
+  try {
+    return work();
+  } catch (error) {
+    throw new YamlError(messageOf(error as Error), { line: 1, col: 1 });
+  }
+};
+
+const childrenOf = (node: Node): unknown[] => {
+  if (isMap(node)) return node.items.flatMap(({ key, value }) => [key, value]);
+  return isSeq(node) ? node.items : [];
+};
+
+/** Told where a node is more than is read. */
+type Refuse = (message: string, node: Node) => never;
+
+const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
+  if (map.items.length > mostKeys) refuse(`a map has more than ${mostKeys} keys`, map);
+  const keys = new Set<unknown>();
+  for (const { key } of map.items) {
+    if (key === null) continue;
+    // As a name of a field such a key would be written as text, which takes twice as long with each map in it.
+    if (!isScalar(key)) return refuse('a key of a map is no text', isNode(key) ? key : map);
+    if (keys.has(key.value)) refuse('keys of a map must be unique', key);
+    keys.add(key.value);
+  }
+};
+
+/** Follows a document in its order, and gives each alias what it stands for: the library looks through the whole document for each. */
+const follow = (contents: Node | null, refuse: Refuse): void => {
+  const anchors = new Map<string, Node>();
+  const ahead: unknown[] = [contents];
+  let aliases = 0;
+  while (ahead.length > 0) {
+    const node = ahead.pop();
+    if (!isNode(node)) continue;
+    if (isAlias(node)) {
+      aliases++;
+      if (aliases > mostAliases) refuse(`there are more than ${mostAliases} aliases`, node);
+      const target = anchors.get(node.source) as ReturnType<Alias['resolve']>;
+      node.resolve = () => target;
+      continue;
+    }
+    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    if (isMap(node)) checkKeys(node, refuse);
+    for (const child of childrenOf(node).toReversed()) ahead.push(child);
+  }
+};
+
+/** Reads one document. Throws `YamlError`. */
+export const readYaml = (text: string): YamlText => {
+  const lines = new LineCounter();
+  // The library holds each key of a map against all others: here they are counted first, and compared in one pass.
+  const document = told(() =>
+    parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false }),
+  );
+  const [error] = document.errors;
+  if (error !== undefined) throw new YamlError(messageOf(error), lines.linePos(error.pos[0]));
+  follow(document.contents, (message, { range }) => {
+    throw new YamlError(message, lines.linePos(range?.[0] ?? 0));
+  });
+  return {
+    contents: document.contents,
+    line: (offset) => lines.linePos(offset).line,
+    target: (alias) => alias.resolve(document),
+    value: () => told(() => document.toJS({ maxAliasCount: mostRepeated })),
+  };
+};

@@ -1,0 +1,52 @@
+/** YAML that people send: what is read, and what is more than is read. */
+import test from 'ava';
+import { AlertmanagerFileError, importAlertmanager } from '../../queries/alerts/routing/alertmanager.ts';
+import { readRuleFile } from '../../queries/alerts/rule-file.ts';
+import { readRules } from '../../queries/sigma/read.ts';
+import { readYaml, YamlError } from '../../queries/yaml.ts';
+
+const repeated = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('');
+const keys = (count: number): string => repeated(count, (index) => `k${index}: 1\n`);
+
+test('aliases stand for what has their name before them, in whichever place', (t) => {
+  t.deepEqual(readYaml('a: &x {b: 1}\nc: *x\nd: &x [2]\ne: *x\n').value(), {
+    ...{ a: { b: 1 }, c: { b: 1 }, d: [2], e: [2] },
+  });
+});
+
+const refused: readonly [what: string, text: string, message: string][] = [
+  ['a map of too many keys', keys(5001), 'a map has more than 5000 keys at line 1, column 1'],
+  [
+    'a map of too many keys in a line',
+    `a: {${repeated(5001, (index) => `k${index}: 1, `)}}`,
+    'a map has more than 5000 keys at line 1, column 4',
+  ],
+  ['two keys of one name', 'a: 1\nb: {c: 1,\n  c: 2}', 'keys of a map must be unique at line 3, column 3'],
+  ['too many aliases', `- &a 1\n${'- *a\n'.repeat(1001)}`, 'there are more than 1000 aliases at line 1002, column 3'],
+  ['maps as keys', '? '.repeat(40), 'a key of a map is no text at line 1, column 3'],
+  [
+    'two documents',
+    'a: 1\n---\nb: 1\n',
+    'Source contains multiple documents; please use YAML.parseAllDocuments() at line 2, column 1',
+  ],
+];
+for (const [what, text, message] of refused)
+  test(`YAML with ${what} is refused with its place`, (t) => {
+    t.is(t.throws(() => readYaml(text), { instanceOf: YamlError })?.text, message);
+  });
+
+test('YAML that is nested deeper than the stack is refused', (t) => {
+  t.is(t.throws(() => readYaml('['.repeat(100_000)), { instanceOf: YamlError })?.message, 'it is nested too deeply');
+});
+
+test('as many keys as a map may have are read', (t) => {
+  t.is(Object.keys(readYaml(keys(5000)).value() as object).length, 5000);
+});
+
+test('routing, rule files and Sigma refuse a map of too many keys alike', (t) => {
+  const error = t.throws(() => importAlertmanager(keys(60_000)), { instanceOf: AlertmanagerFileError });
+  t.regex(error?.message ?? '', /a map has more than 5000 keys/);
+  t.regex(readRuleFile(keys(60_000)).problem ?? '', /a map has more than 5000 keys/);
+  t.regex(readRules(keys(60_000)).errors[0]?.message ?? '', /a map has more than 5000 keys/);
+});
