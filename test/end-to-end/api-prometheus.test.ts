@@ -359,6 +359,53 @@ test('metadata and exemplars are those that were sent', async (t) => {
   ]);
 });
 
+const digits = '1'.repeat(70);
+const tooManyConditions = `{${Array.from({ length: 300 }, (_, at) => `a${at}="b"`).join(',')}}`;
+const tooDeep = Array.from({ length: 600 }, () => '1').join('+');
+const outOfBounds = '1:1: parse error: expression is nested more than 500 levels deep';
+
+/** Texts that are refused before they are read. */
+const tooMuch: readonly (readonly [path: string, parameters: Parameters<typeof ask>[1], message: string])[] = [
+  ['query', { query: 'up', time: digits }, 'invalid parameter "time": has more than 64 characters'],
+  [
+    'query',
+    { query: 'up', time: 'toString' },
+    `invalid parameter "time": invalid time value for 'time': cannot parse "toString" to a valid timestamp`,
+  ],
+  ['query', { query: 'up', timeout: digits }, 'invalid parameter "timeout": has more than 64 characters'],
+  [
+    'query',
+    { query: 'up', lookback_delta: digits },
+    'error parsing lookback delta duration: has more than 64 characters',
+  ],
+  [
+    'query_range',
+    { query: 'up', start: '0', end: '1', step: digits },
+    'invalid parameter "step": has more than 64 characters',
+  ],
+  ['series', { 'match[]': 'up', end: digits }, 'invalid parameter "end": has more than 64 characters'],
+  ['labels', { limit: digits }, 'invalid parameter "limit": has more than 64 characters'],
+  [
+    'query',
+    { query: `${digits}x` },
+    'invalid parameter "query": 1:1: parse error: number or duration has more than 64 characters',
+  ],
+  ['query', { query: tooDeep }, `invalid parameter "query": ${outOfBounds}`],
+  ['query_range', { query: tooDeep, start: '0', end: '1', step: '1' }, `invalid parameter "query": ${outOfBounds}`],
+  ['format_query', { query: tooDeep }, `invalid parameter "query": ${outOfBounds}`],
+  ['parse_query', { query: tooDeep }, `invalid parameter "query": ${outOfBounds}`],
+  ['query_exemplars', { query: tooDeep }, outOfBounds],
+  ...['labels', 'label/job/values', 'rules'].map(
+    (path) =>
+      [
+        path,
+        { 'match[]': tooManyConditions },
+        '1:2196: parse error: more than 256 label matchers in a selector',
+      ] as const,
+  ),
+  ['labels', { 'match[]': Array.from({ length: 101 }, () => 'up') }, 'more than 100 values of match[]'],
+];
+
 test('errors are worded as Prometheus words them', async (t) => {
   const cases: readonly (readonly [path: string, parameters: Parameters<typeof ask>[1], message: string])[] = [
     ['series', {}, 'no match[] parameter provided'],
@@ -442,7 +489,7 @@ test('errors are worded as Prometheus words them', async (t) => {
       'invalid parameter "group_next_token": invalid group_next_token \'x\'. were rule groups changed?',
     ],
   ];
-  for (const [path, parameters, message] of cases) {
+  for (const [path, parameters, message] of [...cases, ...tooMuch]) {
     const { status, body } = await ask(path, parameters);
     t.deepEqual({ status, body }, { status: 400, body: { status: 'error', errorType: 'bad_data', error: message } });
   }

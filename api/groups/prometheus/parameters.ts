@@ -49,12 +49,16 @@ const extremes: Readonly<Record<string, number>> = {
   '+292277025-08-18T07:12:54.999999999Z': Number.POSITIVE_INFINITY,
 };
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Times, durations and counts have no more characters. */
+const longestText = 64;
+const tooLong = `has more than ${longestText} characters`;
 
 /** Milliseconds of a time; undefined if it is none. */
 const timeIn = (text: string): number | undefined => {
   if (decimal.test(text)) return Math.round(Number(text) * 1000);
-  if (text in extremes) return extremes[text];
+  if (Object.hasOwn(extremes, text)) return extremes[text];
   if (!rfc3339.test(text)) return undefined;
   const milliseconds = Date.parse(text);
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
@@ -64,6 +68,7 @@ const timeIn = (text: string): number | undefined => {
 export const timeOf = (given: Given, name: string, fallback?: number): number => {
   const text = textOf(given, name);
   if (text === '' && fallback !== undefined) return fallback;
+  if (text.length > longestText) throw invalid(name, tooLong);
   const time = timeIn(text);
   if (time !== undefined) return time;
   // Prometheus words it so where it has a value to fall back to.
@@ -77,6 +82,7 @@ const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /** Milliseconds of seconds or of a duration such as `5m`; else what is wrong, in Prometheus' words. */
 export const durationIn = (text: string): number | { readonly problem: string } => {
+  if (text.length > longestText) return { problem: tooLong };
   const problem = `cannot parse "${text}" to a valid duration`;
   if (infinite.test(text)) return { problem: `${problem}. It overflows int64` };
   if (decimal.test(text))
@@ -96,6 +102,7 @@ export const durationOf = (given: Given, name: string): number => {
 
 /** A whole number of 64 bits; else what is wrong, in Prometheus' words. */
 const wholeNumberIn = (text: string): number | { readonly problem: string } => {
+  if (text.length > longestText) return { problem: tooLong };
   const problem = `strconv.Atoi: parsing ${JSON.stringify(text)}`;
   if (!/^[+-]?\d+$/.test(text)) return { problem: `${problem}: invalid syntax` };
   const number = BigInt(text.replace('+', ''));
@@ -121,11 +128,16 @@ export const plainNumberOf = (given: Given, name: string, mustBe = 'a number'): 
   return number;
 };
 
+/** Each is a question of its own. */
+const mostSelectors = 100;
+
 /** The sets of matchers of `match[]`, each of which must leave something out. `namesParameter` where an error says whose it is. */
 export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[])[] => {
   const refused = (problem: string): PromqlError =>
     namesParameter ? invalid('match[]', problem) : new PromqlError('bad_data', problem);
-  return listOf(given, 'match[]').map((text) => {
+  const texts = listOf(given, 'match[]');
+  if (texts.length > mostSelectors) throw refused(`more than ${mostSelectors} values of match[]`);
+  return texts.map((text) => {
     try {
       const matchers = parseSelector(text);
       if (matchers.some((matcher) => !testOf(matcher)(''))) return matchers;

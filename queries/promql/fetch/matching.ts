@@ -56,11 +56,14 @@ const isFromElsewhere = (name: string, { promoted }: Translation, promotedNames:
 export const keyPattern = (name: string): string =>
   `^${[...name].map((letter) => (letter === '_' ? '[^A-Za-z0-9]' : letter.replace(/[^A-Za-z0-9\u0080-\u{10FFFF}]/u, '\\$&'))).join('')}$`;
 
+/** A job with more slashes is not looked for by its service. */
+const mostSlashes = 32;
+
 /** Every text that may be the name of the service of a job: what follows one of its slashes, and all of it. */
-const servicesOf = (job: string): string[] => [
-  job,
-  ...[...job].flatMap((letter, at) => (letter === '/' ? [[...job].slice(at + 1).join('')] : [])),
-];
+const servicesOf = (job: string): string[] => {
+  const names = job.split('/');
+  return names.map((_, at) => names.slice(at).join('/'));
+};
 
 /**
  * SQL of what series of OTLP must fulfil so that they may match: no series that matches is left out, some may be too many. The name is
@@ -89,6 +92,7 @@ const otlpEquality = (
 ): Condition => {
   const key = `${parameter}k`;
   const hasValue = `has(mapValues(attributes), {${parameter}:String})`;
+  if (name === 'job' && value.split('/').length > mostSlashes + 1) return { sql: '', parameters: {} };
   if (name === 'job')
     return {
       sql: `(series.service IN {${key}:Array(String)} OR ${hasValue})`,

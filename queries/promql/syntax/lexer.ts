@@ -1,3 +1,4 @@
+import { syntaxLimits } from './limits.ts';
 import { quoted } from './quotes.ts';
 
 /** Kinds of words: `key` is a word of the language, whose name is in `name`. */
@@ -332,12 +333,16 @@ class Lexer {
 
   #numberFrom(first: string): void {
     this.#at -= first.length;
-    const rest = this.#input.slice(this.#at);
+    const most = syntaxLimits.numberCharacters;
+    // No expression below sees more, and so none of them takes long.
+    const rest = this.#input.slice(this.#at, this.#at + most + 2);
     const number =
       /^(?:0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*|(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)/.exec(
         rest,
       );
     const length = number?.[0].length ?? 0;
+    if (length > most || (/^[\w.]*/.exec(rest)?.[0].length ?? 0) > most)
+      this.#fail(`number or duration has more than ${most} characters`);
     if (length > 0 && !/^[\w.]/.test(rest.slice(length)) && !/^0[xX]$/.test(rest.slice(0, length))) {
       this.#at += length;
       this.#emit('number');

@@ -7,7 +7,7 @@ export const readNumber = (text: string): number | undefined => {
   const digits = plain.replaceAll(/(?<=[\da-fx])_(?=[\da-f])/gi, '');
   if (/^0(x[\da-f]+|o[0-7]+|b[01]+)$/i.test(digits)) return sign * Number(digits);
   if (/^0[0-7]+$/.test(digits)) return sign * Number.parseInt(digits, 8);
-  return /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? sign * Number(digits) : undefined;
+  return /^(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? sign * Number(digits) : undefined;
 };
 
 const special = (value: number): string | undefined => {

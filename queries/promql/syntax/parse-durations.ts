@@ -50,9 +50,9 @@ const named = (reader: Reader): DurationExpression => {
     experimental(reader, place);
     return durationOf(operator, place);
   }
-  const left = readDurationExpression(reader);
+  const left = reader.deeper(() => readDurationExpression(reader));
   reader.expect(',');
-  const right = readDurationExpression(reader);
+  const right = reader.deeper(() => readDurationExpression(reader));
   const place = { start: name.start, end: reader.expect(')').end };
   experimental(reader, left);
   return durationOf(operator, place, left, right);
@@ -71,6 +71,7 @@ const parenthesized = (reader: Reader): DurationExpression => {
 
 const primary = (reader: Reader): DurationPart => {
   const { kind } = reader.next;
+  reader.countPart(reader.next);
   if (kind === 'number' || kind === 'duration') {
     const literal = numberFrom(reader);
     return inRange(reader, literal, literal);
@@ -96,7 +97,7 @@ const continued = (reader: Reader, first: DurationPart, least: number): Duration
     const strength = operator.kind === 'operator' ? (binding[operator.name] ?? 0) : 0;
     if (strength < least || strength === 0) return left;
     reader.take();
-    const right = binary(reader, operator.name === '^' ? strength : strength + 1);
+    const right = reader.deeper(() => binary(reader, operator.name === '^' ? strength : strength + 1));
     experimental(reader, left);
     left = joined(reader, operator, left, right);
   }

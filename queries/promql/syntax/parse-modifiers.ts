@@ -64,6 +64,7 @@ const atFrom = (reader: Reader, node: Expression): Expression => {
 
 const rangeFrom = (reader: Reader, node: Expression): MatrixSelector | Subquery => {
   const open = reader.take();
+  reader.countPart(open);
   const range = lengthOf(
     reader.within('subquery or range selector', 'number, duration, step(), or range()', () =>
       readPositiveDuration(reader),

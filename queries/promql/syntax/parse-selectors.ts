@@ -1,5 +1,5 @@
 import type { Matcher } from '../series.ts';
-import { problemOfMatcher } from './matchers.ts';
+import { costOfMatcher, problemOfMatcher } from './matchers.ts';
 import { textFrom } from './parse-literals.ts';
 import type { Reader } from './reader.ts';
 import type { VectorSelector } from './tree.ts';
@@ -22,6 +22,7 @@ const matcherFrom = (reader: Reader): Matcher => {
   if (value.kind !== 'string') reader.unexpected('label matching', 'string');
   reader.take();
   const matcher: Matcher = { name, op: operator.name as Matcher['op'], value: textFrom(reader, value) };
+  reader.countRegex(costOfMatcher(matcher), { start: label.start, end: value.end });
   const problem = problemOfMatcher(matcher);
   if (problem !== undefined) reader.report({ start: label.start, end: value.end }, problem);
   return matcher;
@@ -31,6 +32,7 @@ const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
   reader.expect('{');
   const matchers: Matcher[] = [];
   while (!reader.is('}')) {
+    reader.countListed(matchers, 'label matchers in a selector');
     matchers.push(matcherFrom(reader));
     if (reader.is('}')) break;
     if (!reader.is(',')) reader.unexpected('label matching', '"," or "}"');

@@ -4,6 +4,7 @@ import { continueSelection } from './parse-modifiers.ts';
 import { selectorFrom } from './parse-selectors.ts';
 import { quoted } from './quotes.ts';
 import type { Reader } from './reader.ts';
+import { regexCost } from './regex-cost.ts';
 import { type Signature, signatures } from './signatures.ts';
 import type { Aggregation, Aggregator, Binary, BinaryOperator, Call, Expression, Matching } from './tree.ts';
 
@@ -48,6 +49,7 @@ const labelsFrom = (reader: Reader): string[] => {
   const labels: string[] = [];
   while (!reader.is(')')) {
     const label = reader.next;
+    reader.countListed(labels, 'labels in a grouping');
     if (label.kind !== 'string' && !isLabel(label)) reader.unexpected('grouping opts', 'label');
     reader.take();
     const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
@@ -64,6 +66,7 @@ const argumentsFrom = (reader: Reader): { args: Expression[]; end: number } => {
   reader.expect('(');
   const args: Expression[] = [];
   while (!reader.is(')')) {
+    reader.countListed(args, 'arguments in a call');
     args.push(expressionFrom(reader, 1));
     const comma = reader.takeIf(',');
     if (comma === undefined) break;
@@ -78,6 +81,9 @@ const callFrom = (reader: Reader): Call => {
   const token = reader.take();
   const { args, end } = argumentsFrom(reader);
   const signature = signatures.get(token.text);
+  // Its expression is compiled when it is evaluated.
+  const regex = token.text === 'label_replace' ? args[4] : undefined;
+  if (regex?.kind === 'string') reader.countRegex(regexCost(regex.value), regex);
   if (signature === undefined) reader.report(token, `unknown function with name ${quoted(token.text)}`);
   if (signature?.experimental && !reader.options.experimentalFunctions)
     reader.report(token, `function ${quoted(token.text)} is not enabled`);
@@ -159,6 +165,7 @@ const markedFrom = (reader: Reader): Expression => {
 
 const primaryFrom = (reader: Reader): Expression => {
   const token = reader.next;
+  reader.countPart(token);
   const called = reader.ahead(1).kind === 'mark' && reader.ahead(1).text === '(';
   switch (token.kind) {
     case 'number':
@@ -211,6 +218,7 @@ const matchingFrom = (reader: Reader): Matching => {
 
 const binaryFrom = (reader: Reader, left: Expression, strength: number): Binary => {
   const operator = reader.take();
+  reader.countPart(operator);
   const bool = reader.takeIf('bool') !== undefined;
   const matching = matchingFrom(reader);
   const right = reader.deeper(() => expressionFrom(reader, operator.name === '^' ? strength : strength + 1));

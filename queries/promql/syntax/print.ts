@@ -105,8 +105,17 @@ const operatorText = ({ operator, bool, matching }: Binary): string => {
   return `${name}${labels}${group}${fillText(matching.fillLeft, matching.fillRight)}`;
 };
 
+/** Texts of parts that were printed before. */
+type Printed = Map<Expression, string>;
+
 /** An expression in one line, in the form that Prometheus prints. */
-export const printed = (node: Expression): string => {
+export const printed = (node: Expression, before: Printed = new Map()): string => {
+  const text = before.get(node) ?? inOneLine(node, (part) => printed(part, before));
+  before.set(node, text);
+  return text;
+};
+
+const inOneLine = (node: Expression, printed: (part: Expression) => string): string => {
   switch (node.kind) {
     case 'number':
       return numberText(node);
@@ -119,7 +128,7 @@ export const printed = (node: Expression): string => {
     case 'subquery':
       return `${printed(node.inner)}${subqueryTimes(node)}`;
     case 'call':
-      return `${node.signature.name}(${node.args.map(printed).join(', ')})`;
+      return `${node.signature.name}(${node.args.map((argument) => printed(argument)).join(', ')})`;
     case 'aggregation': {
       const parameter = node.parameter === undefined ? '' : `${printed(node.parameter)}, `;
       return `${aggregatorText(node)}(${parameter}${printed(node.inner)})`;
@@ -139,31 +148,31 @@ const widest = 100;
 const indented = (level: number): string => '  '.repeat(level);
 
 /** An expression as `promtool promql format` writes it: parts that are longer than a line have lines of their own. */
-export const pretty = (node: Expression, level = 0): string => {
+export const pretty = (node: Expression, level = 0, before: Printed = new Map()): string => {
   const indent = indented(level);
-  if (node.kind === 'unary') return `${indent}${node.operator}${pretty(node.inner, level).trim()}`;
-  const line = printed(node);
-  const fits = Buffer.byteLength(line) <= widest;
-  if (node.kind === 'subquery') return fits ? line : `${pretty(node.inner, level)}${subqueryTimes(node)}`;
-  return fits ? indent + line : split(node, level);
+  if (node.kind === 'unary') return `${indent}${node.operator}${pretty(node.inner, level, before).trim()}`;
+  const line = printed(node, before);
+  const fits = line.length <= widest && Buffer.byteLength(line) <= widest;
+  if (node.kind === 'subquery') return fits ? line : `${pretty(node.inner, level, before)}${subqueryTimes(node)}`;
+  return fits ? indent + line : split(node, level, before);
 };
 
-const split = (node: Expression, level: number): string => {
+const split = (node: Expression, level: number, before: Printed): string => {
   const indent = indented(level);
   switch (node.kind) {
     case 'aggregation': {
-      const parameter = node.parameter === undefined ? '' : `${pretty(node.parameter, level + 1)},\n`;
-      return `${indent}${aggregatorText(node)}(\n${parameter}${pretty(node.inner, level + 1)}\n${indent})`;
+      const parameter = node.parameter === undefined ? '' : `${pretty(node.parameter, level + 1, before)},\n`;
+      return `${indent}${aggregatorText(node)}(\n${parameter}${pretty(node.inner, level + 1, before)}\n${indent})`;
     }
     case 'binary':
-      return `${pretty(node.left, level + 1)}\n${indent}${operatorText(node)}\n${pretty(node.right, level + 1)}`;
+      return `${pretty(node.left, level + 1, before)}\n${indent}${operatorText(node)}\n${pretty(node.right, level + 1, before)}`;
     case 'call': {
-      const args = node.args.map((argument) => pretty(argument, level + 1)).join(',\n');
+      const args = node.args.map((argument) => pretty(argument, level + 1, before)).join(',\n');
       return `${indent}${node.signature.name}(\n${args}\n${indent})`;
     }
     case 'parentheses':
-      return `${indent}(\n${pretty(node.inner, level + 1)}\n${indent})`;
+      return `${indent}(\n${pretty(node.inner, level + 1, before)}\n${indent})`;
     default:
-      return indent + printed(node);
+      return indent + printed(node, before);
   }
 };

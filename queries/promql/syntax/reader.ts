@@ -1,5 +1,6 @@
 import { PromqlSyntaxError } from './errors.ts';
 import { described, type Token, wordsOf } from './lexer.ts';
+import { syntaxLimits } from './limits.ts';
 import type { Place } from './tree.ts';
 
 /** What of PromQL is allowed beyond the stable language. */
@@ -24,9 +25,6 @@ interface Scope {
   readonly expected: string;
 }
 
-/** Deeper expressions are refused: nobody writes them, and evaluating them would take the stack. */
-const deepest = 500;
-
 /** Reads the words of one expression, and keeps what is wrong with it; the first of that is what Prometheus reports. */
 export class Reader {
   readonly text: string;
@@ -35,11 +33,15 @@ export class Reader {
   #at = 0;
   #scope: Scope = { context: '', expected: '' };
   #depth = 0;
+  #parts = 0;
+  #regexCost = 0;
   #first: PromqlSyntaxError | undefined;
 
   constructor(text: string, options: SyntaxOptions) {
     this.text = text;
     this.options = options;
+    if (text.length > syntaxLimits.characters)
+      throw this.#tooMuch({ start: 0, end: 0 }, `expression has more than ${syntaxLimits.characters} characters`);
     this.#tokens = wordsOf(text);
   }
 
@@ -81,7 +83,7 @@ export class Reader {
     const before = this.#scope;
     this.#scope = { context, expected };
     this.#depth++;
-    if (this.#depth > deepest) throw new PromqlSyntaxError(this.text, this.next, 'expression is nested too deeply');
+    if (this.#depth > syntaxLimits.depth) throw this.tooDeep();
     const result = read();
     this.#depth--;
     this.#scope = before;
@@ -91,6 +93,33 @@ export class Reader {
   /** The same scope, one level deeper. */
   deeper<T>(read: () => T): T {
     return this.within(this.#scope.context, this.#scope.expected, read);
+  }
+
+  /** What is read goes deeper than it may. */
+  tooDeep(place: Place = this.next): PromqlSyntaxError {
+    return this.#tooMuch(place, `expression is nested more than ${syntaxLimits.depth} levels deep`);
+  }
+
+  /** Counts a number, text, selector, call or operator. */
+  countPart(place: Place): void {
+    if (++this.#parts > syntaxLimits.parts)
+      throw this.#tooMuch(place, `expression has more than ${syntaxLimits.parts} parts`);
+  }
+
+  /** Holds one more item of a list to how many there may be. */
+  countListed(items: readonly unknown[], what: string, place: Place = this.next): void {
+    if (items.length >= syntaxLimits.listed) throw this.#tooMuch(place, `more than ${syntaxLimits.listed} ${what}`);
+  }
+
+  /** Counts what compiling a regular expression costs, before it is compiled. */
+  countRegex(cost: number, place: Place): void {
+    this.#regexCost += cost;
+    if (this.#regexCost > syntaxLimits.regexCost)
+      throw this.#tooMuch(place, 'error parsing regexp: expression too large');
+  }
+
+  #tooMuch(place: Place, problem: string): PromqlSyntaxError {
+    return new PromqlSyntaxError(this.text, place, problem);
   }
 
   unexpected(context = this.#scope.context, expected = this.#scope.expected): never {

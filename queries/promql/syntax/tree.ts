@@ -209,6 +209,19 @@ export const partsOf = (node: Expression): readonly Expression[] => {
   }
 };
 
+const durationsOf = (node: Expression): readonly (DurationPart | undefined)[] => {
+  if (node.kind === 'selector') return [node.offsetExpression];
+  if (node.kind === 'range') return [node.rangeExpression];
+  return node.kind === 'subquery' ? [node.rangeExpression, node.stepExpression, node.offsetExpression] : [];
+};
+
+/** All parts of an expression or a duration, durations included. */
+export const everyPartOf = (node: Expression | DurationPart): readonly (Expression | DurationPart)[] => {
+  const durations = node.kind === 'duration' ? [node.left, node.right] : durationsOf(node);
+  const expressions = node.kind === 'duration' ? [] : partsOf(node);
+  return [...expressions, ...durations.filter((part) => part !== undefined)];
+};
+
 /** Calls `visit` for an expression and then its parts, with the expressions around it from the outermost on. */
 export const walk = (
   node: Expression,
