@@ -37,9 +37,54 @@ const refused = [
   { what: 'columns of what a function gives', expression: 'abs(x)', series: 1_000_000, steps: 11_000 },
   { what: 'columns of what is ranked', expression: 'topk(1, x)', series: 1_000_000, steps: 11_000 },
   { what: 'columns of both sides', expression: 'x + x', series: 1_000_000, steps: 11_000 },
+  { what: 'columns of groups', expression: 'count(sum by (number) (x))', series: 1_000_000, steps: 11_000 },
+  { what: 'columns of values', expression: 'count(count_values("v", x))', series: 1, steps: 11_000 },
   { what: 'the answer', expression: 'x', series: 1_200, steps: 4_000 },
   { what: 'the samples of a range', expression: 'x[4000s]', series: 1_000_000, steps: 4_000 },
 ];
+const subquery = '[365d:1s]';
+for (const expression of [
+  `sum_over_time(vector(1)${subquery})`,
+  `sum_over_time(x${subquery})`,
+  `sum_over_time(sum(x)${subquery})`,
+  `quantile_over_time(0.5, vector(time())${subquery})`,
+])
+  test(`${expression} is refused before a column of its steps is made`, (t) => {
+    const { error, held, read } = heldBy(expression, { series: 10, steps: 1 });
+    t.is(error, tooMany);
+    t.is(read, 0);
+    t.true(held < 1_000_000, `${held} bytes were held`);
+  });
+
+test('scalars in each other are held to the memory that they take together', (t) => {
+  const expression = `sum_over_time(vector(${'time() + ('.repeat(200)}time()${')'.repeat(200)})[1000000s:1s])`;
+  const { error, held } = heldBy(expression, { series: 1, steps: 1 });
+  t.is(error, tooMany);
+  t.true(held < mostBytes, `${held} bytes were held`);
+});
+
+/** Ten times as long with each level. */
+const lengthened = (levels: number): string =>
+  ['label_replace('.repeat(levels), 'x', `, "number", "${'$1'.repeat(10)}", "number", "(.*)")`.repeat(levels)].join('');
+
+test('a label that an evaluation makes is refused before it is longer than 65,536 characters', (t) => {
+  const refusal = 'query processing would make a label value of more than 65536 characters';
+  t.is(heldBy(lengthened(4), { series: 1, steps: 1 }).error, undefined);
+  t.is(heldBy(lengthened(12), { series: 1, steps: 1 }).error, refusal);
+  t.is(
+    heldBy(`label_replace(${lengthened(4)}, "a", "${'$1'.repeat(20_000)}", "number", "(.*)")`, { series: 1, steps: 1 })
+      .error,
+    refusal,
+  );
+  const joined = `label_join(${lengthened(4)}, "a", "-"${', "number"'.repeat(200)})`;
+  t.is(heldBy(joined, { series: 1, steps: 1 }).error, refusal);
+});
+
+test('the labels that an evaluation makes are bounded in all', (t) => {
+  const { error } = heldBy(lengthened(4), { series: 20_000, steps: 1 });
+  t.is(error, 'query processing would make labels of more than 100000000 characters');
+});
+
 for (const { what, expression, ...size } of refused)
   test(`${expression} over ${size.series} series and ${size.steps} steps is refused for ${what}`, (t) => {
     const { error, held } = heldBy(expression, size);

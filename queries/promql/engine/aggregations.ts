@@ -9,9 +9,12 @@ import type { Evaluation } from './context.ts';
 import { Groups } from './groups.ts';
 import { absent, histogram, Row } from './rows.ts';
 
+const textAt = (row: Row, step: number): string =>
+  row.present[step] === histogram ? histogramText(row.histogram(step)) : plainNumber(row.values[step] as number);
+
 /** `count_values("label", v)`: how often each value is there. */
 const valueCounts = (evaluation: Evaluation, node: Aggregation): Row[] => {
-  const { steps } = evaluation;
+  const { counts, steps } = evaluation;
   const label = node.parameter?.kind === 'string' ? node.parameter.value : '';
   if (label === '' || !label.isWellFormed()) throw new PromqlExecutionError(`invalid label name ${quoted(label)}`);
   const groups = new Groups({ ...node, grouping: node.without ? node.grouping : [...node.grouping, label] });
@@ -19,10 +22,12 @@ const valueCounts = (evaluation: Evaluation, node: Aggregation): Row[] => {
   for (const row of evaluation.vector(node.inner))
     for (let step = 0; step < steps.count; step++) {
       if (row.present[step] === absent) continue;
-      const value =
-        row.present[step] === histogram ? histogramText(row.histogram(step)) : plainNumber(row.values[step] as number);
+      const value = textAt(row, step);
+      counts.chargeLabel(label, value.length);
       const group = groups.of(row.labels.with(label, value));
-      const result = results[group] ?? Row.empty(groups.labels[group] as never, steps.count);
+      const known = results[group];
+      if (known === undefined) counts.charge(steps.count);
+      const result = known ?? Row.empty(groups.labels[group] as never, steps.count);
       results[group] = result;
       result.set(step, (result.values[step] as number) + 1);
     }
@@ -52,7 +57,10 @@ export const aggregatedRows = (evaluation: Evaluation, node: Aggregation): Row[]
   const accumulators: Accumulator[] = [];
   for (const row of evaluation.vector(inner)) {
     const group = groups.of(row.labels);
-    accumulators[group] ??= accumulatorOf(shared) as Accumulator;
+    if (accumulators[group] === undefined) {
+      counts.charge(steps.count);
+      accumulators[group] = accumulatorOf(shared) as Accumulator;
+    }
     accumulators[group].add(row);
     counts.release(steps.count);
   }

@@ -31,6 +31,10 @@ const bytesOfCell = 9;
 /** Time and value of a point of the answer, and what it takes as text of JSON, which is copied once where it is sent. */
 const bytesOfPoint = 90;
 
+/** Characters of a label's value that an evaluation makes, and of the labels that it makes in all. */
+const mostLabelCharacters = 65_536;
+const mostLabelsCharacters = 100e6;
+
 const tooMany = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
 
@@ -44,6 +48,7 @@ export class SampleCounts {
   readonly perStep: Float64Array;
   #held = 0;
   #bytes = 0;
+  #labelCharacters = 0;
   readonly #most: number;
   readonly #mostBytes: number;
 
@@ -61,6 +66,17 @@ export class SampleCounts {
   /** Takes memory for points of the answer, before they are there. */
   chargeAnswer(points: number): void {
     this.#take(points * bytesOfPoint);
+  }
+
+  /** Takes memory for a label, before its value is made. */
+  chargeLabel(name: string, characters: number): void {
+    if (characters > mostLabelCharacters)
+      throw new PromqlLimitError(
+        `query processing would make a label value of more than ${mostLabelCharacters} characters`,
+      );
+    this.#labelCharacters += name.length + characters;
+    if (this.#labelCharacters > mostLabelsCharacters)
+      throw new PromqlLimitError(`query processing would make labels of more than ${mostLabelsCharacters} characters`);
   }
 
   #take(bytes: number): void {

@@ -19,6 +19,7 @@ import { labelJoin, labelReplace } from './label-functions.ts';
 import { scalarOperation } from './operators.ts';
 import { absentRow, labelsOfAbsent, rangeOf, rangeRows } from './range-calls.ts';
 import { absent, float, histogram, merged, Row, type Steps, timeOf } from './rows.ts';
+import { cellsOfSample } from './samples.ts';
 import { sampleTimes, selectedRows } from './selectors.ts';
 import { sortedRows } from './sorting.ts';
 import { elementRows, renamed, stepTimes, vectorOf } from './vector-functions.ts';
@@ -133,6 +134,7 @@ export class Evaluator implements Evaluation {
   /** What is the same at every step is evaluated at the first one. */
   *#repeated(node: Once): Iterable<Row> {
     for (const source of this.over({ ...this.steps, count: 1 }).vector(node.inner)) {
+      this.counts.charge(this.steps.count);
       const row = Row.empty(source.labels, this.steps.count, source.dropName);
       const value = source.present[0] === float ? (source.values[0] as number) : source.histogram(0);
       for (let step = 0; step < this.steps.count; step++) row.put(step, value);
@@ -143,6 +145,8 @@ export class Evaluator implements Evaluation {
 
   scalar(node: Expression): Float64Array {
     const { count } = this.steps;
+    // Nobody gives it back: there are few, and how long each is held depends on what is around it.
+    this.counts.charge(count);
     switch (node.kind) {
       case 'number':
         return new Float64Array(count).fill(node.value);
@@ -212,9 +216,9 @@ export class Evaluator implements Evaluation {
     const startMs = aligned <= beforeMs ? aligned + intervalMs : aligned;
     const endMs = referenceTime(node, timeOf(this.steps, this.steps.count - 1));
     const steps = { startMs, intervalMs, count: Math.max(0, Math.floor((endMs - startMs) / intervalMs) + 1) };
-    // More steps than there is memory for are refused before any column of them is made.
-    this.counts.charge(steps.count);
-    this.counts.release(steps.count);
+    // More steps of one series than there may be are refused before any column of them is made.
+    this.counts.charge(steps.count * (1 + cellsOfSample));
+    this.counts.release(steps.count * (1 + cellsOfSample));
     const inner = this.over(steps);
     if (typeOf(node.inner) === 'scalar') return { steps, rows: vectorOf(inner, node.inner) };
     return { steps, rows: inner.vector(node.inner) };

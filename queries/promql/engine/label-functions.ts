@@ -12,11 +12,18 @@ const checkName = (name: string, role: string): string => {
   return name;
 };
 
-/** The groups of a match by number and name; `$name` takes as many letters, digits and underscores as follow. */
-const expanded = (template: string, groups: readonly (string | undefined)[], names: Readonly<Record<string, number>>) =>
-  template.replaceAll(/\$(?:\$|(\w+)|\{(\w+)\})/g, (whole, short?: string, braced?: string) => {
-    if (whole === '$$') return '$';
-    const name = (short ?? braced) as string;
+/** Parts of a template: `$name` takes as many letters, digits and underscores as follow. */
+const templateParts = /\$(?:\$|(\w+)|\{(\w+)\})|[^$]+|\$/g;
+
+/** The texts that a template is made of, with the groups of a match by number and name. */
+const expanded = (
+  template: string,
+  groups: readonly (string | undefined)[],
+  names: Readonly<Record<string, number>>,
+): string[] =>
+  Array.from(template.matchAll(templateParts), ([whole, short, braced]) => {
+    const name = short ?? braced;
+    if (name === undefined) return whole === '$$' ? '$' : whole;
     const number = /^\d+$/.test(name) ? Number(name) : names[name];
     return number === undefined ? '' : (groups[number] ?? '');
   });
@@ -29,8 +36,17 @@ const compiled = (source: string): RE2JS => {
   }
 };
 
-const relabel = (row: Row, label: string, value: string): Row =>
-  row.relabeled(row.labels.with(label, value), label === '__name__' ? false : row.dropName);
+/** The row with a label of these texts. */
+const relabel = (
+  { counts }: Evaluation,
+  row: Row,
+  label: string,
+  { texts, between = '' }: { readonly texts: readonly string[]; readonly between?: string },
+): Row => {
+  const characters = texts.reduce((sum, text) => sum + text.length + between.length, 0) - between.length;
+  counts.chargeLabel(label, characters);
+  return row.relabeled(row.labels.with(label, texts.join(between)), label === '__name__' ? false : row.dropName);
+};
 
 /** `label_replace(v, dst, replacement, src, regex)`. */
 export const labelReplace = (evaluation: Evaluation, { args }: Call): Row[] => {
@@ -45,7 +61,7 @@ export const labelReplace = (evaluation: Evaluation, { args }: Call): Row[] => {
       continue;
     }
     const groups = Array.from({ length: match.groupCount() + 1 }, (_, at) => match.group(at) ?? undefined);
-    rows.push(relabel(row, target, expanded(replacement, groups, regex.namedGroups())));
+    rows.push(relabel(evaluation, row, target, { texts: expanded(replacement, groups, regex.namedGroups()) }));
   }
   return merged(rows);
 };
@@ -57,6 +73,8 @@ export const labelJoin = (evaluation: Evaluation, { args }: Call): Row[] => {
   checkName(target, 'destination label name in label_join()');
   const rows: Row[] = [];
   for (const row of evaluation.vector(args[0] as Expression))
-    rows.push(relabel(row, target, sources.map((source) => row.labels.get(source)).join(separator)));
+    rows.push(
+      relabel(evaluation, row, target, { texts: sources.map((source) => row.labels.get(source)), between: separator }),
+    );
   return merged(rows);
 };

@@ -6,7 +6,7 @@ import { LabelSet } from './labels.ts';
 import { overTime } from './over-time.ts';
 import { rates } from './rate.ts';
 import { absent, Row, type Steps, sameLabels, timeOf } from './rows.ts';
-import { type Samples, samplesFromRow, samplesOf } from './samples.ts';
+import { cellsOfSample, type Samples, samplesFromRow, samplesOf } from './samples.ts';
 import { trends } from './trends.ts';
 import { type RangeCall, type RangeFunction, Window } from './window.ts';
 
@@ -24,11 +24,15 @@ function* samplesFor(evaluation: Evaluation, range: MatrixSelector | Subquery): 
     for (const series of evaluation.read(range.selector)) yield samplesOf(series);
     return;
   }
+  const { counts } = evaluation;
   const { steps, rows } = evaluation.subquery(range);
+  // The samples of one row are held at a time.
+  counts.charge(steps.count * cellsOfSample);
   for (const row of rows) {
     yield samplesFromRow(row, steps);
-    evaluation.counts.release(steps.count);
+    counts.release(steps.count);
   }
+  counts.release(steps.count * cellsOfSample);
 }
 
 const selectorOf = (range: MatrixSelector | Subquery): VectorSelector | Subquery =>

@@ -119,17 +119,23 @@ export const samplesOf = (series: Series): Samples => {
   );
 };
 
+/** A sample of `samplesFromRow`, time and value, takes as much as this many cells of a row. */
+export const cellsOfSample = 2;
+
 /** Results as samples, for functions over subqueries. Hints of resets do not hold between samples that were not stored so. */
 export const samplesFromRow = (row: Row, steps: Steps): Samples => {
-  const times: number[] = [];
-  const values: number[] = [];
+  let floats = 0;
+  for (const present of row.present) if (present === float) floats++;
+  const times = new Float64Array(floats);
+  const values = new Float64Array(floats);
+  let at = 0;
   const histogramTimes: number[] = [];
   const histograms: Histogram[] = [];
   for (let step = 0; step < steps.count; step++) {
     if (row.present[step] === absent) continue;
     if (row.present[step] === float) {
-      times.push(timeOf(steps, step));
-      values.push(row.values[step] as number);
+      times[at] = timeOf(steps, step);
+      values[at++] = row.values[step] as number;
     } else {
       const value = row.histogram(step);
       histogramTimes.push(timeOf(steps, step));
@@ -139,7 +145,7 @@ export const samplesFromRow = (row: Row, steps: Steps): Samples => {
   return new Samples(
     row.labels,
     row.dropName,
-    { times: Float64Array.from(times), values: Float64Array.from(values), starts: undefined },
+    { times, values, starts: undefined },
     { times: Float64Array.from(histogramTimes), values: histograms, starts: undefined },
   );
 };
