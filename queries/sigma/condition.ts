@@ -3,20 +3,37 @@ import type { Condition } from './documents.ts';
 
 const words = /\s+|[()]|\||[^\s()|]+/gy;
 const mostDepth = 100;
+/** Each term asks a selection of every event. Public rules have a few dozen at most. */
+const mostTerms = 500;
+const mostCharacters = 4_096;
 
 /** What is wrong with a condition, for people. */
 export class ConditionError extends Error {}
 
-/** Whether a name fits a pattern in which `*` is any run of characters. */
-export const fitsName = (name: string, pattern: string): boolean =>
-  new RegExp(`^${pattern.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 's').test(name);
+/** Whether a name fits a pattern in which `*` is any run of characters. Each part is looked for once, behind the one before it. */
+export const fitsName = (name: string, pattern: string): boolean => {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return name === first;
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= name.length - last.length;
+};
 
 class ConditionReader {
   readonly #words: readonly string[];
   readonly #names: readonly string[];
   #at = 0;
+  /** How many selections were asked for, those that "of" names and those of conditions before it included. */
+  terms: number;
 
-  constructor(text: string, names: readonly string[]) {
+  constructor(text: string, names: readonly string[], terms: number) {
+    this.terms = terms;
     this.#words = (text.match(words) ?? []).filter((word) => word.trim() !== '');
     this.#names = names;
   }
@@ -71,7 +88,16 @@ class ConditionReader {
     if (word === ')' || word === '|' || /^(and|or|of)$/i.test(word))
       throw new ConditionError(`expected the name of a selection before "${word}"`);
     if (!this.#names.includes(word)) throw new ConditionError(`there is no selection "${word}"`);
+    this.#count(1);
     return { is: 'selection', name: word };
+  }
+
+  #count(terms: number): void {
+    this.terms += terms;
+    if (this.terms > mostTerms)
+      throw new ConditionError(
+        `asks for selections more than ${mostTerms} times, with those that "of" names: one selection with a list of values asks once`,
+      );
   }
 
   #of(all: boolean): Condition {
@@ -85,10 +111,36 @@ class ConditionReader {
         ? this.#names.filter((name) => !name.startsWith('_'))
         : this.#names.filter((name) => fitsName(name, pattern));
     if (names.length === 0) throw new ConditionError(`no selection fits "${pattern}"`);
+    this.#count(names.length);
     return { is: 'of', all, names };
   }
 }
 
-/** Reads a condition over selections of these names. Throws `ConditionError`. */
-export const readCondition = (text: string, names: readonly string[]): Condition =>
-  new ConditionReader(text, names).read();
+/** The selections that a condition asks for, each as often as it does. */
+export const termsOf = (condition: Condition): readonly string[] => {
+  switch (condition.is) {
+    case 'and':
+    case 'or':
+      return condition.parts.flatMap(termsOf);
+    case 'not':
+      return termsOf(condition.part);
+    case 'selection':
+      return [condition.name];
+    default:
+      return condition.names;
+  }
+};
+
+/** Reads conditions of a document, of which any will do, over selections of these names. Throws `ConditionError`. */
+export const readConditions = (texts: readonly string[], names: readonly string[]): Condition[] => {
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  if (characters > mostCharacters)
+    throw new ConditionError(`has ${characters} characters: it may have ${mostCharacters} at most`);
+  let terms = 0;
+  return texts.map((text) => {
+    const reader = new ConditionReader(text, names, terms);
+    const condition = reader.read();
+    terms = reader.terms;
+    return condition;
+  });
+};

@@ -1,6 +1,6 @@
 /** Reads the `correlation` part of a document. */
 import { isScalar } from 'yaml';
-import { ConditionError, readCondition } from './condition.ts';
+import { ConditionError, readConditions } from './condition.ts';
 import {
   type Comparison,
   type Condition,
@@ -40,7 +40,7 @@ const isTemporal = (type: CorrelationType): boolean => type === 'temporal' || ty
 
 const temporalCondition = (map: YamlMap, rules: readonly string[]): Condition | undefined => {
   try {
-    return readCondition(map.text('condition'), rules);
+    return readConditions([map.text('condition')], rules)[0];
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
     map.fail('condition', error.message.replace('selection', 'rule'));

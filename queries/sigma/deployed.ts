@@ -6,7 +6,14 @@ import type {
   DetectionRule,
   RuleException,
 } from '../../schemas/resources/detection-rule.ts';
-import type { LogSource, SelectionItem, SigmaCorrelation, SigmaDocument, SigmaValue } from './documents.ts';
+import {
+  faultText,
+  type LogSource,
+  type SelectionItem,
+  type SigmaCorrelation,
+  type SigmaDocument,
+  type SigmaValue,
+} from './documents.ts';
 import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import { itemError } from './modifiers.ts';
@@ -49,7 +56,7 @@ export const documentOf = (source: string): SigmaDocument | string => {
   if (read.size >= mostRead) read.clear();
   const { documents, errors } = readRules(source);
   const [error] = errors;
-  const made = error === undefined ? documents[0] : `line ${error.line}: ${error.field}: ${error.message}`;
+  const made = error === undefined ? documents[0] : faultText(error);
   read.set(source, made ?? 'the text holds no document');
   return made ?? 'the text holds no document';
 };

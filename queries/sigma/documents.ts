@@ -128,3 +128,7 @@ export interface SigmaError {
   /** Title of the document, where it has one. */
   readonly title: string;
 }
+
+/** What is wrong and where, as one line. */
+export const faultText = ({ line, field, message }: Pick<SigmaError, 'line' | 'field' | 'message'>): string =>
+  field === '' ? `line ${line}: ${message}` : `line ${line}: ${field}: ${message}`;

@@ -1,7 +1,7 @@
 /** Reads Sigma's YAML: many documents in a text, each a rule, a correlation or a filter. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { ConditionError, readCondition } from './condition.ts';
+import { ConditionError, readConditions, termsOf } from './condition.ts';
 import { correlationOf } from './correlation-document.ts';
 import {
   type Condition,
@@ -19,7 +19,7 @@ import {
   sigmaStatuses,
 } from './documents.ts';
 import { itemError } from './modifiers.ts';
-import { splitDocuments, YamlDocument, type YamlMap } from './yaml.ts';
+import { type DocumentText, splitDocuments, YamlDocument, type YamlMap } from './yaml.ts';
 
 /** Documents that could be read, and what is wrong with the others. A document with an error is not among the first. */
 export interface ReadRules {
@@ -127,29 +127,38 @@ const selectionOf = (detection: YamlMap, name: string): Selection => {
   return { is: 'any', parts: list.map(partOf) };
 };
 
+/** Values that the conditions of a document ask for. One that is asked twice is compared twice. */
+const mostAsked = 50_000;
+
 const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[] => {
   const texts = detection.texts('condition');
   if (texts.length === 0) detection.fail('condition', 'a condition is missing');
-  return texts.flatMap((text) => {
-    try {
-      return [readCondition(text, names)];
-    } catch (error) {
-      if (!(error instanceof ConditionError)) throw error;
-      detection.fail('condition', error.message);
-      return [];
-    }
-  });
+  try {
+    return readConditions(texts, names);
+  } catch (error) {
+    if (!(error instanceof ConditionError)) throw error;
+    detection.fail('condition', error.message);
+    return [];
+  }
 };
+
+const valuesIn = (selection: Selection): number =>
+  selection.is === 'any'
+    ? selection.parts.reduce((sum, part) => sum + valuesIn(part), 0)
+    : selection.items.reduce((sum, { values }) => sum + values.length, 0);
 
 const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
   if (map.node('timeframe') !== undefined)
     map.fail('timeframe', 'a timeframe is no part of Sigma 2: write a correlation document instead');
   const names = map.keys.filter((key) => !['condition', 'timeframe', ...others].includes(key));
   if (names.length === 0) map.fail('', 'a selection is missing');
-  return {
-    selections: new Map(names.map((name) => [name, selectionOf(map, name)])),
-    conditions: conditionsOf(map, names),
-  };
+  const selections = new Map(names.map((name) => [name, selectionOf(map, name)]));
+  const counts = new Map([...selections].map(([name, selection]) => [name, valuesIn(selection)]));
+  const conditions = conditionsOf(map, names);
+  const asked = conditions.flatMap(termsOf).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
+  if (asked > mostAsked)
+    map.fail('condition', `asks for ${asked} values, some of them several times: it may ask for ${mostAsked} at most`);
+  return { selections, conditions };
 };
 
 const ruleOf = (root: YamlMap, head: SigmaHead): SigmaRule | undefined => {
@@ -171,10 +180,25 @@ const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
   return { ...head, kind: 'filter', logsource, rules, detection: detectionOf(filter, ['rules']) };
 };
 
+/** Characters of one document. The largest public rules, lists of hashes, have some 300,000. */
+export const mostRuleCharacters = 1_048_576;
+
+const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError => ({
+  ...{ document, line, field: '' },
+  message: `this document has ${text.length} characters: it may have ${mostRuleCharacters} at most`,
+  // It is not parsed: the title is what it is called by all the same.
+  title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
+});
+
 /** Reads a document of a text at each step. What is wrong goes to `errors`. */
 function* documentsIn(text: string, errors: SigmaError[]): Generator<SigmaDocument | undefined> {
   for (const [index, part] of splitDocuments(text).entries()) {
     const before = errors.length;
+    if (part.text.length > mostRuleCharacters) {
+      errors.push(tooLarge(part, index + 1));
+      yield undefined;
+      continue;
+    }
     const parsed = new YamlDocument(part, index + 1, errors);
     const root = parsed.root();
     if (root === undefined) {

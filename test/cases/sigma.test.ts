@@ -1,5 +1,6 @@
 /** What rules match, by the specification of Sigma 2.1. */
 import test from 'ava';
+import { fitsName } from '../../queries/sigma/condition.ts';
 import { fieldTables } from '../../queries/sigma/fields/index.ts';
 import { readRules, readRulesInTurns } from '../../queries/sigma/read.ts';
 import { compile } from '../../queries/sigma/rule-set.ts';
@@ -148,6 +149,63 @@ for (const [text, line, field, message] of wrong)
     t.like(errors[0], { document: 2, line: line + 6, field });
     t.regex(errors[0]?.message ?? '', message);
   });
+
+const repeated = (text: string, times: number, between: string): string =>
+  Array.from({ length: times }, () => text).join(between);
+const numbered = (count: number): string => Array.from({ length: count }, (_, at) => at).join(', ');
+const tooMuch: readonly (readonly [what: string, detection: string, message: RegExp])[] = [
+  ['a long condition', `s: { f: x }\ncondition: ${repeated('s', 30_000, ' or ')}`, /149996 characters.*4096/],
+  ['many terms', `s: { f: x }\ncondition: ${repeated('s', 501, ' or ')}`, /more than 500 times/],
+  ['terms of several conditions', `s: { f: x }\ncondition: [${repeated('s', 501, ', ')}]`, /more than 500 times/],
+  [
+    'terms that "of" names',
+    `${Array.from({ length: 300 }, (_, at) => `s${at}: { f: x }`).join('\n')}\ncondition: 1 of them or all of s*`,
+    /more than 500 times/,
+  ],
+  [
+    'a long list that is asked for again and again',
+    `s: { f: [${numbered(10_000)}] }\ncondition: ${repeated('s', 6, ' or ')}`,
+    /60000 values/,
+  ],
+];
+for (const [what, detection, message] of tooMuch)
+  test(`refuses a condition that asks too much: ${what}`, (t) => {
+    const { documents, errors } = readRules(ruleOf(detection));
+    t.deepEqual(documents, []);
+    t.is(errors[0]?.field, 'detection.condition');
+    t.is(errors[0]?.line, 6 + detection.slice(0, detection.indexOf('condition')).split('\n').length - 1);
+    t.regex(errors[0]?.message ?? '', message);
+  });
+
+test('a condition of 500 terms is read', (t) => {
+  t.true(isMatch(`s: { f: x }\ncondition: ${repeated('s', 500, ' or ')}`, { f: 'x' }));
+});
+
+test('names of selections fit patterns part by part', (t) => {
+  const pattern = `a${'*a'.repeat(1_000)}*b`;
+  t.false(fitsName('a'.repeat(5_000), pattern));
+  t.true(fitsName(`${'a'.repeat(5_000)}b`, pattern));
+  for (const name of ['ab', 'aab', 'a.b', 'a\nb']) t.true(fitsName(name, 'a*b'));
+  for (const [name, other] of [
+    ['aba', 'ab*ba'],
+    ['xab', 'a*b'],
+    ['ab', 'a'],
+    ['abc', '*b'],
+  ] as const)
+    t.false(fitsName(name, other), `${name} ${other}`);
+});
+
+test('a document of 300 kB is read, and one above a megabyte is refused by its line and title alone', (t) => {
+  const good = ruleOf('s: { f: x }\ncondition: s');
+  const text = `${good}# ${'x'.repeat(300_000)}\n---\n${good}# ${'x'.repeat(1_100_000)}\n---\n${good}`;
+  const { documents, errors } = readRules(text);
+  t.deepEqual(
+    documents.map(({ document }) => document),
+    [1, 3],
+  );
+  t.like(errors, { length: 1, 0: { document: 2, line: 10, field: '', title: 'made up' } });
+  t.regex(errors[0]?.message ?? '', /may have 1048576 at most/);
+});
 
 test('a filter narrows the rules that it names', (t) => {
   const filter =

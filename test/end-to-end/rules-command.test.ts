@@ -62,6 +62,33 @@ test.serial('a document that is refused is named with its file, and the exit sta
   t.regex(out, /refused\s+Bad: linux\/bad\.yml: line 6: detection\.condition/);
 });
 
+test.serial('a document is too large, or not, for validation, saving, import and a pipeline alike', async (t) => {
+  const sized = mkdtempSync(join(folder, 'sized-'));
+  const fits = `${rule('Fits')}\n# ${'x'.repeat(300_000)}`;
+  const large = `${rule('Large')}\n# ${'x'.repeat(1_100_000)}`;
+  const long = rule('Long', 'selection or '.repeat(10_000).concat('selection'));
+  const sources = { fits, large, long };
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(sized, `${name}.yml`), source);
+  const ask = (path: string, body: object) => harness.ask('POST', `/api/siem/rules${path}`, { as: 'editor', body });
+  const verdicts: unknown[] = [];
+  for (const source of Object.values(sources))
+    verdicts.push([
+      (await ask('/validate', { source })).body.isValid,
+      (await ask('/import?dryRun=true', { files: [{ source }] })).body.items[0].outcome,
+      (await ask('', { source, enabled: false })).status,
+    ]);
+  t.deepEqual(verdicts, [
+    [true, 'created', 200],
+    [false, 'refused', 400],
+    [false, 'refused', 400],
+  ]);
+  const { code, out } = await oiq(['apply', sized, '--api', harness.url], { RULES_TOKEN: token });
+  t.is(code, 1);
+  t.regex(out, /refused\s+Large: large\.yml: line 1: this document has \d+ characters/);
+  t.regex(out, /refused\s+Long: long\.yml: line 6: detection\.condition: has \d+ characters/);
+  t.regex(out, /1 created, 0 changed, 0 unchanged, 2 refused/);
+});
+
 test.serial('without a token, a folder or a server, it says what is missing', async (t) => {
   const none = await oiq(['plan', folder], {});
   t.is(none.code, 2);

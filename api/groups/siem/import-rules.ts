@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { filesOf, type SigmaFile } from '../../../queries/sigma/archive.ts';
-import { type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
+import { faultText, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../queries/sigma/documents.ts';
 import { readRulesInTurns } from '../../../queries/sigma/read.ts';
 import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
 import { failedTests } from '../../../queries/sigma/rule-tests.ts';
@@ -65,7 +65,7 @@ const read = async (files: readonly SigmaFile[]): Promise<{ readonly given: Give
     for (const faults of Map.groupBy(errors, ({ document }) => document).values())
       refused.push({
         ...{ ruleId: '', title: faults[0]?.title ?? '', outcome: 'refused' },
-        message: at + faults.map(({ line, field, message }) => `line ${line}: ${field}: ${message}`).join('; '),
+        message: at + faults.map(faultText).join('; '),
       });
     for (const document of documents) {
       const id = idOf(document);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { exceptionError, documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
-import type { SigmaDocument, SigmaLevel } from '../../../queries/sigma/documents.ts';
+import { faultText, type SigmaDocument, type SigmaLevel } from '../../../queries/sigma/documents.ts';
 import { missingRules } from '../../../queries/sigma/named-rules.ts';
-import { readRules } from '../../../queries/sigma/read.ts';
+import { mostRuleCharacters, readRules } from '../../../queries/sigma/read.ts';
 import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
 import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
 import { readSwitchedOff } from '../../../queries/sigma/switched-off.ts';
@@ -33,7 +33,11 @@ const riskOf: Readonly<Record<SignalSeverity, number>> = {
 /** What callers write of a rule. */
 const RuleFields = z.strictObject({
   note: z.string().max(4096).default('').describe('What the team has to say about it'),
-  source: z.string().min(1).max(262_144).describe('One document of Sigma, as YAML: a rule, a correlation or a filter'),
+  source: z
+    .string()
+    .min(1)
+    .max(mostRuleCharacters)
+    .describe('One document of Sigma, as YAML: a rule, a correlation or a filter'),
   enabled: z.boolean().default(true),
   risk: z
     .number()
@@ -86,10 +90,7 @@ const documentOf = (source: string): SigmaDocument => {
   if (splitDocuments(source).length > 1)
     throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
   const { documents, errors } = readRules(source);
-  if (errors.length > 0)
-    throw invalidFields(
-      errors.map(({ line, field, message }) => ({ path: 'source', message: `line ${line}: ${field}: ${message}` })),
-    );
+  if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: faultText(error) })));
   const [document] = documents;
   if (document === undefined) throw invalid('source', 'holds no document');
   return document;
@@ -154,7 +155,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     tests: { mustMatch: [{ EventID: 1, Image: 'C:\\Windows\\System32\\whoami.exe' }], mustNotMatch: [] },
   },
   view: RuleView,
-  maxBodyBytes: 1_000_000,
+  maxBodyBytes: 8_000_000,
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: usualLevel, riskScore: 0 }),
   async prepare(after, { before, caller, of, ports }) {
