@@ -46,6 +46,8 @@ export interface JobsOptions {
 
 const stoppingMs = 10_000;
 const usualFirstMs = 60_000;
+/** Clocks of processes may differ by so much. */
+const clockSkewMs = 1000;
 
 /** Rings once, at the earliest of the times that were set since it rang last. */
 interface Alarm {
@@ -54,7 +56,7 @@ interface Alarm {
   stop(): void;
 }
 
-/** A timer holds 24.8 days at most, and a clock may be set: it is looked at again after an hour. */
+/** A timer holds 24.8 days at most, and a clock may be set forward: it is looked at again after an hour. */
 const longestTimerMs = 3_600_000;
 
 const openAlarm = (clock: Clock, ring: () => void): Alarm => {
@@ -62,13 +64,15 @@ const openAlarm = (clock: Clock, ring: () => void): Alarm => {
   let dueMs = Number.POSITIVE_INFINITY;
   const start = (): void => {
     clearTimeout(timer);
+    const leftMs = Math.max(0, dueMs - clock.now());
     timer = setTimeout(
       () => {
-        if (dueMs > clock.now()) return start();
+        // What has waited for all of it rings, also where the clock was set back meanwhile.
+        if (leftMs > longestTimerMs && dueMs > clock.now()) return start();
         dueMs = Number.POSITIVE_INFINITY;
         ring();
       },
-      Math.min(Math.max(0, dueMs - clock.now()), longestTimerMs),
+      Math.min(leftMs, longestTimerMs),
     );
     timer.unref();
   };
@@ -115,7 +119,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
       await attempt(job, ports, stopping.signal);
       return nextMs;
     }
-    const taken = await takeLease(job.name, lease, { early });
+    const taken = await takeLease(job.name, lease, { early, everyMs: job.everyMs + clockSkewMs });
     if ('freeAtMs' in taken) return Math.min(nextMs, taken.freeAtMs);
     const succeeded = await attempt(job, ports, AbortSignal.any([stopping.signal, taken.lost]));
     // What was cut short by a stop is for another process, now.

@@ -1,5 +1,6 @@
 import type { Clock } from '../schemas/ports/clock.ts';
 import { ConflictError, type Documents, defineCollection, platformTenant } from '../schemas/ports/documents.ts';
+import { savedDueMs } from './due-time.ts';
 
 /** Which process holds the lease, and when it may be taken again. */
 interface LeaseFields {
@@ -34,6 +35,14 @@ export interface LeaseOptions {
   readonly forMs?: number;
 }
 
+/** How the lease is asked for. */
+export interface Asking {
+  /** Also before `notBefore`. */
+  readonly early?: boolean;
+  /** How far ahead `notBefore` may lie (`savedDueMs`). Default any. */
+  readonly everyMs?: number;
+}
+
 /**
  * Takes the lease of that name, or says when it may be free. Compare-and-set on the document's version decides between two
  * that ask at once. Clocks of processes may differ, and a paused holder may go on for a moment after it lost the lease, so leased
@@ -42,7 +51,7 @@ export interface LeaseOptions {
 export const takeLease = async (
   name: string,
   { documents, clock, holder, forMs = 30_000 }: LeaseOptions,
-  { early = false }: { readonly early?: boolean } = {},
+  { early = false, everyMs = Number.POSITIVE_INFINITY }: Asking = {},
 ): Promise<Lease | NoLease> => {
   const stored = documents.of(platformTenant).collection(leases);
   const iso = (ms: number): string => new Date(ms).toISOString();
@@ -50,9 +59,11 @@ export const takeLease = async (
   let held: { version: number };
   try {
     const found = await stored.find(name);
-    const freeAtMs = found === undefined ? 0 : Date.parse(found.until);
-    const notBeforeMs = found === undefined || early ? 0 : Date.parse(found.notBefore);
-    if (Math.max(freeAtMs, notBeforeMs) > clock.now()) return { freeAtMs: Math.max(freeAtMs, notBeforeMs) };
+    const nowMs = clock.now();
+    // Twice as long: another process may have been given a longer one, and clocks differ a little.
+    const freeAtMs = found === undefined ? 0 : savedDueMs(found.until, nowMs, 2 * forMs);
+    const notBeforeMs = found === undefined || early ? 0 : savedDueMs(found.notBefore, nowMs, everyMs);
+    if (Math.max(freeAtMs, notBeforeMs) > nowMs) return { freeAtMs: Math.max(freeAtMs, notBeforeMs) };
     held =
       found === undefined
         ? await stored.insert({ id: name, ...fields() })

@@ -1,3 +1,4 @@
+import { savedDueMs } from '../../runtime/due-time.ts';
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -44,6 +45,9 @@ export const startMailDelivery = async (ports: {
   /** What there is to do, from the feed: nothing is asked of the store while nothing is due. */
   const dueById = new Map<string, number>();
 
+  const dueMs = ({ dueAt, attempts, failedAt }: OutgoingMail): number =>
+    savedDueMs(dueAt, clock.now(), failedAt === null ? Math.max(leaseMs, waitsMs[attempts - 1] ?? 0) : keptMs);
+
   const later = (ms: number): string => new Date(clock.now() + ms).toISOString();
 
   const giveUp = async (entry: OutgoingMail & Stored, problem: string): Promise<void> => {
@@ -77,7 +81,7 @@ export const startMailDelivery = async (ports: {
     }
     // Until the feed says more.
     dueById.set(id, clock.now() + leaseMs);
-    if (Date.parse(entry.dueAt) > clock.now()) return void dueById.set(id, Date.parse(entry.dueAt));
+    if (dueMs(entry) > clock.now()) return void dueById.set(id, dueMs(entry));
     if (entry.failedAt !== null) return void (await stored.delete(id));
     const claim = { dueAt: later(leaseMs), attempts: entry.attempts + 1 };
     await attempt(await stored.update(id, claim, entry.version));
@@ -112,7 +116,7 @@ export const startMailDelivery = async (ports: {
 
   const feed = await documents.follow(outgoingMails, ({ id, document }) => {
     if (document === undefined) dueById.delete(id);
-    else dueById.set(id, Date.parse(document.dueAt));
+    else dueById.set(id, dueMs(document));
     job.wake(Math.min(...dueById.values()));
   });
 

@@ -1,4 +1,5 @@
 /** Polls feeds of threat indicators. */
+import { savedDueMs } from '../../runtime/due-time.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -173,7 +174,8 @@ export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promi
   for await (const feed of documents.everywhere(threatFeeds)) {
     gone.delete(feed.id);
     const last = polled.get(feed.id);
-    const isDue = last?.feedVersion !== feed.version || last.nextPollAt <= iso(clock.now());
+    const mostMs = Math.max(feed.everySeconds * 1000, longestWaitMs);
+    const isDue = last?.feedVersion !== feed.version || savedDueMs(last.nextPollAt, clock.now(), mostMs) <= clock.now();
     if (feed.enabled && isDue && (await isEntitled(feed.tenantId))) due.push(feed);
   }
   for (const [id, tenantId] of gone) await documents.of(tenantId).collection(threatFeedStates).delete(id);

@@ -1,6 +1,7 @@
 /** Sends notifications to their channels: at least once, in order for each group, with a ledger of what came of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { savedDueMs } from '../../runtime/due-time.ts';
 import { type KeptResources, keepResources } from '../../runtime/kept.ts';
 import { type Attempted, deliver, openSettings } from '../../runtime/notification-channels/deliver.ts';
 import { messageOf } from '../../runtime/notification-channels/message.ts';
@@ -60,6 +61,8 @@ const usualWaitsMs = [
 ];
 const usualLeaseMs = 2 * minuteMs;
 const longestRetryAfterMs = 3_600_000;
+/** Share by which a wait is longer or shorter. */
+const spread = 0.1;
 /** How long what has ended is known: the bus may bring it again. */
 const rememberedMs = 24 * 60 * minuteMs;
 const mostAtOnce = 32;
@@ -100,7 +103,7 @@ class Deliveries {
       this.#queue.set({
         ...{ key, tenantId, id, queuedAt },
         lane: keyOf(tenantId, lane),
-        dueMs: Date.parse(document.dueAt),
+        dueMs: this.#dueMs(document),
       });
     }
   }
@@ -195,7 +198,7 @@ class Deliveries {
       this.#queue.delete(one.key);
       return;
     }
-    const dueMs = Date.parse(pending.dueAt);
+    const dueMs = this.#dueMs(pending);
     if (dueMs > clock.now()) {
       one.dueMs = dueMs;
       return;
@@ -273,13 +276,19 @@ class Deliveries {
     }
   }
 
+  /** When it may be tried. */
+  #dueMs({ dueAt, attempts }: PendingDelivery): number {
+    const waitMs = (1 + spread) * (this.#waitsMs[attempts - 1] ?? 0);
+    return savedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, longestRetryAfterMs, this.#leaseMs));
+  }
+
   /** When the next attempt is; `undefined` after the last. */
   #nextMs(attempts: number, { retryAfterMs = 0 }: Attempted): number | undefined {
     const waitMs = this.#waitsMs[attempts - 1];
     if (waitMs === undefined) return undefined;
     // Spread, so that what failed together does not come back together.
-    const spread = waitMs * (0.9 + 0.2 * Math.random());
-    return this.#options.clock.now() + Math.max(spread, Math.min(retryAfterMs, longestRetryAfterMs));
+    const spreadMs = waitMs * (1 - spread + 2 * spread * Math.random());
+    return this.#options.clock.now() + Math.max(spreadMs, Math.min(retryAfterMs, longestRetryAfterMs));
   }
 
   /** A line of the ledger. */

@@ -66,6 +66,7 @@ export class Slot {
   #saving: Promise<void> | undefined;
   #settled: (() => void) | undefined;
   #nextDueMs = Number.NEGATIVE_INFINITY;
+  #lookedMs = Number.NEGATIVE_INFINITY;
 
   private constructor(options: SlotOptions) {
     this.#options = options;
@@ -85,10 +86,14 @@ export class Slot {
 
   /** Starts what is due. */
   look(nowMs: number): void {
+    // The clock was set back.
+    if (nowMs < this.#lookedMs) this.#nextDueMs = Number.NEGATIVE_INFINITY;
+    this.#lookedMs = nowMs;
     if (nowMs < this.#nextDueMs || this.#closing.signal.aborted) return;
     this.#nextDueMs = Number.POSITIVE_INFINITY;
     const { missed } = this.#options.schedule;
     const most = missed === 'skip' ? 1 : Math.max(1, missed.makeUp);
+    this.#forgetAhead(nowMs);
     for (const thing of this.#options.things.values()) {
       if (this.#busy.has(thing.key)) continue;
       const due = dueAt(nowMs, { ...thing, afterMs: this.#doneMs(thing), most });
@@ -166,7 +171,21 @@ export class Slot {
 
   #await(thing: Thing): void {
     const due = nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
-    this.#nextDueMs = Math.min(this.#nextDueMs, due);
+    this.#nextDueMs = Math.min(this.#nextDueMs, due, this.#options.clock.now() + thing.everyMs);
+  }
+
+  /** Times that lie ahead by more than an interval were written by a clock that was wrong: they count as now. */
+  #forgetAhead(nowMs: number): void {
+    const { things, schedule, log } = this.#options;
+    const ahead = [...things.values()].filter(
+      (thing) => !this.#busy.has(thing.key) && this.#doneMs(thing) > nowMs + thing.everyMs,
+    );
+    if (ahead.length === 0) return;
+    for (const thing of ahead) this.#passOver(thing, nowMs);
+    log.warn(
+      { schedule: schedule.name, things: ahead.length },
+      'due times lay ahead of the clock; they count as now: compare the clocks of the processes',
+    );
   }
 
   #begin({ key, tenantId }: Thing, due: Due): void {

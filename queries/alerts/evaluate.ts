@@ -106,6 +106,18 @@ const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined
   );
 };
 
+/** Times ahead of this evaluation were written by a clock that was wrong: what waits since then waits since now. */
+const notAhead = (memo: AlertMemo, nowMs: number): AlertMemo => {
+  const { sinceMs, seenMs, clearedAtMs = nowMs } = memo;
+  if (Math.max(sinceMs, seenMs, clearedAtMs) <= nowMs) return memo;
+  return {
+    ...memo,
+    sinceMs: Math.min(sinceMs, nowMs),
+    seenMs: Math.min(seenMs, nowMs),
+    ...(memo.clearedAtMs !== undefined && { clearedAtMs: Math.min(clearedAtMs, nowMs) }),
+  };
+};
+
 /** One evaluation on its way. */
 class Evaluating {
   readonly #given: Evaluated;
@@ -145,7 +157,8 @@ class Evaluating {
 
   #placeOf(key: string, labels?: Labels): Place {
     const { rule, nowMs, prior } = this.#given;
-    const memo = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
+    const known = Object.hasOwn(prior.alerts, key) ? prior.alerts[key] : undefined;
+    const memo = known && notAhead(known, nowMs);
     return { rule, nowMs, memo, labels: labels ?? memo?.labels ?? {} };
   }
 

@@ -527,6 +527,35 @@ test('an evaluation says of every group why it is as it is', (t) => {
   );
 });
 
+test('times that a clock which was ahead left behind do not hold up an alert', (t) => {
+  const rule = ruleOf({ for: '2m', keepFiringFor: '2m' });
+  const minutes = (all: readonly [number, number][]) =>
+    told(
+      evaluations(
+        rule,
+        all.map(([minute, value]) => [minute, { cart: value }]),
+      ),
+    );
+  t.deepEqual(
+    minutes([
+      [60, 11],
+      [1, 11],
+      [3, 11],
+    ]),
+    ['60 cart: inactive → pending critical', '3 cart: pending → firing critical'],
+  );
+  t.deepEqual(
+    minutes([
+      [58, 11],
+      [60, 11],
+      [61, 1],
+      [1, 1],
+      [3, 1],
+    ]).at(-1),
+    '3 cart: recovering → inactive',
+  );
+});
+
 test('the state holds nothing about groups with which all is well', (t) => {
   const [evaluation] = evaluations(ruleOf(), [
     [0, Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`s${at}`, 1]))],

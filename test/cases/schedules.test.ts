@@ -15,10 +15,11 @@ import {
   slotsOf,
   thingKey,
 } from '../../processors/engine/schedule-times.ts';
+import { savedDueMs } from '../../runtime/due-time.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
-import { silent } from '../../schemas/ports/log.ts';
+import { type Log, silent } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -129,6 +130,7 @@ const running = async (
     (change: Change<{ readonly entitlements?: readonly string[]; readonly planId?: string }>) => void
   >();
   const dueTimes: number[] = [];
+  const warnings: { readonly text: string; readonly fields: object }[] = [];
   const since = new Date(clock.nowMs).toISOString();
   /** Sets the rule; `undefined` removes it. */
   const set = (rule: (Rule & { readonly createdAt?: string }) | undefined, id = 'rule'): void => {
@@ -208,7 +210,7 @@ const running = async (
         },
         ports: { documents: documents as unknown as Documents, columns: {} as Columns },
         clock: { now: () => clock.nowMs },
-        log: silent,
+        log: { ...silent, warn: (fields: object, text: string) => void warnings.push({ fields, text }) } as Log,
         metrics: {
           add(name, value, labels) {
             if (name === 'oiq_schedule_runs_total' && 'outcome' in labels)
@@ -234,6 +236,7 @@ const running = async (
     faults,
     saving,
     dueTimes,
+    warnings,
     member,
     /** Gives the tenant a plan. */
     plan(entitlements: readonly string[]): void {
@@ -445,6 +448,57 @@ test('A state of an older version is upgraded, or begins empty, and its due time
   await eventually('the third', () => third.saved()?.dueMs === third.due(3));
   t.is(third.saved()?.state, '1');
   t.deepEqual(third.dueTimes, [third.due(3)]);
+});
+
+for (const [what, restarts] of [
+  ['goes on', false],
+  ['was started again', true],
+] as const)
+  test(`After the clock was ahead things are due again at once, in a process that ${what}, and one warning counts them`, async (t) => {
+    const rule = { everyMs: 1000 };
+    const first = await running(t, { missed: { makeUp: 10 } }, { rule });
+    const other = first.neighbour();
+    first.set(rule, other);
+    const isSaved = ({ saved }: typeof first, dueMs: number): boolean =>
+      [saved(), saved(other)].every((one) => Math.abs((one?.dueMs ?? 0) - dueMs) < 10);
+    first.clock.nowMs = first.due(3600) + 10;
+    await eventually('due times that lie ahead', () => isSaved(first, first.due(3600)));
+    if (restarts) await first.member.stop();
+    const member = restarts
+      ? await running(t, { missed: { makeUp: 10 } }, { snapshots: first.snapshots, rule })
+      : first;
+    // It was not there when the slot was loaded: it begins anew.
+    if (restarts) member.set(rule, other);
+    const { clock, due, emitted, warnings } = member;
+    clock.nowMs = due(2) + 10;
+    await eventually('the warning', () => warnings.length > 0);
+    for (const n of [3, 4]) {
+      clock.nowMs = due(n) + 10;
+      await eventually(`due time ${n}`, () => isSaved(member, due(n)));
+    }
+    for (const n of [3, 4]) t.is(emitted().filter((each) => each === due(n)).length, 1);
+    t.is(warnings.length, 1);
+    t.like(warnings[0]?.fields, { schedule: 'counts', things: restarts ? 1 : 2 });
+    t.regex(warnings[0]?.text ?? '', /due times lay ahead of the clock/);
+  });
+
+test('A thing that was changed by a process whose clock is ahead does not wait for that time', async (t) => {
+  const { set, clock, due, saved } = await running(t, {});
+  clock.nowMs = due(3600);
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1) + 10;
+  await sleep(30);
+  clock.nowMs = due(2) + 10;
+  await eventually('its due time', () => saved()?.dueMs === due(2));
+  t.is(saved()?.state, '1');
+});
+
+test('A saved due time counts as now where it lies further ahead than any wait', (t) => {
+  const nowMs = Date.UTC(2026, 0, 1);
+  const ahead = (ms: number): string => new Date(nowMs + ms).toISOString();
+  t.is(savedDueMs(ahead(1000), nowMs, 1000), nowMs + 1000);
+  t.is(savedDueMs(ahead(1001), nowMs, 1000), nowMs);
+  t.is(savedDueMs(ahead(-5000), nowMs, 1000), nowMs - 5000);
 });
 
 test('A schedule that cannot be a consumer group is refused', async (t) => {

@@ -134,6 +134,21 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     t.true(vanished.lost.aborted);
   });
 
+  test('a lease that a clock which was ahead gave or released does not keep others waiting', async (t) => {
+    const ahead = { now: () => Date.now() + 3_600_000 };
+    const held = await takeLease('ahead', { documents, clock: ahead, holder: 'ahead' });
+    t.false('freeAtMs' in held, 'it was free');
+    const everyMs = 60_000;
+    const first = await takeLease('ahead', { documents, clock, holder: 'first' }, { everyMs });
+    if ('freeAtMs' in first) return t.fail('it counts as free');
+    await first.release(ahead.now());
+    const second = await takeLease('ahead', { documents, clock, holder: 'second' }, { everyMs });
+    if ('freeAtMs' in second) return t.fail('it may be taken again');
+    await second.release(Date.now() + everyMs / 2);
+    const third = await takeLease('ahead', { documents, clock, holder: 'third' }, { everyMs });
+    t.true('freeAtMs' in third, 'a time within the interval holds');
+  });
+
   test('a lease is renewed while the work goes on, however long it takes', async (t) => {
     const forMs = stretched(2_000);
     const lease = await takeLease('long', { documents, clock, holder: 'one', forMs });
