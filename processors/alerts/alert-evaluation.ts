@@ -30,6 +30,11 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
 /** Rules of an organization come due in moments so far apart: those of one moment are asked together. */
 export const togetherMs = 5000;
 
+/** Of a run. */
+const budgetMs = 60_000;
+/** What has no answer by then is an evaluation that fails: the rule says what that means, and shows it. */
+const answerMs = 50_000;
+
 const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
 const deleted: RuleAnswer = { kind: 'over', reason: 'the rule was deleted' };
 
@@ -71,7 +76,7 @@ export const alertEvaluation = defineSchedule({
   emits,
   // What they ask waits for its turn (`rule-answers.ts`).
   atOnce: { total: 4000, perTenant: 2000 },
-  budgetMs: 60_000,
+  budgetMs,
   async run(document, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;
     const rule = ruleIn(document);
@@ -80,7 +85,8 @@ export const alertEvaluation = defineSchedule({
     if (reading === undefined) return run.state;
     const started = performance.now();
     const answers = ruleAnswers(ports.columns, tenantId);
-    const answer = rule.enabled ? await ask(rule, reading, { nowMs: dueMs, signal, answers }) : switchedOff;
+    const asking = { nowMs: dueMs, signal, answers, withinMs: answerMs };
+    const answer = rule.enabled ? await ask(rule, reading, asking) : switchedOff;
     const prior = run.state;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: dueMs });
     tell(emit, evaluation, { tenantId, rule, nowMs: dueMs, durationMs: performance.now() - started });

@@ -23,8 +23,8 @@ const known = new WeakMap<Columns, OfColumns>();
 export const ruleAnswers = (columns: Columns, tenantId: string): Answers => {
   const own = known.get(columns) ?? { turns: new Turns(limits), byTenant: new Map<string, Answers>() };
   known.set(columns, own);
-  const turn: Turn = async (work) => {
-    const end = await own.turns.take(tenantId);
+  const turn: Turn = async (work, signal) => {
+    const end = await own.turns.take(tenantId, signal);
     try {
       return await work();
     } finally {

@@ -201,6 +201,8 @@ const messageOf = (error: unknown): string =>
 interface AskOptions {
   readonly nowMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** How long it waits for its turn and the answer; by default as long as it takes. */
+  readonly withinMs?: number;
   readonly onError?: (error: unknown) => void;
   /** Of the rule's tenant. Those of rules that share one are asked together; the answer is the same. */
   readonly answers?: Answers;
@@ -213,16 +215,23 @@ interface AskOptions {
 export const ask = async (
   rule: AlertRule,
   reading: Reading,
-  { nowMs, signal, onError, answers = new Answers({ ...askLimits, gatherMs: 0 }) }: AskOptions,
+  { nowMs, signal, withinMs, onError, answers = new Answers({ ...askLimits, gatherMs: 0 }) }: AskOptions,
 ): Promise<RuleAnswer> => {
   const { condition } = rule;
+  const over = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
+  const ending = AbortSignal.any([signal, over].filter((each) => each !== undefined));
   try {
-    if (condition.kind === 'composite') return await answers.turn(() => askComposite(condition, reading, nowMs));
+    if (condition.kind === 'composite')
+      return await answers.turn(() => askComposite(condition, reading, nowMs), ending);
     const asking = { ...rule, condition };
     const { query, asked } = questionOf(asking, nowMs);
-    return answerOf(asking, await answers.ask(query, reading, asked, signal));
+    return answerOf(asking, await answers.ask(query, reading, asked, { signal: ending, dueMs: nowMs }));
   } catch (error) {
     signal?.throwIfAborted();
+    if (over?.aborted === true) {
+      const message = `the query had no answer within ${Number(withinMs) / 1000} seconds: there is more to evaluate than can be`;
+      return { kind: 'error', message };
+    }
     if (messageOf(error) === messageOf(undefined)) onError?.(error);
     return { kind: 'error', message: messageOf(error) };
   }

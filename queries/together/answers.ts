@@ -16,27 +16,21 @@ import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.
 import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
 import { isSharedPromql, mostPromql, promqlTogether } from './promql.ts';
+import { RecentTimes } from './recent-times.ts';
+import { type Question, WaitingQuestions } from './waiting.ts';
 
-/** Lets work that asks the engine begin when it may, and resolves to what it does. */
-export type Turn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Lets work that asks the engine begin when it may, and resolves to what it does. Rejects when the signal aborts before. */
+export type Turn = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
 export interface AnswersOptions {
   /** How long a question waits for others. */
   readonly gatherMs: number;
-  /** How long what is asked together may take; then each question is asked alone. */
+  /** How long what is asked together may take; then half as many are asked together. */
   readonly sharedMs: number;
   /** How long one question may take alone. */
   readonly aloneMs: number;
   /** By default everything begins at once. */
   readonly turn?: Turn;
-}
-
-/** A question that is asked once, however many wait for its answer. */
-interface Waiting {
-  readonly query: Query;
-  readonly asked: Asked;
-  readonly reading: Reading;
-  readonly answer: PromiseWithResolvers<Answer>;
 }
 
 type Ask = (queries: readonly Query[], reading: Reading, asked: Asked) => Promise<Outcome[]>;
@@ -91,17 +85,46 @@ const endingWith = (reading: Reading, signal: AbortSignal): Reading => {
   return { ...reading, columns: heeding };
 };
 
+/** Aborts when nobody waits for any of them any more. */
+const allLeft = (questions: readonly Question[]): AbortSignal => {
+  const left = new AbortController();
+  let staying = questions.length;
+  for (const question of questions)
+    question.left.signal.addEventListener('abort', () => --staying === 0 && left.abort(question.left.signal.reason), {
+      once: true,
+    });
+  return left.signal;
+};
+
 /** What failed with others, or took long by itself, is asked alone for so long. */
 const apartMs = 600_000;
 const mostApart = 10_000;
+/** So often questions are asked together again that took too long. Halving a statement's questions as often leaves one. */
+const mostLate = 8;
 
-/** Questions of one tenant that are asked within some milliseconds are asked together. */
+/** How a question is asked. */
+export interface AskingOptions {
+  /** Aborts when the answer is not wanted any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** For when it is asked: where there is more than can be asked, newer ones go first. */
+  readonly dueMs?: number;
+}
+
+/** Questions of one tenant that are asked within some milliseconds, or wait for their turn, are asked together. */
 export class Answers {
   readonly #options: AnswersOptions;
   readonly #turn: Turn;
-  #waiting = new Map<string, Waiting>();
+  readonly #waiting = new WaitingQuestions();
   /** Queries that are asked alone, and until when. */
   readonly #apart = new Map<string, number>();
+  /** Queries that were given up when they were asked last. */
+  readonly #behind = new Set<string>();
+  /** Queries that took too long with others, and with how many they may be asked. */
+  readonly #slow = new Map<string, number>();
+  readonly #times = new RecentTimes();
+  #isGathering = false;
+  /** Turns that were asked for, and have not come. */
+  #turns = 0;
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -109,88 +132,181 @@ export class Answers {
   }
 
   /** As `answerOnly` (`run.ts`). What fails or takes too long fails for those who asked it, and not for those who asked with them. */
-  async ask(query: Query, reading: Reading, asked: Asked, signal?: AbortSignal): Promise<Answer> {
+  async ask(query: Query, reading: Reading, asked: Asked, options: AskingOptions = {}): Promise<Answer> {
+    const { signal, dueMs = 0 } = options;
+    signal?.throwIfAborted();
     for (const each of signalsOf(query))
       refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-    if (query.kind === 'formula') return runFormula(query, (part) => this.ask(part, reading, asked, signal));
-    const key = `${askedKey(asked)} ${JSON.stringify(query)}`;
-    const waiting =
-      this.#waiting.get(key) ?? this.#add(key, { query, reading, asked, answer: Promise.withResolvers() });
-    return signal === undefined ? waiting.answer.promise : orAborted(waiting.answer.promise, signal);
+    if (query.kind === 'formula') return runFormula(query, (part) => this.ask(part, reading, asked, options));
+    const question = this.#questionOf(query, reading, asked, dueMs);
+    question.askers++;
+    if (signal === undefined) return question.answer.promise;
+    try {
+      return await orAborted(question.answer.promise, signal);
+    } finally {
+      if (--question.askers === 0 && signal.aborted) this.#giveUp(question);
+    }
   }
 
   /** Asks something else of the engine, in its turn. */
-  turn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turn(work);
+  turn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    return this.#turn(work, signal);
   }
 
-  #add(key: string, waiting: Waiting): Waiting {
-    if (this.#waiting.size === 0) setTimeout(() => this.#flush(), this.#options.gatherMs);
-    this.#waiting.set(key, waiting);
-    // Those who asked may have left.
-    waiting.answer.promise.catch(() => undefined);
-    return waiting;
-  }
-
-  #flush(): void {
-    const all = [...this.#waiting.values()];
-    this.#waiting = new Map();
-    const nowMs = performance.now();
-    for (const [query, untilMs] of this.#apart) if (untilMs < nowMs) this.#apart.delete(query);
-    const shared = new Map<string, { readonly kind: Kind; readonly members: Waiting[] }>();
-    for (const one of all) {
-      const share = this.#apart.has(JSON.stringify(one.query)) ? undefined : shareOf(one.query, one.asked);
-      if (share === undefined) {
-        void this.#askAlone(one);
-        continue;
-      }
-      const key = `${share.join(' ')} ${askedKey(one.asked)}`;
-      const known = shared.get(key) ?? { kind: kinds[share[0]], members: [] };
-      shared.set(key, known);
-      known.members.push(one);
+  #questionOf(query: Query, reading: Reading, asked: Asked, dueMs: number): Question {
+    const text = JSON.stringify(query);
+    const key = `${askedKey(asked)} ${text}`;
+    const known = this.#waiting.find(key);
+    if (known !== undefined) {
+      known.dueMs = Math.max(known.dueMs, dueMs);
+      return known;
     }
-    for (const { kind, members } of shared.values())
-      for (let at = 0; at < members.length; at += kind.most)
-        void this.#askTogether(kind, members.slice(at, at + kind.most));
+    const share = this.#isApart(text) ? undefined : shareOf(query, asked);
+    const question: Question = {
+      ...{ key, query, reading, asked, dueMs, askers: 0, late: 0 },
+      share: share === undefined ? key : `${share.join(' ')} ${askedKey(asked)}`,
+      most: share === undefined ? 1 : this.#mostWith(text, kinds[share[0]]),
+      answer: Promise.withResolvers(),
+      left: new AbortController(),
+      isBehind: this.#behind.has(text),
+    };
+    // Those who asked may have left.
+    question.answer.promise.catch(() => undefined);
+    this.#waiting.add(question);
+    if (!this.#isGathering) {
+      this.#isGathering = true;
+      setTimeout(() => {
+        this.#isGathering = false;
+        this.#takeTurns();
+      }, this.#options.gatherMs);
+    }
+    return question;
   }
 
-  async #askTogether({ ask }: Kind, members: readonly Waiting[]): Promise<void> {
-    const [{ reading, asked }] = members as readonly [Waiting];
-    const outcomes = await this.#turn(() => {
-      const late = AbortSignal.timeout(this.#options.sharedMs);
-      return ask(
-        members.map(({ query }) => query),
-        endingWith(reading, late),
+  #mostWith(text: string, { most }: Kind): number {
+    return this.#isLoaded ? most : Math.min(most, this.#slow.get(text) ?? most);
+  }
+
+  /** Whether statements take long in general: then one that takes long is not slow by itself. */
+  get #isLoaded(): boolean {
+    return this.#times.usualMs() > this.#options.sharedMs / 4;
+  }
+
+  #isApart(text: string): boolean {
+    const isApart = (this.#apart.get(text) ?? 0) > performance.now();
+    if (!isApart) this.#apart.delete(text);
+    return isApart;
+  }
+
+  #giveUp(question: Question): void {
+    question.left.abort(new Error('nobody waits for the answer any more'));
+    this.#waiting.remove(question);
+    if (this.#behind.size < mostApart) this.#behind.add(JSON.stringify(question.query));
+  }
+
+  /** What is asked is chosen when the turn has come: it may be more by then, or newer, or nothing. */
+  #takeTurns(): void {
+    for (let wanted = this.#waiting.statements - this.#turns; wanted > 0; wanted--) {
+      this.#turns++;
+      void this.#turn(async () => {
+        this.#turns--;
+        await this.#askNext();
+      });
+    }
+  }
+
+  async #askNext(): Promise<void> {
+    const questions = this.#waiting.next();
+    const [first] = questions;
+    if (first === undefined) return;
+    const begun = performance.now();
+    if (first.most === 1) await this.#askAlone(first);
+    else await this.#askTogether(questions);
+    this.#times.add(performance.now() - begun);
+  }
+
+  async #askTogether(questions: readonly Question[]): Promise<void> {
+    const [{ query: first, reading, asked }] = questions as readonly [Question];
+    const { ask } = kinds[first.kind as keyof typeof kinds];
+    const begun = performance.now();
+    const late = AbortSignal.timeout(this.#options.sharedMs);
+    const left = allLeft(questions);
+    let outcomes: readonly Outcome[] = [];
+    try {
+      const ending = endingWith(reading, AbortSignal.any([late, left]));
+      outcomes = await ask(
+        questions.map(({ query }) => query),
+        ending,
         asked,
       );
-    }).catch(() => members.map((): Outcome => undefined));
-    for (const [index, member] of members.entries()) {
+    } catch (error) {
+      if (left.aborted) return;
+      if (late.aborted) return this.#askAgain(questions);
+      if (this.#isAway(error, begun)) outcomes = questions.map(() => ({ error }));
+    }
+    for (const [index, question] of questions.entries()) {
       const outcome = outcomes[index];
-      if (outcome === undefined) void this.#askAlone(member);
-      else if ('answer' in outcome) member.answer.resolve(outcome.answer);
-      else member.answer.reject(outcome.error);
+      if (outcome === undefined) this.#wait(question, 1);
+      else if ('answer' in outcome) this.#answered(question, outcome.answer);
+      else question.answer.reject(outcome.error);
+    }
+    this.#takeTurns();
+  }
+
+  /** What took too long is asked in halves, to find the one that is slow; where everything is slow, halves would only be more work. */
+  #askAgain(questions: readonly Question[]): void {
+    const { sharedMs } = this.#options;
+    const isLoaded = this.#isLoaded;
+    const half = Math.ceil(questions.length / 2);
+    for (const question of questions) {
+      question.late++;
+      if (question.late > (isLoaded ? 2 : mostLate))
+        question.answer.reject(
+          new UnavailableError(`the query took longer than ${sharedMs / 1000} seconds, with others`),
+        );
+      else if (isLoaded) this.#wait(question, kinds[question.query.kind as keyof typeof kinds].most);
+      else this.#wait(question, half);
+      if (!isLoaded && this.#slow.size < mostApart) this.#slow.set(JSON.stringify(question.query), half);
+    }
+    this.#takeTurns();
+  }
+
+  /** It waits for another turn, with as many others. */
+  #wait(question: Question, most: number): void {
+    question.most = most;
+    if (!question.left.signal.aborted) this.#waiting.add(question);
+  }
+
+  async #askAlone(question: Question): Promise<void> {
+    const { query, reading, asked, answer, left } = question;
+    const { aloneMs, sharedMs } = this.#options;
+    const begun = performance.now();
+    const late = AbortSignal.timeout(aloneMs);
+    try {
+      const signal = AbortSignal.any([late, left.signal]);
+      const answered = await answerOnly(query, reading, { ...asked, signal });
+      const tookMs = performance.now() - begun;
+      if (tookMs > sharedMs / 2 && !this.#isLoaded) this.#setApart(query);
+      this.#answered(question, answered);
+    } catch (error) {
+      if (left.signal.aborted) return;
+      if (!(late.aborted && this.#isLoaded) && !this.#isAway(error, begun)) this.#setApart(query);
+      answer.reject(
+        late.aborted ? new UnavailableError(`the query took longer than ${aloneMs / 1000} seconds`) : error,
+      );
     }
   }
 
-  async #askAlone({ query, reading, asked, answer }: Waiting): Promise<void> {
-    const { aloneMs, sharedMs } = this.#options;
-    let begun = performance.now();
-    try {
-      const answered = await this.#turn(() => {
-        begun = performance.now();
-        const late = AbortSignal.timeout(aloneMs);
-        return answerOnly(query, reading, { ...asked, signal: late }).catch((error: unknown) => {
-          throw late.aborted ? new UnavailableError(`the query took longer than ${aloneMs / 1000} seconds`) : error;
-        });
-      });
-      if (performance.now() - begun > sharedMs / 2) this.#setApart(query);
-      answer.resolve(answered);
-    } catch (error) {
-      // An engine that is away is so for all.
-      const isAway = error instanceof UnavailableError && performance.now() - begun < sharedMs / 2;
-      if (!isAway) this.#setApart(query);
-      answer.reject(error);
-    }
+  /** An engine that is away is so for all. */
+  #isAway(error: unknown, begun: number): boolean {
+    return error instanceof UnavailableError && performance.now() - begun < this.#options.sharedMs / 2;
+  }
+
+  #answered({ query, answer }: Question, answered: Answer): void {
+    const text = JSON.stringify(query);
+    this.#behind.delete(text);
+    this.#slow.delete(text);
+    answer.resolve(answered);
   }
 
   #setApart(query: Query): void {

@@ -1,0 +1,77 @@
+/** Questions that wait for their turn: those of the newest due time are next, and those that nobody waits for any more are gone. */
+import type { Answer, Asked } from '../answer.ts';
+import type { Query } from '../query.ts';
+import type { Reading } from '../reading.ts';
+
+/** A question that is asked once, however many wait for its answer. */
+export interface Question {
+  readonly key: string;
+  /** What those have in common that one statement may answer; of its own where it is asked alone. */
+  readonly share: string;
+  readonly query: Query;
+  readonly asked: Asked;
+  readonly reading: Reading;
+  readonly answer: PromiseWithResolvers<Answer>;
+  /** Aborts when nobody waits for it any more. */
+  readonly left: AbortController;
+  /** The newest for which it is asked. */
+  dueMs: number;
+  /** Whether its query was given up when it was asked last. */
+  readonly isBehind: boolean;
+  askers: number;
+  /** How many questions one statement may answer with it. */
+  most: number;
+  /** How often it was asked with others and took too long. */
+  late: number;
+}
+
+/** Under pressure those that were given up last time come first among equals: else the same ones would never have their turn. */
+const inOrder = (one: Question, other: Question): number =>
+  other.dueMs - one.dueMs || Number(other.isBehind) - Number(one.isBehind) || other.most - one.most;
+
+export class WaitingQuestions {
+  readonly #byKey = new Map<string, Question>();
+  readonly #shares = new Map<string, Question[]>();
+
+  find(key: string): Question | undefined {
+    return this.#byKey.get(key);
+  }
+
+  add(question: Question): void {
+    const { key, share } = question;
+    this.#byKey.set(key, question);
+    const members = this.#shares.get(share);
+    if (members === undefined) this.#shares.set(share, [question]);
+    else members.push(question);
+  }
+
+  remove(question: Question): void {
+    const { key, share } = question;
+    const members = this.#shares.get(share) ?? [];
+    const at = members.indexOf(question);
+    if (at < 0) return;
+    this.#byKey.delete(key);
+    members.splice(at, 1);
+    if (members.length === 0) this.#shares.delete(share);
+  }
+
+  /** Statements that it takes to ask all. */
+  get statements(): number {
+    let statements = 0;
+    for (const members of this.#shares.values()) {
+      const most = Math.min(...members.map((each) => each.most));
+      statements += Math.ceil(members.length / most);
+    }
+    return statements;
+  }
+
+  /** Takes those that the next statement is to answer. */
+  next(): Question[] {
+    const firsts = [...this.#shares.values()].map((members) => members.sort(inOrder)[0] as Question);
+    const [first] = firsts.sort(inOrder);
+    if (first === undefined) return [];
+    const members = (this.#shares.get(first.share) ?? []).filter(({ most }) => most >= first.most).slice(0, first.most);
+    for (const each of members) this.remove(each);
+    return members;
+  }
+}

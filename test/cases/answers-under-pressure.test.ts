@@ -1,0 +1,224 @@
+/** Questions that wait for their turn: what is asked when there is more than the engine can answer. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { ask as askRule } from '../../queries/alerts/ask.ts';
+import { evaluate } from '../../queries/alerts/evaluate.ts';
+import { emptyState } from '../../queries/alerts/state.ts';
+import type { Asked } from '../../queries/answer.ts';
+import { Turns } from '../../queries/limits/turns.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type AskedQuery, queryOf } from '../../queries/run.ts';
+import { Answers } from '../../queries/together/answers.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { eventually } from '../waiting.ts';
+import { ruleOf } from './alert-evaluation.ts';
+
+const dueMs = Date.UTC(2026, 2, 1, 10);
+const askedAt = (nowMs: number): Asked => ({
+  range: { from: BigInt(nowMs - 60_000) * 1_000_000n, to: BigInt(nowMs) * 1_000_000n - 1n },
+  stepsFrom: 'range',
+});
+const counting = (service: string) =>
+  queryOf({
+    ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: [] },
+    ...{ search: `service:${service}`, limit: 10 },
+  } as unknown as AskedQuery);
+
+interface Statement {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal | undefined;
+  readonly answer: PromiseWithResolvers<readonly object[]>;
+}
+
+/** Columns whose statements answer when the test says so, and a turn for one statement at a time. */
+const opened = ({ sharedMs = 600_000, aloneMs = 600_000 } = {}) => {
+  const statements: Statement[] = [];
+  const columns = {
+    tenantId: 'tenant',
+    async query(sql: string, parameters: Statement['parameters'], limits?: { readonly signal?: AbortSignal }) {
+      const { signal } = limits ?? {};
+      const answer = Promise.withResolvers<readonly object[]>();
+      statements.push({ sql, parameters, signal, answer });
+      signal?.addEventListener('abort', () => answer.reject(signal.reason));
+      return answer.promise;
+    },
+  } as unknown as TenantColumns;
+  const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as Reading;
+  const turns = new Turns({ slots: 1, slotsPerTenant: 1, waitingPerTenant: Number.POSITIVE_INFINITY });
+  const answers = new Answers({
+    ...{ gatherMs: 0, sharedMs, aloneMs },
+    async turn(work, signal) {
+      const end = await turns.take('tenant', signal);
+      return work().finally(end);
+    },
+  });
+  const ask = (service: string, nowMs = dueMs, signal?: AbortSignal) =>
+    answers.ask(counting(service), reading, askedAt(nowMs), { signal, dueMs: nowMs });
+  /** Takes the only turn, until the test gives it back. */
+  const occupied = () => {
+    const held = Promise.withResolvers<void>();
+    void answers.turn(() => held.promise);
+    return held.resolve;
+  };
+  return { statements, ask, occupied, reading, answers };
+};
+
+/** How many questions a statement asks. */
+const questionsIn = ({ sql }: Statement): number => (sql.match(/ AS n\d+/g) ?? []).length;
+const rowOf = (statement: Statement): object =>
+  Object.fromEntries(
+    Array.from({ length: questionsIn(statement) }, (_, at) => [
+      [`n${at}`, 1],
+      [`m${at}_0`, 1],
+    ]).flat(),
+  );
+const answer = (statement: Statement | undefined): void => statement?.answer.resolve([rowOf(statement)]);
+
+test('A question that was given up while it waited is not asked', async (t) => {
+  const { statements, ask, occupied } = opened();
+  const free = occupied();
+  const given = new AbortController();
+  const first = ask('given-up', dueMs, given.signal);
+  const second = ask('wanted', dueMs - 60_000);
+  await sleep(5);
+  given.abort(new Error('its time is over'));
+  await t.throwsAsync(first, { message: 'its time is over' });
+  free();
+  await eventually('a statement', () => statements.length === 1);
+  t.regex(JSON.stringify(statements[0]?.parameters), /wanted/);
+  answer(statements[0]);
+  await second;
+  t.is(statements.length, 1);
+});
+
+test('A statement ends when nobody waits for any of its answers, and goes on while one does', async (t) => {
+  const { statements, ask } = opened();
+  const [one, other] = [new AbortController(), new AbortController()];
+  const asked = Promise.allSettled([ask('one', dueMs, one.signal), ask('other', dueMs, other.signal)]);
+  await eventually('a statement', () => statements.length === 1);
+  one.abort(new Error('given up'));
+  await sleep(5);
+  t.false(statements[0]?.signal?.aborted);
+  other.abort(new Error('given up'));
+  await eventually('the end of the statement', () => statements[0]?.signal?.aborted === true);
+  for (const each of await asked) t.is(each.status, 'rejected');
+});
+
+test('The newest due time is asked first, and what has waited meanwhile is asked with one statement', async (t) => {
+  const { statements, ask, occupied } = opened();
+  const free = occupied();
+  const asked: Promise<unknown>[] = [];
+  for (const [service, minute] of [
+    ['a', 0],
+    ['b', 1],
+    ['c', 0],
+    ['d', 1],
+    ['e', -1],
+  ] as const) {
+    asked.push(ask(service, dueMs + 60_000 * (minute - 2)));
+    // Each is gathered by itself.
+    await sleep(5);
+  }
+  free();
+  for (const [index, services] of [['b', 'd'], ['a', 'c'], ['e']].entries()) {
+    await eventually(`statement ${index + 1}`, () => statements.length === index + 1);
+    const values = Object.values(statements[index]?.parameters ?? {});
+    t.deepEqual(
+      values.filter((value) => /^[a-e]$/.test(String(value))),
+      services,
+    );
+    answer(statements[index]);
+  }
+  await Promise.all(asked);
+});
+
+test('Of questions that are equally new, those that were given up last time are asked first', async (t) => {
+  const { statements, ask, occupied } = opened();
+  const services = Array.from({ length: 64 }, (_, at) => `s${at}`);
+  const round = async (nowMs: number, given: AbortSignal) => {
+    const before = statements.length;
+    const free = occupied();
+    const asked = services.map((service) => ask(service, nowMs, given).catch(() => undefined));
+    await sleep(5);
+    free();
+    await eventually('the first of two statements', () => statements.length === before + 1);
+    return { asked, first: JSON.stringify(statements.at(-1)?.parameters) };
+  };
+  const given = new AbortController();
+  const { first, asked } = await round(dueMs - 60_000, given.signal);
+  t.true(first.includes('"s0"') && !first.includes('"s63"'));
+  answer(statements.at(-1));
+  await Promise.all(asked.slice(0, 32));
+  given.abort(new Error('given up'));
+  await Promise.all(asked);
+  const next = await round(dueMs, new AbortController().signal);
+  t.true(next.first.includes('"s63"') && !next.first.includes('"s0"'));
+});
+
+test('Where every statement takes too long, questions go on being asked together', async (t) => {
+  const { statements, ask } = opened({ sharedMs: 20, aloneMs: 20 });
+  // Timers of statements keep no process alive.
+  const alive = setInterval(() => undefined, 1000);
+  t.teardown(() => clearInterval(alive));
+  for (let minute = 0; minute < 5; minute++) {
+    const asked = Array.from({ length: 32 }, (_, at) => ask(`s${at}`, dueMs + minute));
+    for (const each of await Promise.allSettled(asked)) t.is(each.status, 'rejected');
+  }
+  // One by one they would be 160 and more.
+  t.true(statements.length < 60, `${statements.length} statements`);
+  t.true(questionsIn(statements.at(-1) as Statement) > 1);
+});
+
+test('One question that is slow by itself is found by halves, asked alone from then on, and holds up no other', async (t) => {
+  const { statements, ask } = opened({ sharedMs: 60, aloneMs: 10_000 });
+  let seen = 0;
+  const answering = setInterval(() => {
+    for (const statement of statements.slice(seen)) {
+      seen++;
+      const isSlow = JSON.stringify(statement.parameters).includes('"slow"');
+      if (!isSlow) answer(statement);
+      else if (!/ AS n1\b/.test(statement.sql)) setTimeout(() => answer(statement), 200);
+    }
+  }, 1);
+  t.teardown(() => clearInterval(answering));
+  for (let at = 0; at < 10; at++) await ask(`warm-${at}`);
+  const round = (nowMs: number) =>
+    Promise.allSettled([...Array.from({ length: 31 }, (_, at) => ask(`s${at}`, nowMs)), ask('slow', nowMs)]);
+  const others = (await round(dueMs)).slice(0, 31);
+  t.true(others.every(({ status }) => status === 'fulfilled'));
+  const before = statements.length;
+  t.true(before - 10 < 31, `${before - 10} statements instead of one for each`);
+  await round(dueMs + 1);
+  t.is(statements.length - before, 2, 'one for the others, and one for the slow one');
+});
+
+test('An engine that is away is asked once, not once for each question', async (t) => {
+  const { statements, ask } = opened();
+  const asked = Array.from({ length: 32 }, (_, at) => ask(`s${at}`));
+  await eventually('a statement', () => statements.length === 1);
+  statements[0]?.answer.reject(new UnavailableError('ClickHouse cannot be reached'));
+  for (const each of asked) await t.throwsAsync(each, { message: 'ClickHouse cannot be reached' });
+  t.is(statements.length, 1);
+});
+
+test('A rule whose question has no turn in time has an evaluation that fails, and says why', async (t) => {
+  const { reading, answers, occupied } = opened();
+  occupied();
+  const alive = setInterval(() => undefined, 1000);
+  t.teardown(() => clearInterval(alive));
+  const rule = ruleOf({ onError: 'unknown' });
+  const answer = await askRule(rule, reading, { nowMs: dueMs, answers, withinMs: 20 });
+  t.deepEqual(answer, {
+    kind: 'error',
+    message: 'the query had no answer within 0.02 seconds: there is more to evaluate than can be',
+  });
+  const evaluation = evaluate({ tenantId: 'tenant', rule, prior: emptyState(), answer, nowMs: dueMs });
+  t.is(evaluation.ruleState, 'unknown');
+  const stopped = AbortSignal.abort(new Error('the slot is closed'));
+  await t.throwsAsync(askRule(rule, reading, { nowMs: dueMs, answers, signal: stopped, withinMs: 20 }), {
+    message: 'the slot is closed',
+  });
+});
