@@ -25,7 +25,7 @@ import { TaskPool, type TaskPoolOptions } from './engine/pool.ts';
 import { runProcessor } from './engine/run.ts';
 import { defaultPace, type Pace } from './engine/runtime.ts';
 import { type Schedule, scheduleTopic } from './engine/schedule.ts';
-import { runSchedule } from './engine/schedule-run.ts';
+import { type RunningSchedule, runSchedule } from './engine/schedule-run.ts';
 import { processors } from './registry.ts';
 import { schedules } from './schedules.ts';
 
@@ -115,15 +115,20 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   // Its threads start with the first query.
   const threads = openPromql({ features: settings && featuresOf(settings) });
   const promql = settings && { threads, translation: translationOf(settings) };
-  const running = columns
+  const scheduled = columns
     ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }))
     : [];
+  const running: Pick<RunningSchedule, 'done' | 'stop'>[] = [...scheduled];
   const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
   if (delivers) running.push(...(await deliveriesOf(options, producer)));
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',
     ready: () => answering({ 'the bus': () => bus.check(), 'the documents store': () => documents.check() }),
+    degraded() {
+      const reasons = scheduled.flatMap((schedule) => schedule.degraded() ?? []);
+      return reasons.length === 0 ? undefined : reasons.join('; ');
+    },
     async stop() {
       await Promise.all([...consumers.map(({ consumer }) => consumer.stop()), ...running.map((each) => each.stop())]);
       await Promise.allSettled(consumers.map(({ done }) => done));

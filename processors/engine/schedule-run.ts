@@ -33,10 +33,14 @@ export interface RunningSchedule {
   stop(): Promise<void>;
   /** Rejects when the schedule cannot go on and the process should exit. */
   readonly done: Promise<void>;
+  /** What has been due for long and has not run. */
+  degraded(): string | undefined;
 }
 
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
+/** How often it is looked for what has been due for long. */
+const overdueMs = 5_000;
 
 type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
 
@@ -73,12 +77,18 @@ class ScheduleRun {
   #entitlement: FollowedEntitlement | undefined;
   #sinceMs = 0;
   #isStale = false;
+  #overdueAtMs = Number.NEGATIVE_INFINITY;
+  #degraded: string | undefined;
 
   constructor(schedule: Schedule, runtime: ScheduleRuntime) {
     this.#schedule = schedule;
     this.#runtime = runtime;
     this.#things = new Things(schedule, runtime.log);
     this.#queue = new FairQueue(schedule.atOnce);
+  }
+
+  get degraded(): string | undefined {
+    return this.#degraded;
   }
 
   async run(consumer: ReturnType<Bus['consumer']>): Promise<void> {
@@ -104,6 +114,7 @@ class ScheduleRun {
 
   #look(kept: KeptResources<object>): void {
     const { clock, log } = this.#runtime;
+    this.#measure(clock.now());
     const isStale = Math.max(kept.staleMs(), this.#entitlement?.staleMs() ?? 0) > mostStaleMs;
     if (isStale && !this.#isStale)
       log.warn(
@@ -114,6 +125,25 @@ class ScheduleRun {
     if (isStale) return;
     const nowMs = clock.now();
     for (const slot of this.#slots.values()) slot.look(nowMs);
+  }
+
+  /** Tells of what is due and has not run; more than three intervals of it, and longer than two runs may take, is too much. */
+  #measure(nowMs: number): void {
+    if (Math.abs(nowMs - this.#overdueAtMs) < overdueMs) return;
+    this.#overdueAtMs = nowMs;
+    const { name, budgetMs } = this.#schedule;
+    let oldestMs = 0;
+    let late = 0;
+    for (const slot of this.#slots.values())
+      for (const { thing, forMs } of slot.overdue(nowMs)) {
+        oldestMs = Math.max(oldestMs, forMs);
+        if (forMs > Math.max(3 * thing.everyMs, 2 * budgetMs)) late++;
+      }
+    this.#runtime.metrics.set('oiq_schedule_oldest_due_seconds', oldestMs / 1000, { schedule: name });
+    this.#degraded =
+      late === 0
+        ? undefined
+        : `${name}: ${late} have been due for more than three intervals, the oldest for ${Math.round(oldestMs / 1000)} seconds`;
   }
 
   async #assigned({ topic, partition }: Partition): Promise<void> {
@@ -169,9 +199,11 @@ class ScheduleRun {
 /** Runs until `stop`. Members on other machines share the things with this one. */
 export const runSchedule = (schedule: Schedule, runtime: ScheduleRuntime): RunningSchedule => {
   const consumer = runtime.bus.consumer({ group: consumerGroup('processors', schedule.name) });
-  const done = new ScheduleRun(schedule, runtime).run(consumer);
+  const run = new ScheduleRun(schedule, runtime);
+  const done = run.run(consumer);
   return {
     done,
+    degraded: () => run.degraded,
     async stop() {
       await consumer.stop();
       await done.catch(() => undefined);

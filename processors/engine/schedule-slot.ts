@@ -102,6 +102,14 @@ export class Slot {
     }
   }
 
+  /** Of things that are due and have not run, for how long. */
+  *overdue(nowMs: number): Generator<Overdue, void, undefined> {
+    for (const thing of this.#options.things.values()) {
+      const due = nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
+      if (due <= nowMs) yield { thing, forMs: nowMs - due };
+    }
+  }
+
   /** A thing was made, changed or removed. */
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
@@ -347,6 +355,11 @@ export class Slot {
     this.#end();
     this.#failed.resolve(error as Error);
   }
+}
+
+export interface Overdue {
+  readonly thing: Pick<Thing, 'everyMs'>;
+  readonly forMs: number;
 }
 
 /** What a run did. */

@@ -300,6 +300,12 @@ export const metricDefinitions = {
     buckets: [...seconds, 30, 60, 300],
     summary: 'From the due time of a scheduled thing to the beginning of its run',
   },
+  oiq_schedule_oldest_due_seconds: {
+    type: 'gauge',
+    unit: 's',
+    labels: ['schedule'],
+    summary: 'How long the scheduled thing of this process that waits longest has been due without a run',
+  },
   oiq_license_keys_stale_seconds: {
     type: 'gauge',
     unit: 's',

@@ -24,7 +24,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { defineDerivedTopic } from '../../schemas/topics.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 
 test('The due times of 100,000 things at one a minute are spread evenly over the minute, the slots and the partitions', (t) => {
   const perSecond = new Array<number>(60).fill(0);
@@ -121,6 +121,7 @@ const running = async (
   const clock = { nowMs: 1_000_000 };
   const published: Message[] = [];
   const outcomes: string[] = [];
+  const gauges = new Map<string, number>();
   const faults = { save: 0, lostSave: 0, publish: 0 };
   /** Holds saves up. */
   const saving = { underWay: 0, until: Promise.resolve() };
@@ -216,7 +217,7 @@ const running = async (
             if (name === 'oiq_schedule_runs_total' && 'outcome' in labels)
               for (let index = 0; index < value; index++) outcomes.push(String(labels.outcome));
           },
-          set: () => undefined,
+          set: (name, value) => void gauges.set(name, value),
           observe: () => undefined,
         } satisfies Metrics,
         lookMs: 1,
@@ -237,6 +238,7 @@ const running = async (
     saving,
     dueTimes,
     warnings,
+    gauges,
     member,
     /** Gives the tenant a plan. */
     plan(entitlements: readonly string[]): void {
@@ -491,6 +493,36 @@ test('A thing that was changed by a process whose clock is ahead does not wait f
   clock.nowMs = due(2) + 10;
   await eventually('its due time', () => saved()?.dueMs === due(2));
   t.is(saved()?.state, '1');
+});
+
+test('What has been due for more than three intervals is told, until it has run', async (t) => {
+  const end = Promise.withResolvers<void>();
+  const { set, clock, due, saved, gauges, member } = await running(t, {
+    budgetMs: stretched(2000),
+    async run(_rule, { state }) {
+      await end.promise;
+      return state + 1;
+    },
+  });
+  const everyMs = stretched(10_000);
+  const oldest = (): number | undefined => gauges.get('oiq_schedule_oldest_due_seconds');
+  set({ everyMs });
+  clock.nowMs = due(1, everyMs);
+  await sleep(10);
+  clock.nowMs = due(3, everyMs);
+  await eventually('two intervals', () => oldest() === (2 * everyMs) / 1000);
+  t.is(member.degraded(), undefined);
+  clock.nowMs = due(5, everyMs);
+  await eventually('four intervals', () => oldest() === (4 * everyMs) / 1000);
+  t.regex(
+    member.degraded() ?? '',
+    /^counts: 1 have been due for more than three intervals, the oldest for \d+ seconds$/,
+  );
+  end.resolve();
+  await eventually('the run', () => saved()?.dueMs === due(5, everyMs));
+  clock.nowMs += everyMs / 2 + 1;
+  await eventually('nothing is due', () => oldest() === 0);
+  t.is(member.degraded(), undefined);
 });
 
 test('A saved due time counts as now where it lies further ahead than any wait', (t) => {
