@@ -15,6 +15,7 @@ const chart = fileURLToPath(new URL('oiq', import.meta.url));
 
 /** Settings that the chart gives itself, and the value of the chart that leads to each. */
 export const managedSettings: Readonly<Record<string, string>> = {
+  CLUSTER: 'mode',
   DATA_DIR: 'dataDirectory',
   HTTP_ADDRESS: 'ports.http',
   OTLP_GRPC_ADDRESS: 'ports.otlpGrpc',

@@ -1,7 +1,7 @@
 /** The command line: `oiq COMMAND`. Prints for people on standard output, structured logs on standard error. */
 
 import type { FirstStart } from '../api/index.ts';
-import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { optionsOf } from './command-arguments.ts';
 import { installationName } from './installation.ts';
 import { readPlans } from './plans.ts';
@@ -113,6 +113,7 @@ const serve = async (
   components: readonly string[],
 ): Promise<void> => {
   const settings = settingsOf(environment);
+  refuseLocalStores(settings, { isPart: names.length > 0 });
   const asked = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
   // The launcher died: stop as after a signal.

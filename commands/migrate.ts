@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCollections } from '../api/index.ts';
 import { PermanentError } from '../schemas/errors.ts';
-import { type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
+import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
 import { optionsOf } from './command-arguments.ts';
 import { installationName } from './installation.ts';
@@ -36,6 +36,7 @@ export const migrateCommand = async ({ args, environment, open }: CommandContext
   const { wait } = optionsOf(args, { wait: { type: 'string', default: '0' } }, usage);
   if (!(Number(wait) >= 0)) throw new UsageError(`--wait takes seconds, not ${wait}\n\n${usage}`);
   const settings = settingsOf(environment);
+  refuseLocalStores(settings, { isPart: true });
   process.stderr.write(`installation: ${installationName(settings)}\n`);
   const deadline = Date.now() + Number(wait) * 1_000;
   for (let told = ''; ; await delay(pauseMs)) {

@@ -41,6 +41,9 @@ const networks = list.refine(
 /** Name without `OIQ_` → schema; the description is what people read. */
 export const settingDefinitions = {
   DATA_DIR: z.string().default('.oiq').describe('Directory of the embedded stores and of generated secrets'),
+  CLUSTER: optional(z.stringbool()).describe(
+    'Whether Kafka, ClickHouse and MongoDB must be set; by default a role by itself and oiq migrate need all three where one of them is set',
+  ),
   HTTP_ADDRESS: address
     .default('127.0.0.1:8080')
     .describe('Address of the management API, the dashboard and ingest under /otlp'),
@@ -200,9 +203,14 @@ type Definitions = typeof settingDefinitions;
 export type SettingName = keyof Definitions;
 export type Settings = { readonly [name in SettingName]: z.output<Definitions[name]> };
 
+const storeSettings = ['KAFKA_BROKERS', 'CLICKHOUSE_URL', 'MONGODB_URL'] as const;
+
+/** Settings of stores that are not given: what belongs there is kept in the data directory. */
+const embeddedStores = (settings: Settings): readonly (typeof storeSettings)[number][] =>
+  storeSettings.filter((name) => settings[name] === undefined || settings[name].length === 0);
+
 /** Whether anything is kept in the data directory, which one process at a time may own. */
-export const isEmbedded = ({ KAFKA_BROKERS, CLICKHOUSE_URL, MONGODB_URL }: Settings): boolean =>
-  KAFKA_BROKERS.length === 0 || CLICKHOUSE_URL === undefined || MONGODB_URL === undefined;
+export const isEmbedded = (settings: Settings): boolean => embeddedStores(settings).length > 0;
 
 /** What is wrong with the environment; one line each. */
 export class SettingsError extends Error {
@@ -211,6 +219,19 @@ export class SettingsError extends Error {
     this.name = 'SettingsError';
   }
 }
+
+/**
+ * Refuses stores in the data directory where other processes would not find what is kept there: in a cluster, which `OIQ_CLUSTER`
+ * says, or which one of the settings shows for a process that is a part of an installation.
+ */
+export const refuseLocalStores = (settings: Settings, { isPart }: { readonly isPart: boolean }): void => {
+  const missing = embeddedStores(settings);
+  const isCluster = settings.CLUSTER ?? (isPart && missing.length < storeSettings.length);
+  if (!isCluster || missing.length === 0) return;
+  throw new SettingsError(
+    missing.map((name) => `OIQ_${name} is not set: processes of a cluster share Kafka, ClickHouse and MongoDB`),
+  );
+};
 
 /** Reads `OIQ_*`. Unknown variables are refused with the nearest known name, values with what they should be. */
 export const settingsOf = (environment: Readonly<Record<string, string | undefined>>): Settings => {

@@ -117,7 +117,7 @@ export const receive = async (): Promise<Row[]> => {
   const url = new URL(mongo.url);
   url.pathname = '/bench';
   const licenseKey = await mongoDeployment(url.href);
-  const environment = { ...withoutLimits, OIQ_KAFKA_BROKERS: broker, OIQ_MONGODB_URL: url.href };
+  const environment = { ...withoutLimits, OIQ_CLUSTER: 'false', OIQ_KAFKA_BROKERS: broker, OIQ_MONGODB_URL: url.href };
   const dataDirectory = join(directory, 'data');
   // Creates the topics; the embedded columns of this data directory stay empty.
 

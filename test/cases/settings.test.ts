@@ -1,5 +1,5 @@
 import test from 'ava';
-import { SettingsError, settingsOf } from '../../schemas/settings.ts';
+import { refuseLocalStores, SettingsError, settingsOf } from '../../schemas/settings.ts';
 
 test('an empty environment gives the defaults', (t) => {
   const settings = settingsOf({});
@@ -75,3 +75,42 @@ for (const [variable, value] of [
     t.false(error.message.includes(value), error.message);
   });
 }
+
+const stores = {
+  OIQ_KAFKA_BROKERS: 'kafka:9092',
+  OIQ_CLICKHOUSE_URL: 'http://clickhouse:8123/oiq',
+  OIQ_MONGODB_URL: 'mongodb://mongodb:27017/oiq',
+};
+
+for (const missing of Object.keys(stores)) {
+  const settings = settingsOf({ ...stores, [missing]: '' });
+
+  test(`a part of a cluster without ${missing} is refused by that name`, (t) => {
+    const error = t.throws(() => refuseLocalStores(settings, { isPart: true }), { instanceOf: SettingsError });
+    t.is(error.message, `${missing} is not set: processes of a cluster share Kafka, ClickHouse and MongoDB`);
+  });
+
+  test(`one process with everything keeps what belongs to ${missing} in its data directory`, (t) => {
+    t.notThrows(() => refuseLocalStores(settings, { isPart: false }));
+  });
+}
+
+test('a part may have all of its stores, or none of them, in the data directory', (t) => {
+  t.notThrows(() => refuseLocalStores(settingsOf({}), { isPart: true }));
+  t.notThrows(() => refuseLocalStores(settingsOf(stores), { isPart: true }));
+});
+
+test('OIQ_CLUSTER=true refuses every store in the data directory, OIQ_CLUSTER=false none', (t) => {
+  for (const isPart of [true, false]) {
+    const cluster = settingsOf({ OIQ_CLUSTER: 'true' });
+    const error = t.throws(() => refuseLocalStores(cluster, { isPart }), { instanceOf: SettingsError });
+    t.deepEqual(
+      error.message.split('\n').map((line) => line.split(' ')[0]),
+      Object.keys(stores),
+    );
+    t.notThrows(() => refuseLocalStores(settingsOf({ ...stores, OIQ_CLUSTER: 'true' }), { isPart }));
+    t.notThrows(() =>
+      refuseLocalStores(settingsOf({ ...stores, OIQ_MONGODB_URL: '', OIQ_CLUSTER: 'false' }), { isPart }),
+    );
+  }
+});

@@ -144,6 +144,7 @@ test.serial('a certificate of an unknown authority is refused, and it is said ho
 
 test.serial('a process gets in by its settings and the file of the authority', async (t) => {
   const settings = {
+    OIQ_CLUSTER: 'false',
     OIQ_DATA_DIR: file('data'),
     OIQ_KAFKA_BROKERS: brokers.join(','),
     OIQ_KAFKA_SSL: 'true',

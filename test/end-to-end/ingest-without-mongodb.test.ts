@@ -19,6 +19,8 @@ const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 8) * 1000;
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-no-mongodb-'));
 const dataDirectory = join(directory, 'data');
+/** The bus is in the data directory: only MongoDB matters here. */
+const mixed = { OIQ_CLUSTER: 'false' };
 let mongodb: Instance;
 let licenseKey: string;
 
@@ -27,7 +29,7 @@ test.before(async () => {
   const [port = 0] = await freePorts(1);
   mongodb = await startService('mongodb', { port, directory: join(directory, 'mongodb') });
   licenseKey = await mongoDeployment(mongodb.url);
-  const migrated = await runOiq(['migrate'], { OIQ_MONGODB_URL: mongodb.url, OIQ_DATA_DIR: dataDirectory });
+  const migrated = await runOiq(['migrate'], { ...mixed, OIQ_MONGODB_URL: mongodb.url, OIQ_DATA_DIR: dataDirectory });
   if (migrated.code !== 0) throw new Error(migrated.errors);
 });
 test.after.always(async () => {
@@ -39,7 +41,7 @@ const startReceivers = async (t: ExecutionContext, environment: Record<string, s
   const oiq = await startOiq({
     args: ['receivers'],
     dataDirectory,
-    environment: { OIQ_MONGODB_URL: mongodb.url, ...withoutLimits, ...environment },
+    environment: { ...mixed, OIQ_MONGODB_URL: mongodb.url, ...withoutLimits, ...environment },
   });
   t.teardown(() => oiq.kill());
   return oiq;
