@@ -1,0 +1,32 @@
+/** `compose.yaml` runs all of a cluster, and the README says how to. */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { parse } from 'yaml';
+import { roleNames } from '../../commands/start.ts';
+import { refuseLocalStores, settingsOf } from '../../schemas/settings.ts';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+interface Service {
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+const { services } = parse(read('compose.yaml'), { merge: true }) as { services: Readonly<Record<string, Service>> };
+
+/** Without what its user gives. */
+const environmentOf = ({ environment = {} }: Service): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => !value.startsWith('${')));
+
+for (const role of roleNames) {
+  test(`compose.yaml runs ${role} on the stores of a cluster`, (t) => {
+    const service = Object.values(services).find(({ command }) => command?.[0] === role);
+    if (service === undefined) return t.fail(`no service has the command ${role}`);
+    const settings = settingsOf(environmentOf(service));
+    t.true(settings.CLUSTER);
+    t.notThrows(() => refuseLocalStores(settings, { isPart: true }));
+  });
+
+  test(`the README starts ${role} in a cluster`, (t) => {
+    t.regex(read('README.md'), new RegExp(`^    node bin/oiq\\.mjs ${role}\\b`, 'm'));
+  });
+}
