@@ -103,8 +103,13 @@ spec:
       args: {{ toJson .args }}
       envFrom:
         {{- include "oiq.envFrom" (dict "root" .root) | nindent 8 }}
-      {{- if or $values.settings $values.extraEnv }}
+      {{- $cluster := and (ne .role "standalone") (not $values.imageTag) }}
+      {{- if or $cluster $values.settings $values.extraEnv }}
       env:
+        {{- if $cluster }}
+        # Not in the ConfigMap: pods of a version that does not know it read that, too.
+        - { name: OIQ_CLUSTER, value: "true" }
+        {{- end }}
         {{- range $name, $value := $values.settings }}
         - { name: OIQ_{{ $name }}, value: {{ include "oiq.text" $value | quote }} }
         {{- end }}

@@ -1,0 +1,44 @@
+/** The chart where Helm has a cluster to ask: what is there already decides what is rendered. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
+import { find, renderSet } from './chart/chart.ts';
+import { servedObjects } from './chart/kubernetes-api.ts';
+
+const withTools = chartToolsMissing === undefined ? test : test.skip;
+const directory = mkdtempSync(join(tmpdir(), 'oiq-chart-lookup-'));
+test.after.always(() => rmSync(directory, { recursive: true }));
+test.before(async () => {
+  if (chartToolsMissing === undefined) await chartTools();
+});
+
+const secret = (...keys: readonly string[]) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'oiq-settings', namespace: 'observability' },
+  data: Object.fromEntries(keys.map((key) => [key, Buffer.from('given').toString('base64')])),
+});
+
+withTools('an existing Secret that lacks a store is refused with the key that it lacks', async (t) => {
+  for (const [there, lacking] of [
+    [['OIQ_MONGODB_URL'], 'OIQ_CLICKHOUSE_URL'],
+    [['OIQ_CLICKHOUSE_URL'], 'OIQ_MONGODB_URL'],
+  ] as const) {
+    const args = await servedObjects(t, directory, [secret(...there)]);
+    await t.throwsAsync(renderSet('cluster-existing-secret', args), {
+      message: new RegExp(`a cluster needs ${lacking}, and the Secret oiq-settings lacks it: add that key`),
+    });
+  }
+});
+
+withTools('an existing Secret with all stores that the settings lack is taken', async (t) => {
+  const args = await servedObjects(t, directory, [secret('OIQ_CLICKHOUSE_URL', 'OIQ_MONGODB_URL')]);
+  t.truthy(find((await renderSet('cluster-existing-secret', args)).manifests, 'Deployment', 'oiq-api'));
+});
+
+withTools('an existing Secret that is not there yet, or may not be read, is no reason to refuse', async (t) => {
+  const args = await servedObjects(t, directory, []);
+  t.truthy(find((await renderSet('cluster-existing-secret', args)).manifests, 'Deployment', 'oiq-api'));
+});
