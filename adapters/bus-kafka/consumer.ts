@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseOptions } from '@platformatic/kafka';
+import { toldTogether } from '../../runtime/told-together.ts';
 import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Cluster } from './cluster.ts';
@@ -48,6 +49,13 @@ export class KafkaConsumer implements Consumer {
   readonly #fetching: Cluster;
   readonly #coordinating: Cluster;
   readonly #membership: Membership;
+  readonly #rejected = toldTogether((error, partitions) => {
+    const { log, group } = this.#options;
+    log.warn(
+      { group, partitions, reason: reasonOf(error) },
+      'assigned partitions were rejected; they are assigned again',
+    );
+  });
   readonly #stopping = new AbortController();
   readonly #abandoning = new AbortController();
   #running: Promise<void> | undefined;
@@ -181,7 +189,7 @@ export class KafkaConsumer implements Consumer {
       loops.push(
         new PartitionLoop(
           { topic, partition, offset: start, claimed: offset === undefined ? undefined : claimedIn(metadata) },
-          { fetcher, limits, log, ...handlers, commit },
+          { fetcher, limits, log, rejected: this.#rejected, ...handlers, commit },
         ),
       );
     }

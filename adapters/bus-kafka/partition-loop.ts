@@ -26,6 +26,8 @@ export interface PartitionPorts {
   readonly limits: BatchLimits;
   readonly log: Log;
   readonly events: PartitionEvents;
+  /** Told when the partition was assigned and `events` rejected that. */
+  rejected(partition: string, error: unknown): void;
   onBatch(batch: Batch): Promise<void>;
   /** Commits an offset of this partition with metadata; rejects when the partition is not this member's any more. */
   commit(offset: number, metadata: string): Promise<void>;
@@ -50,7 +52,7 @@ export const claimedIn = (metadata: string): number | undefined => {
 /** Calls until it resolves, with a back-off in between. `false` when the signal came first. */
 const untilAcknowledged = async (
   call: () => Promise<void>,
-  rejected: (reason: string) => void,
+  rejected: (error: unknown) => void,
   signal: AbortSignal,
 ): Promise<boolean> => {
   for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, longestBackOffMs)) {
@@ -58,7 +60,7 @@ const untilAcknowledged = async (
       await call();
       return true;
     } catch (error) {
-      rejected(reasonOf(error));
+      rejected(error);
     }
     await sleep(backOffMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return false;
@@ -107,10 +109,10 @@ export class PartitionLoop {
 
   #assign(signal: AbortSignal): Promise<boolean> {
     const { topic, partition, offset: committed, claimed } = this.#start;
-    const { events, log } = this.#ports;
+    const { events, rejected } = this.#ports;
     return untilAcknowledged(
       async () => events.assigned?.({ topic, partition, committed, claimed: claimed !== undefined }),
-      (reason) => log.warn({ topic, partition, reason }, 'an assigned partition was rejected'),
+      (error) => rejected(`${topic}/${partition}`, error),
       signal,
     );
   }
@@ -159,7 +161,7 @@ export class PartitionLoop {
     const { onBatch, log } = this.#ports;
     return untilAcknowledged(
       () => onBatch(batch),
-      (reason) => log.warn({ topic, partition, first, last, reason }, 'a batch was rejected'),
+      (error) => log.warn({ topic, partition, first, last, reason: reasonOf(error) }, 'a batch was rejected'),
       signal,
     );
   }

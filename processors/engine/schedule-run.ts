@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { type KeptResources, keepResources } from '../../runtime/kept.ts';
 import type { States } from '../../runtime/states.ts';
+import { toldTogether } from '../../runtime/told-together.ts';
 import type { AssignedPartition, Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
@@ -74,6 +75,8 @@ class ScheduleRun {
   readonly #slots = new Map<number, Slot>();
   /** Partitions of this member. */
   readonly #partitions = new Map<number, Holding>();
+  readonly #notLoaded = this.#failures('slots could not be loaded; their things do not run until they are');
+  readonly #notSaved = this.#failures('slots could not be saved or published; they are loaded again');
   #entitlement: FollowedEntitlement | undefined;
   #sinceMs = 0;
   #isStale = false;
@@ -166,11 +169,16 @@ class ScheduleRun {
     );
   }
 
+  #failures(message: string) {
+    return toldTogether((error, slots) =>
+      this.#runtime.log.warn({ error, schedule: this.#schedule.name, slots }, message),
+    );
+  }
+
   /** Opens a slot as often as it fails, until it is revoked. Resolves when it was opened once, or could not be. */
   async #open(slot: number, revoked: AbortSignal, backOffMs = firstBackOffMs): Promise<void> {
     const { name } = this.#schedule;
-    const again = async (error: unknown, message: string, waitMs: number): Promise<void> => {
-      this.#runtime.log.warn({ error, schedule: name, slot }, message);
+    const again = async (waitMs: number): Promise<void> => {
       await sleep(waitMs, undefined, { signal: revoked }).catch(() => undefined);
       if (!revoked.aborted) await this.#open(slot, revoked, Math.min(2 * waitMs, longestBackOffMs));
     };
@@ -188,10 +196,12 @@ class ScheduleRun {
       this.#slots.set(slot, opened);
       void opened.failed.then((error) => {
         this.#slots.delete(slot);
-        return again(error, 'a slot could not be saved or published; it is loaded again', firstBackOffMs);
+        this.#notSaved(String(slot), error);
+        return again(firstBackOffMs);
       });
     } catch (error) {
-      void again(error, 'a slot could not be loaded; its things do not run until it is', backOffMs);
+      this.#notLoaded(String(slot), error);
+      void again(backOffMs);
     }
   }
 }

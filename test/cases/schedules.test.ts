@@ -116,13 +116,15 @@ const running = async (
   {
     snapshots = new Map<string, { number: number; bytes: Uint8Array }>(),
     rule: first = undefined as Rule | undefined,
+    loadFaults = 0,
   } = {},
 ) => {
   const clock = { nowMs: 1_000_000 };
   const published: Message[] = [];
   const outcomes: string[] = [];
   const gauges = new Map<string, number>();
-  const faults = { save: 0, lostSave: 0, publish: 0 };
+  const faults = { load: loadFaults, save: 0, lostSave: 0, publish: 0 };
+  const lines: { readonly fields: object; readonly message: string }[] = [];
   /** Holds saves up. */
   const saving = { underWay: 0, until: Promise.resolve() };
   let tell: (change: Change<Rule>) => void = () => undefined;
@@ -131,7 +133,6 @@ const running = async (
     (change: Change<{ readonly entitlements?: readonly string[]; readonly planId?: string }>) => void
   >();
   const dueTimes: number[] = [];
-  const warnings: { readonly text: string; readonly fields: object }[] = [];
   const since = new Date(clock.nowMs).toISOString();
   /** Sets the rule; `undefined` removes it. */
   const set = (rule: (Rule & { readonly createdAt?: string }) | undefined, id = 'rule'): void => {
@@ -197,7 +198,10 @@ const running = async (
           },
         },
         states: {
-          load: async (key) => snapshots.get(key),
+          async load(key) {
+            if (!key.endsWith('/since') && fails('load')) throw new Error('the store is away');
+            return snapshots.get(key);
+          },
           async save(key, bytes, expected) {
             saving.underWay++;
             await saving.until;
@@ -211,7 +215,7 @@ const running = async (
         },
         ports: { documents: documents as unknown as Documents, columns: {} as Columns },
         clock: { now: () => clock.nowMs },
-        log: { ...silent, warn: (fields: object, text: string) => void warnings.push({ fields, text }) } as Log,
+        log: { ...silent, warn: (fields, message) => void lines.push({ fields, message }) },
         metrics: {
           add(name, value, labels) {
             if (name === 'oiq_schedule_runs_total' && 'outcome' in labels)
@@ -235,9 +239,9 @@ const running = async (
     published,
     outcomes,
     faults,
+    lines,
     saving,
     dueTimes,
-    warnings,
     gauges,
     member,
     /** Gives the tenant a plan. */
@@ -270,6 +274,20 @@ const running = async (
     positions: () => published.map(({ headers }) => `${headers['emitter']} ${headers['position']}`),
   };
 };
+
+test('Slots that cannot be loaded are told in one line with their number, and run once they can be', async (t) => {
+  const { set, clock, due, saved, lines } = await running(t, {}, { loadFaults: slotCount });
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1);
+  await eventually('the first', () => saved()?.dueMs === due(1));
+  await eventually('it is told', () => lines.length > 0);
+  t.deepEqual(lines, [
+    {
+      fields: { error: new Error('the store is away'), schedule: 'counts', slots: slotCount },
+      message: 'slots could not be loaded; their things do not run until they are',
+    },
+  ]);
+});
 
 test('With `skip` the latest of the missed due times is run, and the others are counted', async (t) => {
   const { set, clock, due, saved, emitted, outcomes } = await running(t, {});
@@ -471,17 +489,17 @@ for (const [what, restarts] of [
       : first;
     // It was not there when the slot was loaded: it begins anew.
     if (restarts) member.set(rule, other);
-    const { clock, due, emitted, warnings } = member;
+    const { clock, due, emitted, lines } = member;
     clock.nowMs = due(2) + 10;
-    await eventually('the warning', () => warnings.length > 0);
+    await eventually('the warning', () => lines.length > 0);
     for (const n of [3, 4]) {
       clock.nowMs = due(n) + 10;
       await eventually(`due time ${n}`, () => isSaved(member, due(n)));
     }
     for (const n of [3, 4]) t.is(emitted().filter((each) => each === due(n)).length, 1);
-    t.is(warnings.length, 1);
-    t.like(warnings[0]?.fields, { schedule: 'counts', things: restarts ? 1 : 2 });
-    t.regex(warnings[0]?.text ?? '', /due times lay ahead of the clock/);
+    t.is(lines.length, 1);
+    t.like(lines[0]?.fields, { schedule: 'counts', things: restarts ? 1 : 2 });
+    t.regex(lines[0]?.message ?? '', /due times lay ahead of the clock/);
   });
 
 test('A thing that was changed by a process whose clock is ahead does not wait for that time', async (t) => {
