@@ -17,8 +17,11 @@ export const NotifiedAlert = z.strictObject({
 });
 export type NotifiedAlert = z.output<typeof NotifiedAlert>;
 
-/** Why a group is told of: it is new, alerts began to fire, alerts ended, or nothing changed for the repeat interval. */
-export const notificationReasons = ['first', 'firing', 'resolved', 'repeated'] as const;
+/**
+ * Why a group is told of: it is new, the severity of an alert rose, alerts began to fire, alerts ended, the severity of an alert fell, or
+ * nothing changed for the repeat interval.
+ */
+export const notificationReasons = ['first', 'escalated', 'firing', 'resolved', 'deescalated', 'repeated'] as const;
 
 /** What one channel is to be told. Its id is deterministic: the same notification has it again. */
 export const Notification = z.strictObject({

@@ -1,5 +1,6 @@
 /** What a group is told at a time: Alertmanager's rules, but that nothing which fired goes untold. */
 import type { CompiledRoute } from '../../queries/alerts/routing/tree.ts';
+import { severityRank } from '../../queries/alerts/rule.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import type { Group, KeptAlert, NotificationState, Told } from './state.ts';
 
@@ -27,6 +28,10 @@ export interface FlushInput {
   readonly isAcknowledged: (id: string, alert: KeptAlert) => boolean;
 }
 
+/** How much higher the severity is than the one that was told: 0 where it is the same, or nothing or none was told. */
+export const riseOf = ({ severity }: Pick<KeptAlert, 'severity'>, told: Told): number =>
+  told === 'nothing' || told === 'firing' || severity === undefined ? 0 : severityRank(severity) - severityRank(told);
+
 const reasonOf = (
   group: Group,
   { firing, resolved }: { readonly firing: readonly Member[]; readonly resolved: readonly Member[] },
@@ -35,9 +40,13 @@ const reasonOf = (
   const untold = firing.some(({ told }) => told === 'nothing');
   const ended = resolved.some(({ told }) => told === 'nothing' || sendResolved);
   if (route === undefined) return ended && sendResolved ? 'resolved' : undefined;
-  if (untold || (ended && group.toldMs === undefined)) return group.toldMs === undefined ? 'first' : 'firing';
+  if (group.toldMs === undefined) return untold || ended ? 'first' : undefined;
+  const rises = firing.map(({ alert, told }) => riseOf(alert, told));
+  if (rises.some((rise) => rise > 0)) return 'escalated';
+  if (untold) return 'firing';
   if (ended) return 'resolved';
-  const isDue = group.toldMs !== undefined && group.toldMs + route.repeatIntervalMs <= nowMs;
+  if (rises.some((rise) => rise < 0)) return 'deescalated';
+  const isDue = group.toldMs + route.repeatIntervalMs <= nowMs;
   return isDue && firing.some(({ id, alert }) => !isAcknowledged(id, alert)) ? 'repeated' : undefined;
 };
 
@@ -50,6 +59,7 @@ export const flushGroup = (state: NotificationState, group: Group, input: FlushI
     const alert = state.alerts.get(id);
     return alert === undefined ? [] : [{ id, alert, told }];
   });
+  for (const [id, alert] of group.departed) members.push({ id, alert, told: alert.severity ?? 'firing' });
   const isMuted = ({ alert }: Member): boolean => input.isMutedByTime || input.mutes(alert.labels);
   const muted = new Set(members.filter(isMuted));
   const heard = members.filter((member) => !muted.has(member));
@@ -59,10 +69,10 @@ export const flushGroup = (state: NotificationState, group: Group, input: FlushI
   };
   const reason = reasonOf(group, told, input);
   for (const member of members)
-    if (member.alert.status === 'resolved' && !(muted.has(member) && member.told === 'firing'))
-      state.leave(group, member.id);
+    if (member.alert.status === 'resolved' && !(muted.has(member) && member.told !== 'nothing'))
+      if (state.settle(group, member.id) === undefined) state.leave(group, member.id);
   if (reason === undefined) return undefined;
-  for (const { id } of told.firing) group.members.set(id, 'firing');
+  for (const { id, alert } of told.firing) group.members.set(id, alert.severity ?? 'firing');
   group.toldMs = input.nowMs;
   const resolved = told.resolved.filter((member) => member.told === 'nothing' || input.sendResolved);
   return { reason, firing: told.firing, resolved };

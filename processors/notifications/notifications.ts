@@ -7,7 +7,7 @@ import { type AlertAcknowledgement, alertAcknowledgements, alertRules } from '..
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { flushGroup } from './flush.ts';
+import { flushGroup, riseOf } from './flush.ts';
 import { type Group, type KeptAlert, mostAlerts, type NotificationState, notificationState } from './state.ts';
 import { notificationsOf } from './told.ts';
 
@@ -36,10 +36,10 @@ const alertOf = (
   known: KeptAlert | undefined,
   { follows }: Pick<Here, 'follows'>,
 ): KeptAlert => {
-  const { ruleId, labels, annotations, value, atMs, startedAtMs, endedAtMs, isTest } = transition;
+  const { ruleId, labels, annotations, value, severity, atMs, startedAtMs, endedAtMs, isTest } = transition;
   const isOfRule = follows.rules.has(ruleId);
   const shared = {
-    ...{ ruleId, labels, annotations, value },
+    ...{ ruleId, labels, annotations, value, severity },
     ...(isTest === true && { isTest }),
     ...(isOfRule && { isOfRule }),
   };
@@ -48,13 +48,18 @@ const alertOf = (
   return { ...shared, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
 };
 
-/** Puts an alert into its group at a route. */
-const join = (here: Here, route: CompiledRoute, id: string, alert: KeptAlert): Group => {
-  const { state, clockMs } = here;
+/** The group of an alert at a route. */
+const placeOf = (route: CompiledRoute, alert: Pick<KeptAlert, 'labels' | 'isTest'>) => {
   const isTest = alert.isTest === true;
   const labels = groupLabelsOf(route, alert.labels);
   const key = groupKeyOf(route, labels);
-  const groupId = `${isTest ? 'test/' : ''}${route.receiver}/${route.id}/${key}`;
+  return { isTest, labels, key, id: `${isTest ? 'test/' : ''}${route.receiver}/${route.id}/${key}` };
+};
+
+/** Puts an alert into its group at a route. */
+const join = (here: Here, route: CompiledRoute, id: string, alert: KeptAlert): Group => {
+  const { state, clockMs } = here;
+  const { isTest, labels, key, id: groupId } = placeOf(route, alert);
   const known = state.groups.get(groupId);
   const { receiver } = route;
   const group =
@@ -63,13 +68,20 @@ const join = (here: Here, route: CompiledRoute, id: string, alert: KeptAlert): G
       ...{ id: groupId, key, receiver, routeId: route.id, labels, isTest },
       toldMs: undefined,
       members: new Map(),
+      departed: new Map(),
     });
-  state.join(group, id, group.members.get(id));
+  state.join(group, id, state.settle(group, id) ?? group.members.get(id));
   // One that has been firing for longer has waited already.
   const waited = isTest || alert.startsAtMs + route.groupWaitMs < clockMs;
   if (known === undefined) here.setTimer('clock', waited ? clockMs : clockMs + route.groupWaitMs, groupId);
   else if (waited && known.toldMs === undefined) here.setTimer('clock', clockMs, groupId);
   return group;
+};
+
+const closeEmpty = (state: NotificationState, group: Group): boolean => {
+  if (group.members.size > 0 || group.departed.size > 0) return false;
+  state.close(group);
+  return true;
 };
 
 /** Goes by the document in force: alerts join the groups that it makes, and leave those that it does not, unless they were told there. */
@@ -86,7 +98,7 @@ const follow = (here: Here): void => {
     for (const [id, told] of [...group.members])
       if (told === 'nothing' && state.alerts.get(id)?.status === 'firing' && !wanted.has(`${group.id} ${id}`))
         state.leave(group, id);
-    if (group.members.size === 0) state.close(group);
+    closeEmpty(state, group);
   }
 };
 
@@ -98,8 +110,8 @@ const take = (transition: AlertTransition, here: Here): void => {
   const alert = alertOf(transition, known, here);
   if (alert.status === 'resolved') {
     if (known === undefined) return;
+    state.rules.ended(id, known);
     state.keep(id, alert);
-    state.rules.ended(id, alert);
     return;
   }
   if (known === undefined && state.alerts.size >= mostAlerts) {
@@ -110,7 +122,21 @@ const take = (transition: AlertTransition, here: Here): void => {
   if (known !== undefined) state.rules.ended(id, known);
   state.keep(id, alert);
   state.rules.began(id, alert);
-  for (const route of routesOf(state.rules.root, alert.labels)) join(here, route, id, alert);
+  const groups = new Set(routesOf(state.rules.root, alert.labels).map((route) => join(here, route, id, alert)));
+  if (known !== undefined) depart(here, id, known, groups);
+  for (const group of groups)
+    if (group.toldMs !== undefined && riseOf(alert, group.members.get(id) ?? 'nothing') > 0) tell(group, here);
+};
+
+/** Takes an alert whose labels changed out of the groups to which they led. One whose end is not yet told anywhere keeps that. */
+const depart = ({ state, clockMs }: Here, id: string, known: KeptAlert, groups: ReadonlySet<Group>): void => {
+  const was: KeptAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
+  for (const route of routesOf(state.rules.root, known.labels)) {
+    const group = state.groups.get(placeOf(route, known).id);
+    if (group === undefined || groups.has(group)) continue;
+    state.depart(group, id, was);
+    closeEmpty(state, group);
+  }
 };
 
 /** An acknowledgement counts for the firing that it was about. */
@@ -128,11 +154,9 @@ const endOrphans = (group: Group, { state, follows, clockMs }: Here): void => {
   }
 };
 
-const flush = (groupId: string, here: Here): void => {
+/** Tells what there is to tell of a group. Answers its route, if it still has one. */
+const tell = (group: Group, here: Here): CompiledRoute | undefined => {
   const { state, tenantId, clockMs: nowMs, follows } = here;
-  follow(here);
-  const group = state.groups.get(groupId);
-  if (group === undefined) return;
   endOrphans(group, here);
   const { rules } = state;
   const found = rules.route(group.routeId);
@@ -146,10 +170,19 @@ const flush = (groupId: string, here: Here): void => {
   if (telling !== undefined)
     for (const notification of notificationsOf(group, telling, { tenantId, nowMs, routing: rules.routing }))
       here.emit.notifications(notification);
+  return route;
+};
+
+const flush = (groupId: string, here: Here): void => {
+  const { state, clockMs } = here;
+  follow(here);
+  const group = state.groups.get(groupId);
+  if (group === undefined) return;
+  const route = tell(group, here);
   // A test is told once.
   if (group.isTest) for (const id of [...group.members.keys()]) state.leave(group, id);
-  if (group.members.size === 0) state.close(group);
-  else here.setTimer('clock', nowMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
+  if (!closeEmpty(state, group))
+    here.setTimer('clock', clockMs + (route?.groupIntervalMs ?? retiredIntervalMs), groupId);
 };
 
 /** Groups alerts by the routing document, and tells channels of them when their waits are over. */

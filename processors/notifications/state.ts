@@ -1,4 +1,5 @@
 /** Alerts that are told of, and the groups in which they are: what the processor keeps of one organization. */
+import type { AlertSeverity } from '../../schemas/alerts.ts';
 import type { NotifiedAlert } from '../../schemas/notifications.ts';
 import type { StateDefinition, StateSize } from '../engine/definition.ts';
 import { weightOf } from '../engine/state.ts';
@@ -8,10 +9,12 @@ import { Rules } from './rules.ts';
 export type KeptAlert = Omit<NotifiedAlert, 'alertId'> & {
   /** Its rule was there: once it is not, or is not evaluated, nobody will tell the alert's end. */
   readonly isOfRule?: true;
+  /** Of the threshold that is crossed; absent where it was kept by an earlier version. */
+  readonly severity?: AlertSeverity;
 };
 
-/** What a group was told of an alert. */
-export type Told = 'nothing' | 'firing';
+/** As what a group was told of an alert; `firing` where an earlier version told it. */
+export type Told = 'nothing' | 'firing' | AlertSeverity;
 
 export interface Group {
   readonly id: string;
@@ -24,9 +27,14 @@ export interface Group {
   /** When something was told last; undefined before the first time. */
   toldMs: number | undefined;
   readonly members: Map<string, Told>;
+  /** Alerts that were told here, and whose labels lead elsewhere now: as they were, with their end. */
+  readonly departed: Map<string, KeptAlert>;
 }
 
-type SavedGroup = Omit<Group, 'members'> & { readonly members: readonly (readonly [string, Told])[] };
+type SavedGroup = Omit<Group, 'members' | 'departed'> & {
+  readonly members: readonly (readonly [string, Told])[];
+  readonly departed?: readonly (readonly [string, KeptAlert])[];
+};
 interface Saved {
   readonly routing: string | undefined;
   readonly alerts: readonly (readonly [string, KeptAlert])[];
@@ -87,6 +95,28 @@ export class NotificationState {
     group.members.set(alertId, told);
   }
 
+  /** An alert goes where its labels lead now: a group that was told of it has still to be told its end. */
+  depart(group: Group, alertId: string, alert: KeptAlert): void {
+    const told = group.members.get(alertId);
+    if (told === undefined) return;
+    if (told !== 'nothing') this.#remember(group, alertId, told === 'firing' ? alert : { ...alert, severity: told });
+    this.leave(group, alertId);
+  }
+
+  #remember(group: Group, alertId: string, departed: KeptAlert): void {
+    group.departed.set(alertId, departed);
+    this.#bytes += weightOf(departed) + 2 * alertId.length;
+  }
+
+  /** Its end was told, or it is back. Answers as what it was told. */
+  settle(group: Group, alertId: string): Told | undefined {
+    const alert = group.departed.get(alertId);
+    if (alert === undefined) return undefined;
+    group.departed.delete(alertId);
+    this.#bytes -= weightOf(alert) + 2 * alertId.length;
+    return alert.severity ?? 'firing';
+  }
+
   /** Takes an alert out of a group, and forgets one that is in none. */
   leave(group: Group, alertId: string): void {
     if (!group.members.delete(alertId)) return;
@@ -120,7 +150,11 @@ export class NotificationState {
 
   /** JSON of `Saved`, written piece by piece: of a storm its text alone would take tens of megabytes. */
   save(): Uint8Array {
-    const groupOf = (group: Group): SavedGroup => ({ ...group, members: [...group.members] });
+    const groupOf = ({ members, departed, ...group }: Group): SavedGroup => ({
+      ...group,
+      members: [...members],
+      ...(departed.size > 0 && { departed: [...departed] }),
+    });
     const routing = JSON.stringify(this.rules.version);
     return Buffer.concat([
       Buffer.from(`{${routing === undefined ? '' : `"routing":${routing},`}"alerts":[`),
@@ -137,8 +171,9 @@ export class NotificationState {
     const { routing, alerts, groups } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Saved;
     state.rules.version = routing;
     for (const [id, alert] of alerts) state.keep(id, alert);
-    for (const { members, toldMs, ...saved } of groups) {
-      const group = state.open({ ...saved, toldMs, members: new Map() });
+    for (const { members, departed = [], toldMs, ...saved } of groups) {
+      const group = state.open({ ...saved, toldMs, members: new Map(), departed: new Map() });
+      for (const [id, alert] of departed) state.#remember(group, id, alert);
       for (const [id, told] of members) state.join(group, id, told);
     }
     return state;

@@ -48,10 +48,12 @@ export const notificationsOf = (
   { reason, firing, resolved }: Telling,
   { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
 ): Notification[] => {
-  const all: NotifiedAlert[] = [...firing, ...resolved].map(({ id, alert: { isOfRule: _, ...alert } }) => ({
-    ...alert,
-    alertId: id,
-  }));
+  const all: NotifiedAlert[] = [...firing, ...resolved].map(
+    ({ id, alert: { isOfRule: _, severity: _severity, ...alert } }) => ({
+      ...alert,
+      alertId: id,
+    }),
+  );
   const alerts = fitting(all);
   const failing = new Set(all.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
   const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);

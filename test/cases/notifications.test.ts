@@ -203,6 +203,54 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('a'), 'inactive');
     t.deepEqual(world.told(10 * minute), []);
   },
+  'a rise in severity is told at once, and a fall with the next telling of the group'(t, world) {
+    world.alert(0, slow('a'), 'firing', { severity: 'warning' });
+    world.alert(0, slow('b'), 'firing', { severity: 'warning' });
+    world.told(minute);
+    world.alert(minute, slow('a'), 'firing', { from: 'firing', severity: 'critical', startedAtMs: firstMs });
+    t.deepEqual(world.told(20 * minute), ['60s mail escalated: a b']);
+    world.alert(20 * minute, slow('a'), 'firing', { from: 'firing', severity: 'warning', startedAtMs: firstMs });
+    t.deepEqual(world.told(30 * minute), ['1230s mail deescalated: a b']);
+  },
+  'a severity that rises and falls again and again is told twice in a group interval at most'(t, world) {
+    world.alert(0, slow('a'), 'firing', { severity: 'warning' });
+    world.told(minute);
+    for (let at = 0; at < 50; at++)
+      world.alert(minute + at * 10 * second, slow('a'), 'firing', { severity: at % 2 === 0 ? 'critical' : 'warning' });
+    t.deepEqual(world.told(15 * minute), [
+      '60s mail escalated: a',
+      '330s mail deescalated: a',
+      '340s mail escalated: a',
+      '630s mail deescalated: a',
+    ]);
+  },
+  'a rise under a silence is told after it'(t, world) {
+    world.alert(0, slow('a'), 'firing', { severity: 'warning' });
+    world.told(minute);
+    world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
+    world.alert(2 * minute, slow('a'), 'firing', { severity: 'critical' });
+    t.deepEqual(world.told(9 * minute), []);
+    t.deepEqual(world.told(20 * minute), ['630s mail escalated: a']);
+  },
+  'a fall ends the alert where it is no longer routed, and nothing is repeated there'(t, world) {
+    const { routes, ...root } = usual.route;
+    const pager = { receiver: 'both', matchers: [matcher('severity', 'critical')], continue: false };
+    world.route({ ...usual, inhibitRules: [], route: { ...root, routes: [pager, ...routes] } });
+    const as = (severity: 'warning' | 'critical') => ({ severity, alertId: 'a', startedAtMs: firstMs });
+    world.alert(0, slow('a', { severity: 'warning' }), 'firing', as('warning'));
+    t.deepEqual(world.told(minute), ['30s mail first: a']);
+    world.alert(minute, slow('a', { severity: 'critical' }), 'firing', as('critical'));
+    t.deepEqual(world.told(6 * minute), ['60s mail first: a', '60s chat first: a', '330s mail resolved: a✓']);
+    world.alert(6 * minute, slow('a', { severity: 'warning' }), 'firing', as('warning'));
+    t.deepEqual(world.told(20 * minute), ['360s mail first: a', '660s mail resolved: a✓', '660s chat resolved: a✓']);
+    const ended = world.run.emitted<Notification>(topics.notifications).at(-1)?.alerts[0];
+    t.is(ended?.labels['severity'], 'critical');
+    t.is(ended?.endsAtMs, firstMs + 6 * minute);
+    t.deepEqual(world.told(70 * minute), ['3960s mail repeated: a']);
+    world.alert(70 * minute, slow('a', { severity: 'warning' }), 'inactive', { ...as('warning'), endedAtMs: 1 });
+    t.deepEqual(world.told(80 * minute), ['4260s mail resolved: a✓']);
+    t.is(world.run.task.holding.entries, 0);
+  },
   'an alert that waits or recovers tells nothing of itself'(t, world) {
     world.alert(0, slow('a'), 'pending');
     t.deepEqual(world.told(minute), []);
