@@ -13,6 +13,14 @@ export type AlertSeverity = (typeof alertSeverities)[number];
 
 const texts = z.record(z.string().max(256), z.string().max(16_384));
 
+/** The value with which a condition held, and the threshold that it crossed. */
+export const AlertHeld = z.strictObject({
+  value: z.number().nullable(),
+  text: z.string().max(256).describe('The value with its unit; empty where there was none'),
+  threshold: z.string().max(256).describe('Such as `above 1 s`; empty where the condition has none'),
+});
+export type AlertHeld = z.output<typeof AlertHeld>;
+
 /** One alert changed its state. Ids are deterministic: an evaluation that is repeated tells the same transition again. */
 export const AlertTransition = z.strictObject({
   tenantId: z.string(),
@@ -31,6 +39,7 @@ export const AlertTransition = z.strictObject({
   startedAtMs: z.int().optional().describe('Since when it fires; absent where it never fired'),
   endedAtMs: z.int().optional().describe('When it stopped firing; present where it had fired and no longer does'),
   value: z.number().nullable().describe('What was compared; null where there was none'),
+  held: AlertHeld.optional().describe('As the condition held last: labels and annotations are filled in with it'),
   reason: z.string().max(4096).describe('Why, in a sentence for people'),
   isTest: z.boolean().optional().describe('A test firing: marked as such everywhere'),
 });

@@ -1,5 +1,6 @@
 /** What is told about a group of alerts to one channel, and what became of it. */
 import { z } from 'zod';
+import { AlertHeld } from './alerts.ts';
 
 const labels = z.record(z.string().max(256), z.string().max(16_384));
 
@@ -12,7 +13,9 @@ export const NotifiedAlert = z.strictObject({
   annotations: labels,
   startsAtMs: z.int(),
   endsAtMs: z.int().optional().describe('Present where it fires no more'),
-  value: z.number().nullable(),
+  value: z.number().nullable().describe('As it fired last'),
+  held: AlertHeld.optional(),
+  reason: z.string().max(4096).optional().describe('Why it is in this state, in a sentence for people'),
   isTest: z.boolean().optional(),
 });
 export type NotifiedAlert = z.output<typeof NotifiedAlert>;

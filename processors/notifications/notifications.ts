@@ -36,10 +36,13 @@ const alertOf = (
   known: KeptAlert | undefined,
   { follows }: Pick<Here, 'follows'>,
 ): KeptAlert => {
-  const { ruleId, labels, annotations, value, severity, atMs, startedAtMs, endedAtMs, isTest } = transition;
+  const { ruleId, annotations, held, severity, reason, atMs, startedAtMs, endedAtMs, isTest } = transition;
   const isOfRule = follows.rules.has(ruleId);
   const shared = {
-    ...{ ruleId, labels, annotations, value, severity },
+    // An end is told with the labels that were told.
+    labels: (isTold(transition) ? undefined : known?.labels) ?? transition.labels,
+    ...{ ruleId, annotations, value: held === undefined ? transition.value : held.value, severity, reason },
+    ...(held !== undefined && { held }),
     ...(isTest === true && { isTest }),
     ...(isOfRule && { isOfRule }),
   };

@@ -71,11 +71,15 @@ interface ToldOf {
   readonly labels: Labels;
   readonly severity: AlertSeverity;
   readonly value: number | null;
+  readonly threshold?: number | null;
 }
 
-const filled = (templates: Labels, { labels, value }: ToldOf): Record<string, string> =>
+const filled = (templates: Labels, { labels, value, threshold = null }: ToldOf): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(templates).map(([name, text]) => [name, fillIn(text, { labels, value }).slice(0, 16_384)]),
+    Object.entries(templates).map(([name, text]) => [
+      name,
+      fillIn(text, { labels, value, threshold }).slice(0, 16_384),
+    ]),
   );
 
 /** All labels of an alert: the group's, the rule's over them, its name; and the severity where neither has one. */
@@ -252,7 +256,10 @@ class Evaluating {
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
     const hasEnded = next.state === 'inactive' && before?.firedAtMs !== undefined;
     const reason = from === next.state ? `${next.reason} (its severity was ${before?.severity})` : next.reason;
-    const told = { labels, severity, value };
+    // As it fired last: when it ends there may be no value, and what was told was about that one.
+    const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
+    const { compared } = held;
+    const told = { labels, severity, value: held.value, threshold: compared?.limit ?? null };
     this.#transitions.push({
       tenantId,
       ...(rule.projectId !== null && { projectId: rule.projectId }),
@@ -262,6 +269,7 @@ class Evaluating {
       ...{ severity, from, to: next.state, atMs: nowMs, value: finite(value) },
       ...(startedAtMs !== undefined && { startedAtMs }),
       ...(hasEnded && { endedAtMs: nowMs }),
+      held: { value: finite(held.value), text: compared?.text ?? '', threshold: compared?.threshold ?? '' },
       reason: reason.slice(0, 4096),
       ...(isTest === true && { isTest }),
     });

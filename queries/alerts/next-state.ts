@@ -44,7 +44,11 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, why, ...verd
   const fired = before === 'inactive' ? undefined : memo?.firedAtMs;
   const sinceMs = isActive(before) || fired !== undefined ? (memo?.sinceMs ?? nowMs) : nowMs;
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
-  const own = { labels, severity: verdict.severity ?? highestSeverity(rule), sinceMs, seenMs, value };
+  const { compared } = verdict;
+  const own = {
+    ...{ labels, severity: verdict.severity ?? highestSeverity(rule), sinceMs, seenMs, value },
+    held: { value, ...(compared !== undefined && { compared }) },
+  };
   if (fired === undefined && nowMs - sinceMs < forMs)
     return {
       ...{ memo: { ...own, state: 'pending' }, state: 'pending', value },

@@ -1,6 +1,7 @@
 /** What is kept of a rule between its evaluations. JSON, and small: groups about which there is nothing to remember are not in it. */
 import { createHash } from 'node:crypto';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
+import type { Compared } from './verdict.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -19,6 +20,8 @@ export interface AlertMemo {
   /** When the group last had data. */
   readonly seenMs: number;
   readonly value: number | null;
+  /** As the condition held last: what is told of the alert, its end too. Absent where it was kept by an earlier version, or never held. */
+  readonly held?: { readonly value: number | null; readonly compared?: Compared };
 }
 
 export interface RuleState {

@@ -4,6 +4,8 @@
 export interface TemplateValues {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number | null;
+  /** In the unit of the value; null where the condition has none. */
+  readonly threshold: number | null;
 }
 
 class TemplateError extends Error {}
@@ -69,8 +71,10 @@ const formatted = (format: string, given: unknown): string => {
 };
 
 const numberOf = (given: unknown): number => {
+  // As Go's templates say it.
+  if (given === null) throw new TemplateError('no value');
   const number = typeof given === 'number' ? given : Number(given);
-  if (given === '' || given === null || (Number.isNaN(number) && given !== 'NaN' && typeof given !== 'number'))
+  if (given === '' || (Number.isNaN(number) && given !== 'NaN' && typeof given !== 'number'))
     throw new TemplateError(`${JSON.stringify(given)} is no number`);
   return number;
 };
@@ -91,14 +95,15 @@ const functions: Readonly<Record<string, (...given: unknown[]) => unknown>> = {
   title: (given) => textOf(given).replace(/\b\p{Ll}/gu, (letter) => letter.toUpperCase()),
 };
 
-/** A word of an action: text, a number, `$value`, `$labels.name`, `.Labels.name`. */
-const operand = (word: string, { labels, value }: TemplateValues): unknown => {
+/** A word of an action: text, a number, `$value`, `$threshold`, `$labels.name`, `.Labels.name`. */
+const operand = (word: string, { labels, value, threshold }: TemplateValues): unknown => {
   if (word === '$value' || word === '.Value') return value;
+  if (word === '$threshold') return threshold;
   if (/^["`]/.test(word)) return word.startsWith('`') ? word.slice(1, -1) : JSON.parse(word);
   const label = /^(?:\$labels|\.Labels)\.(\w+)$/.exec(word)?.[1];
   if (label !== undefined) return Object.hasOwn(labels, label) ? labels[label] : '';
   if (/^-?\d+(\.\d+)?$/.test(word)) return Number(word);
-  throw new TemplateError(`${word} is not known: there are $value, $labels.name, and functions`);
+  throw new TemplateError(`${word} is not known: there are $value, $threshold, $labels.name, and functions`);
 };
 
 const words = /"(?:[^"\\]|\\.)*"|`[^`]*`|[^\s|]+|\|/g;
@@ -147,7 +152,7 @@ export const fillIn = (template: string, values: TemplateValues): string =>
 export const templateProblem = (template: string): string | undefined => {
   for (const [, content = ''] of template.matchAll(actions))
     try {
-      action(content, { labels: {}, value: 1 });
+      action(content, { labels: {}, value: 1, threshold: 1 });
     } catch (error) {
       // Whether a label holds a number is not known before.
       if (!(error instanceof TemplateError && error.message === '"" is no number'))

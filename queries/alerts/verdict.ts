@@ -13,6 +13,18 @@ export interface Verdict {
   readonly value: number | null;
   /** A part of a sentence for people. */
   readonly why: string;
+  /** Absent where no threshold was looked at. */
+  readonly compared?: Compared;
+}
+
+/** A value beside the threshold that it crosses, or does not. */
+export interface Compared {
+  /** The value in the unit of the threshold: `2.5 s`. */
+  readonly text: string;
+  /** Such as `above 1 s`; empty where every value counts. */
+  readonly threshold: string;
+  /** The threshold in the unit of the value; null where every value counts. */
+  readonly limit: number | null;
 }
 
 type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>;
@@ -98,6 +110,15 @@ const inUnitOf = (threshold: Threshold, value: number, unit: string): string => 
   return shown(value * (conversion(unit, own) ?? 1), own);
 };
 
+const comparedOf = (threshold: Threshold, value: number, unit: string): Compared => {
+  const text = inUnitOf(threshold, value, unit);
+  if (threshold.operator === 'any') return { text, threshold: '', limit: null };
+  const factor = threshold.unit === undefined ? 1 : (conversion(threshold.unit, unit) ?? 1);
+  // Conversion leaves 999999999.9999999 of 1 s in ns.
+  const limit = Number(((threshold.value ?? 0) * factor).toPrecision(15));
+  return { text, threshold: sideOf(threshold, unit), limit };
+};
+
 /** A threshold that is crossed, or not left yet by an alert that is active. */
 interface Crossing {
   readonly value: number;
@@ -144,12 +165,12 @@ const byThresholds = (judged: Judged): Verdict => {
     const crossing = crossingOf(threshold, judged);
     const { value, isCrossed, isHeldBack } = crossing;
     const { operator, severity } = threshold;
-    if (operator === 'any') return { is: 'held', severity, value, why: `the query answers ${shown(value, unit)}` };
-    const compared = inUnitOf(threshold, value, unit);
-    if (isCrossed || isHeldBack)
-      return { is: 'held', severity, value, why: `${compared} is ${sideNow(threshold, crossing, unit)} ${over}` };
-    const why = `${compared} is not ${sideOf(threshold, unit)} ${over}`;
-    last = { is: 'clear', severity: undefined, value, why };
+    const compared = comparedOf(threshold, value, unit);
+    const { text } = compared;
+    if (operator === 'any') return { is: 'held', severity, value, why: `the query answers ${text}`, compared };
+    const why = `${text} is ${sideNow(threshold, crossing, unit)} ${over}`;
+    if (isCrossed || isHeldBack) return { is: 'held', severity, value, why, compared };
+    last = { is: 'clear', severity: undefined, value, why: `${text} is not ${compared.threshold} ${over}`, compared };
   }
   return last;
 };

@@ -504,6 +504,7 @@ test('a transition says what, since when, why, and with which labels and annotat
     labels: { alertname: 'Errors', severity: 'page', service: 'cart', team: 'shop', where: 'CART' },
     annotations: { summary: 'cart has 1.3k errors' },
     ...{ severity: 'critical', from: 'pending', to: 'firing', atMs: ms(2), startedAtMs: ms(2), value: 1300 },
+    held: { value: 1300, text: '1300', threshold: 'above 10' },
     reason: '1300 is above 10 over 5m, for 2m',
   });
   const [end] = ended?.transitions ?? [];
@@ -512,6 +513,49 @@ test('a transition says what, since when, why, and with which labels and annotat
   t.is(end?.startedAtMs, ms(2));
   t.is(end?.endedAtMs, ms(4));
   t.is(end?.reason, '2 is not above 10 over 5m');
+  t.is(end?.value, 2);
+  t.deepEqual(end?.held, firing?.transitions[0]?.held);
+  t.deepEqual(end?.annotations, { summary: 'cart has 1.3k errors' });
+});
+
+test('the end of an alert has the text of when it fired last, whatever ends it', (t) => {
+  const annotations = { text: '{{ $value | humanize }} of {{ printf "%.0f" $value }}, at most {{ $threshold }}' };
+  const gone: RuleAnswer = { kind: 'groups', unit: '', groups: [] };
+  const over: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
+  const ways: readonly (readonly [given: Parameters<typeof ruleOf>[0], ends: Values | RuleAnswer, at: string])[] = [
+    [{ condition: present }, gone, '1.3k of 1300, at most '],
+    [{ condition: present, keepFiringFor: '1m' }, gone, '1.3k of 1300, at most '],
+    [{}, over, '1.3k of 1300, at most 10'],
+    [{}, { cart: 0 }, '1.3k of 1300, at most 10'],
+    [{ noData: 'resolve' }, { cart: null }, '1.3k of 1300, at most 10'],
+    [{ noData: 'unknown' }, { cart: null }, '1.3k of 1300, at most 10'],
+  ];
+  for (const [given, ends, text] of ways) {
+    const all = evaluations(ruleOf({ ...given, annotations }), [
+      [0, { cart: 1100 }],
+      [1, { cart: 1300 }],
+      [2, ends],
+      [3, ends],
+      [4, given?.['noData'] === 'unknown' ? { cart: 1 } : ends],
+    ]);
+    const later = all.slice(1).flatMap(({ transitions }) => transitions);
+    t.is(later.at(-1)?.to, 'inactive');
+    for (const transition of later) t.is(transition.annotations['text'], text);
+  }
+});
+
+test('a threshold is filled in with the unit of the value, and told with its own', (t) => {
+  const condition = { thresholds: [{ severity: 'error', operator: 'above', value: 1, unit: 's' }] };
+  const annotations = { text: '{{ $value }} > {{ $threshold }}' };
+  const [evaluation] = evaluations(ruleOf({ condition, annotations }), [[0, { cart: 2_500_000_000 }]], 'ns');
+  t.is(evaluation?.transitions[0]?.annotations['text'], '2500000000 > 1000000000');
+  t.deepEqual(evaluation?.transitions[0]?.held, { value: 2_500_000_000, text: '2.5 s', threshold: 'above 1 s' });
+});
+
+test('an annotation of a rule without a value says so', (t) => {
+  const annotations = { text: '{{ $value | humanize }}' };
+  const [evaluation] = evaluations(ruleOf({ condition: absence, annotations }), [[0, {}]]);
+  t.is(evaluation?.transitions[0]?.annotations['text'], '<no value>');
 });
 
 test('an evaluation says of every group why it is as it is', (t) => {

@@ -73,7 +73,7 @@ class Walk {
   get expected(): Record<string, Record<string, string>> {
     const by: Record<string, Record<string, string>> = { rest: {}, pager: {}, db: {}, low: {} };
     for (const [id, { labels, severity }] of this.#alerts)
-      for (const receiver of receiversOf(labels)) (by[receiver] ??= {})[id] = severity;
+      for (const receiver of receiversOf(labels)) Object.assign(by[receiver] ?? {}, { [id]: severity });
     return by;
   }
 
@@ -121,7 +121,7 @@ class Walk {
       // What ended and what took its place may be told in one message: the end is of the one before.
       for (const { alertId, status } of alerts) if (status === 'resolved') delete this.known[receiver]?.[alertId];
       for (const { alertId, status, labels } of alerts)
-        if (status === 'firing') (this.known[receiver] ??= {})[alertId] = labels['severity'] ?? '';
+        if (status === 'firing') Object.assign(this.known[receiver] ?? {}, { [alertId]: labels['severity'] });
     }
     return fresh;
   }
