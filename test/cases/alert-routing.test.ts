@@ -72,6 +72,23 @@ for (const [labels, receivers] of reached)
     t.true(steps.every(({ reason }) => reason.length > 0));
   });
 
+const atTheEnd: readonly (readonly [integrations: string, tells: boolean])[] = [
+  ['slack_configs: [{ channel: x }]', false],
+  ['email_configs: [{ to: a@example.com }]', false],
+  ['wechat_configs: [{ corp_id: x }]', false],
+  ['rocketchat_configs: [{ channel: x }]', false],
+  ['pagerduty_configs: [{ routing_key: x }]', true],
+  ['webhook_configs: [{ url: http://example.com }]', true],
+  ['slack_configs: [{ channel: x, send_resolved: true }]', true],
+  ['webhook_configs: [{ url: http://example.com, send_resolved: false }]', false],
+  ['slack_configs: [{ channel: x }], pagerduty_configs: [{ routing_key: x }]', true],
+];
+for (const [integrations, tells] of atTheEnd)
+  test(`a receiver with ${integrations} is ${tells ? '' : 'not '}told of ends, as in Alertmanager`, (t) => {
+    const imported = importAlertmanager(`{ route: { receiver: a }, receivers: [{ name: a, ${integrations} }] }`);
+    t.is(imported.routing.receivers[0]?.sendResolved, tells);
+  });
+
 test('routes take what they do not say from the route above', (t) => {
   const [replica] = routesOf(compileRoutes(routing), { team: 'db', service: 'replica' });
   t.is(replica?.groupWaitMs, 30_000);

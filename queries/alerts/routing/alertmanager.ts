@@ -103,11 +103,16 @@ const integrationsOf = (receiver: Fields): string[] =>
     field.endsWith('_configs') && listOf(value).length > 0 ? [`${listOf(value).length} × ${field.slice(0, -8)}`] : [],
   );
 
+/** Integrations whose `send_resolved` is false where the file does not say it; of all others it is true. */
+const silentAtTheEnd = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
+
 const sendsResolved = (receiver: Fields): boolean => {
-  const configs = Object.entries(receiver).flatMap(([field, value]) =>
-    field.endsWith('_configs') ? listOf(value) : [],
+  const sends = Object.entries(receiver).flatMap(([field, value]) =>
+    field.endsWith('_configs')
+      ? listOf(value).map((config) => fieldsOf(config)['send_resolved'] ?? !silentAtTheEnd.has(field))
+      : [],
   );
-  return configs.length === 0 || configs.some((config) => fieldsOf(config)['send_resolved'] !== false);
+  return sends.length === 0 || sends.some((send) => send !== false);
 };
 
 const read = (text: string): Fields => {
