@@ -88,7 +88,7 @@ const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
     await startDeliveries({
       ...options,
       ...options.deliveries,
-      ...{ counters, mailer, outbound, box, publicUrl, producer },
+      ...{ counters, mailer, outbound, box, publicUrl, producer, address: settings.HTTP_ADDRESS },
     }),
   ];
 };

@@ -20,6 +20,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { topicValue } from '../../schemas/records/values.ts';
 import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { type PendingDelivery, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { noteOutcome } from './health.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
@@ -37,6 +38,8 @@ export interface DeliveriesOptions {
   readonly box: SecretBox;
   /** Of the installation; empty for none. */
   readonly publicUrl: string;
+  /** That the API listens on. */
+  readonly address?: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -259,13 +262,18 @@ class Deliveries {
     const nothing = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
     if (channel === undefined) return { ...nothing, answer: 'the channel is not there any more' };
     if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
-    const { box, publicUrl } = this.#options;
+    const { box, publicUrl, address, documents } = this.#options;
     const type = channelTypeOf(channel.settings.type);
     const settings = openSettings(channel.settings, type, box);
     if (settings === undefined)
       return { ...nothing, answer: 'its secrets were encrypted with another key of the installation: give them again' };
     try {
-      const message = messageOf(notification, { templates: channel.templates, publicUrl });
+      const organization = await documents
+        .of(organizationsTenant)
+        .collection(organizations)
+        .find(notification.tenantId);
+      const { timeZone } = organization ?? {};
+      const message = messageOf(notification, { templates: channel.templates, publicUrl, address, timeZone });
       return await deliver(type, { message, settings }, this.#options);
     } catch (error) {
       return {

@@ -32,6 +32,8 @@ interface Described {
   readonly summary: string;
   /** Secret fields of the settings, each with the fields that say where it goes. */
   readonly secrets: Readonly<Record<string, readonly string[]>>;
+  /** What fires opens an incident there, which only an end closes. */
+  readonly opens?: 'incidents';
 }
 
 interface HttpChannel<Settings> {

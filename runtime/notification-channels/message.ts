@@ -1,129 +1,187 @@
 /** A notification as channels tell it: Alertmanager's payload, and a title and a text for people. */
-import type { Notification } from '../../schemas/notifications.ts';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
+import { externalUrlOf, type Payload, payloadOf } from './payload.ts';
+import { markdownEscaped, readableDuration, readableTime } from './readable.ts';
 import { parseTemplate } from './template.ts';
 
-/** Alertmanager's payload, version 4, and what it has not: `isTest` and the value of each alert. */
-export interface Payload {
-  readonly version: '4';
-  readonly groupKey: string;
-  readonly truncatedAlerts: number;
-  readonly status: 'firing' | 'resolved';
-  readonly receiver: string;
-  readonly groupLabels: Readonly<Record<string, string>>;
-  readonly commonLabels: Readonly<Record<string, string>>;
-  readonly commonAnnotations: Readonly<Record<string, string>>;
-  readonly externalURL: string;
-  readonly alerts: readonly {
-    readonly status: 'firing' | 'resolved';
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-    readonly startsAt: string;
-    /** As Alertmanager writes it: the year 1 for none. */
-    readonly endsAt: string;
-    readonly generatorURL: string;
-    readonly fingerprint: string;
-    readonly value: number | null;
-    readonly isTest: boolean;
-  }[];
-  readonly notificationReason: string;
-  readonly isTest: boolean;
+interface Texts {
+  readonly title: string;
+  readonly text: string;
 }
 
 /** What a channel tells. */
-export interface ChannelMessage {
+export interface ChannelMessage extends Texts {
   /** Equal in every attempt. */
   readonly id: string;
   /** Equal for every notification of a group: what services join by. */
   readonly groupKey: string;
-  readonly title: string;
-  readonly text: string;
+  /** Title and text where Markdown is read: what telemetry says is escaped, what the template says is not. */
+  readonly markdown: Texts;
   readonly isTest: boolean;
   readonly status: 'firing' | 'resolved';
   /** All alerts ended before anything was told of them. */
   readonly isOverAtFirst: boolean;
   readonly severity: string;
+  /** Of the rule, or of what its alerts have in common. */
+  readonly name: string;
+  /** The services that the alerts are about; empty for none. */
+  readonly service: string;
+  /** Labels that make the group, but for those that are told elsewhere. */
+  readonly groupText: string;
+  /** Value and threshold of the worst alert: `2.5 s, above 1 s`; empty where there is none. */
+  readonly measured: string;
   readonly link: string;
   readonly atMs: number;
   readonly payload: Payload;
 }
 
-export interface MessageTemplates {
-  readonly title: string;
-  readonly text: string;
-}
+export type MessageTemplates = Texts;
+
+const text = [
+  '{{#alerts}}{{statusText}}: {{labels.alertname}}{{#annotations.summary}} – {{annotations.summary}}{{/annotations.summary}}',
+  '{{#isOver}}It was {{/isOver}}{{#measured}}{{measured}}, {{/measured}}for {{duration}}',
+  '{{#reason}}{{#isOver}}Now: {{/isOver}}{{reason}}\n{{/reason}}{{#annotations.description}}{{annotations.description}}\n{{/annotations.description}}since {{startedText}}{{#endedText}}, until {{endedText}}{{/endedText}}',
+  '{{#labelsText}}{{labelsText}}\n{{/labelsText}}{{#runbook}}Runbook: {{runbook}}\n{{/runbook}}',
+  '{{/alerts}}{{#truncatedAlerts}}and {{truncatedAlerts}} more alerts\n{{/truncatedAlerts}}{{link}}',
+];
 
 export const usualTemplates: MessageTemplates = {
   title:
-    '{{#isFiring}}[FIRING:{{firing}}]{{/isFiring}}{{^isFiring}}[RESOLVED:{{resolved}}]{{/isFiring}} {{name}}{{#groupText}} ({{groupText}}){{/groupText}}',
-  text: '{{#alerts}}{{statusText}}: {{labels.alertname}}{{#annotations.summary}} – {{annotations.summary}}{{/annotations.summary}}\n{{#annotations.description}}{{annotations.description}}\n{{/annotations.description}}{{#labelsText}}{{labelsText}}\n{{/labelsText}}{{#value}}value {{value}}, {{/value}}since {{startsAt}}{{#endsAt}}, until {{endsAt}}{{/endsAt}}\n\n{{/alerts}}{{#truncatedAlerts}}and {{truncatedAlerts}} more alerts\n{{/truncatedAlerts}}{{link}}',
+    '[{{stateText}}] {{severity}}: {{name}}{{#service}} – {{service}}{{/service}}{{#groupText}} ({{groupText}}){{/groupText}}',
+  text: text.join('\n'),
 };
-
-const never = '0001-01-01T00:00:00Z';
-const timeOf = (ms: number | undefined): string => (ms === undefined ? never : new Date(ms).toISOString());
-
-const payloadOf = (notification: Notification, publicUrl: string): Payload => ({
-  version: '4',
-  ...{ groupKey: notification.groupKey, truncatedAlerts: notification.truncatedAlerts, status: notification.status },
-  ...{ receiver: notification.receiver, groupLabels: notification.groupLabels },
-  ...{ commonLabels: notification.commonLabels, commonAnnotations: notification.commonAnnotations },
-  externalURL: publicUrl,
-  alerts: notification.alerts.map((alert) => ({
-    ...{ status: alert.status, labels: alert.labels, annotations: alert.annotations },
-    startsAt: timeOf(alert.startsAtMs),
-    endsAt: timeOf(alert.endsAtMs),
-    generatorURL: publicUrl === '' ? '' : `${publicUrl}/alerts/rules/${encodeURIComponent(alert.ruleId)}`,
-    fingerprint: alert.alertId,
-    value: alert.value,
-    isTest: alert.isTest === true,
-  })),
-  notificationReason: notification.reason,
-  isTest: notification.isTest === true,
-});
 
 const severities = ['critical', 'error', 'warning', 'info'];
 
 const severityOf = ({ alerts }: Notification): string =>
-  severities.find((severity) => alerts.some(({ labels }) => labels['severity'] === severity)) ?? 'error';
+  severities.find((severity) => alerts.some(({ labels }) => labels['severity'] === severity)) ??
+  alerts[0]?.labels['severity'] ??
+  'error';
 
-const labelsText = (labels: Readonly<Record<string, string>>): string =>
+type Labels = Readonly<Record<string, string>>;
+
+const serviceIn = (labels: Labels): string =>
+  labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '';
+
+const mostServices = 3;
+
+const servicesOf = ({ alerts }: Notification): string => {
+  const names = [...new Set(alerts.map(({ labels }) => serviceIn(labels)))].filter((name) => name !== '');
+  return names.length > mostServices ? `${names.length} services` : names.join(', ');
+};
+
+const labelsText = (labels: Labels, toldElsewhere: readonly string[] = ['alertname']): string =>
   Object.entries(labels)
-    .filter(([name]) => name !== 'alertname')
+    .filter(([name]) => !toldElsewhere.includes(name))
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
+/** `2.5 s, above 1 s`. */
+const measuredOf = ({ held, value }: Pick<NotifiedAlert, 'held' | 'value'>): string => {
+  const shown = held?.text || (value === null ? '' : `value ${value}`);
+  return held?.threshold && shown !== '' ? `${shown}, ${held.threshold}` : shown;
+};
+
+const worst = ({ alerts }: Notification, severity: string): NotifiedAlert | undefined =>
+  alerts.find(({ labels, status }) => status === 'firing' && labels['severity'] === severity) ?? alerts[0];
+
+const firingStates: Readonly<Record<string, string>> = {
+  repeated: 'STILL FIRING',
+  escalated: 'ESCALATED',
+  deescalated: 'DE-ESCALATED',
+};
+
+const stateTextOf = ({ status, reason, firing, resolved }: Notification): string =>
+  status === 'firing' ? `${firingStates[reason] ?? 'FIRING'}:${firing}` : `RESOLVED:${resolved}`;
+
+interface Given {
+  readonly payload: Payload;
+  readonly link: string;
+  readonly timeZone: string;
+}
+
+/** What templates may name of an alert. */
+const alertValues = (
+  { reason: why, atMs }: Notification,
+  alert: NotifiedAlert,
+  told: Payload['alerts'][number] | undefined,
+  timeZone: string,
+) => {
+  const { status, value, startsAtMs, endsAtMs, labels, annotations } = alert;
+  const isOver = status === 'resolved';
+  const firing = why === 'repeated' ? 'Still firing' : 'Firing';
+  return {
+    ...told,
+    // As text: 0 is a value, and numbers of 0 are taken for nothing.
+    value: value === null ? '' : String(value),
+    endsAt: endsAtMs === undefined ? '' : told?.endsAt,
+    ...{ statusText: isOver ? 'Resolved' : firing, isOver, reason: alert.reason ?? '' },
+    ...{ labelsText: labelsText(labels), measured: measuredOf(alert) },
+    ...{ valueText: alert.held?.text ?? '', thresholdText: alert.held?.threshold ?? '' },
+    duration: readableDuration((endsAtMs ?? atMs) - startsAtMs),
+    startedText: readableTime(startsAtMs, timeZone),
+    endedText: endsAtMs === undefined ? '' : readableTime(endsAtMs, timeZone),
+    runbook: annotations['runbook_url'] ?? '',
+  };
+};
+
+type Facts = Pick<ChannelMessage, 'name' | 'service' | 'groupText' | 'severity' | 'measured'>;
+
+const factsOf = (notification: Notification): Facts => {
+  const { commonLabels, groupLabels } = notification;
+  const severity = severityOf(notification);
+  const alert = worst(notification, severity);
+  return {
+    ...{ severity, service: servicesOf(notification), measured: alert === undefined ? '' : measuredOf(alert) },
+    name: commonLabels['alertname'] ?? groupLabels['alertname'] ?? 'alerts',
+    groupText: labelsText(groupLabels, ['alertname', 'severity', 'service', 'service.name', 'service_name']),
+  };
+};
+
 /** What templates may name. */
-const valuesOf = (notification: Notification, payload: Payload): object => ({
+const valuesOf = (notification: Notification, facts: Facts, { payload, link, timeZone }: Given): object => ({
   ...payload,
+  ...facts,
   ...{ firing: notification.firing, resolved: notification.resolved, isFiring: notification.status === 'firing' },
-  name: notification.commonLabels['alertname'] ?? notification.groupLabels['alertname'] ?? 'alerts',
-  groupText: labelsText(notification.groupLabels),
-  link: payload.externalURL === '' ? '' : `${payload.externalURL}/alerts`,
-  alerts: payload.alerts.map((alert, index) => ({
-    ...alert,
-    statusText: alert.status === 'firing' ? 'Firing' : 'Resolved',
-    labelsText: labelsText(alert.labels),
-    endsAt: notification.alerts[index]?.endsAtMs === undefined ? '' : alert.endsAt,
-  })),
+  ...{ link, stateText: stateTextOf(notification) },
+  alerts: notification.alerts.map((alert, index) => alertValues(notification, alert, payload.alerts[index], timeZone)),
 });
 
-/** Renders it. `publicUrl` is empty where the installation has none. Throws `TemplateError`. */
+export interface MessageOptions {
+  readonly templates?: Partial<MessageTemplates>;
+  /** Empty where the installation has none: then there are no links. */
+  readonly publicUrl: string;
+  /** That is listened on. */
+  readonly address?: string | undefined;
+  /** In which times are told. */
+  readonly timeZone?: string | undefined;
+}
+
+/** Renders it. Throws `TemplateError`. */
 export const messageOf = (
   notification: Notification,
-  { templates = {}, publicUrl }: { readonly templates?: Partial<MessageTemplates>; readonly publicUrl: string },
+  { templates = {}, publicUrl, address = '', timeZone = 'UTC' }: MessageOptions,
 ): ChannelMessage => {
-  const payload = payloadOf(notification, publicUrl.replace(/\/$/, ''));
-  const values = valuesOf(notification, payload);
-  const render = (text: string, most: number): string => parseTemplate(text).render(values, most);
+  const base = publicUrl.replace(/\/$/, '');
+  const payload = payloadOf(notification, externalUrlOf(base, address));
+  const link = base === '' ? '' : `${base}/alerts`;
+  const facts = factsOf(notification);
+  const values = valuesOf(notification, facts, { payload, link, timeZone });
   const isTest = notification.isTest === true;
-  const mark = isTest ? '[TEST] ' : '';
-  const line = render(templates.title || usualTemplates.title, 1000).replaceAll(/\p{Cc}+/gu, ' ');
+  const title = parseTemplate(templates.title || usualTemplates.title);
+  const body = parseTemplate(templates.text || usualTemplates.text);
+  const render = (quote?: (value: string) => string): Texts => ({
+    title: (isTest ? '[TEST] ' : '') + title.render(values, 1000, quote).replaceAll(/\p{Cc}+/gu, ' '),
+    text: (isTest ? 'This is a test.\n\n' : '') + body.render(values, 20_000, quote).trim(),
+  });
   const { id, groupKey, status, atMs, reason } = notification;
   return {
-    ...{ id, groupKey, status, atMs, payload, isTest },
-    title: mark + line,
-    text: (isTest ? 'This is a test.\n\n' : '') + render(templates.text || usualTemplates.text, 20_000).trim(),
+    ...{ id, groupKey, status, atMs, payload, isTest, link },
+    ...facts,
+    ...render(),
+    get markdown() {
+      return render(markdownEscaped);
+    },
     isOverAtFirst: reason === 'first' && status === 'resolved',
-    severity: severityOf(notification),
-    link: payload.externalURL === '' ? '' : `${payload.externalURL}/alerts`,
   };
 };

@@ -11,8 +11,8 @@ type Node =
   | { readonly kind: 'section'; readonly path: string; readonly inverted: boolean; readonly nodes: Node[] };
 
 export interface Template {
-  /** The text for these values, cut at `most` characters. */
-  render(values: object, most?: number): string;
+  /** The text for these values, cut at `most` characters. `quote` is applied to each value. */
+  render(values: object, most?: number, quote?: (value: string) => string): string;
 }
 
 const usualMost = 20_000;
@@ -111,10 +111,12 @@ const textOf = (value: unknown): string => {
 /** Writes until there is enough. */
 class Writer {
   readonly #most: number;
+  readonly #quote: (value: string) => string;
   #text = '';
 
-  constructor(most: number) {
+  constructor(most: number, quote: (value: string) => string) {
     this.#most = most;
+    this.#quote = quote;
   }
 
   get isFull(): boolean {
@@ -129,7 +131,7 @@ class Writer {
     for (const node of nodes) {
       if (this.isFull) return;
       if (node.kind === 'text') this.#text += node.text;
-      else if (node.kind === 'value') this.#text += textOf(find(scopes, node.path));
+      else if (node.kind === 'value') this.#text += this.#quote(textOf(find(scopes, node.path)));
       else this.#section(node, scopes);
     }
   }
@@ -155,8 +157,8 @@ export const cut = (text: string, most: number): string => {
 export const parseTemplate = (text: string): Template => {
   const nodes = parse(text);
   return {
-    render(values, most = usualMost) {
-      const writer = new Writer(most);
+    render(values, most = usualMost, quote = (value) => value) {
+      const writer = new Writer(most, quote);
       writer.write(nodes, [values]);
       return cut(writer.text, most);
     },

@@ -1,13 +1,16 @@
 /** Every type of channel beside a service of ours: what it sends, and how it judges what is answered. */
 import { createHmac } from 'node:crypto';
+import { hostname } from 'node:os';
 import test from 'ava';
 import { deliver } from '../../runtime/notification-channels/deliver.ts';
 import { messageOf } from '../../runtime/notification-channels/message.ts';
+import { fingerprintOf } from '../../runtime/notification-channels/payload.ts';
+import { markdownEscaped, readableDuration, readableTime } from '../../runtime/notification-channels/readable.ts';
 import { channelTypeOf, channelTypes } from '../../runtime/notification-channels/registry.ts';
 import { parseTemplate, TemplateError } from '../../runtime/notification-channels/template.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Notification } from '../../schemas/notifications.ts';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { Mail, Mailer } from '../../schemas/ports/mail.ts';
 import { type Reply, services, startChannelReceiver } from './channel-receiver.ts';
 
@@ -232,7 +235,7 @@ for (const [what, given, outcome] of mailCases)
     t.is(attempted.outcome, outcome as typeof attempted.outcome);
   });
 
-const rendered: readonly (readonly [template: string, text: string])[] = [
+const rendered: readonly (readonly [template: string, text: string, first?: Partial<NotifiedAlert>])[] = [
   ['{{status}}', 'firing'],
   ['{{commonLabels.alertname}}', 'Slow'],
   ['{{#alerts}}{{labels.instance}};{{/alerts}}', 'a;b;'],
@@ -240,16 +243,76 @@ const rendered: readonly (readonly [template: string, text: string])[] = [
   ['{{^truncatedAlerts}}all{{/truncatedAlerts}}{{#truncatedAlerts}}some{{/truncatedAlerts}}', 'all'],
   ['{{nothing}}{{alerts.nothing.more}}{{constructor}}{{__proto__.x}}', ''],
   ['{{groupLabels}}', 'alertname=Slow'],
+  ['{{#alerts}}{{#value}}{{value}};{{/value}}{{/alerts}}', '0;1.5;', { value: 0 }],
+  ['{{#alerts}}{{#value}}{{value}};{{/value}}{{/alerts}}', '1.5;', { value: null }],
 ];
-for (const [template, text] of rendered)
+for (const [template, text, first] of rendered)
   test(`the template ${template} gives ${JSON.stringify(text)}`, (t) => {
-    t.is(messageOf(notification, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
+    const [one, ...others] = notification.alerts as [NotifiedAlert, ...NotifiedAlert[]];
+    const told = { ...notification, alerts: [{ ...one, ...first }, ...others] };
+    t.is(messageOf(told, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
   });
 
 for (const template of ['{{#a}}', '{{/a}}', '{{#a}}{{#b}}{{/a}}{{/b}}', '{{', 'a }} b', '{{a b}}'])
   test(`${template} is no template`, (t) => {
     t.throws(() => parseTemplate(template), { instanceOf: TemplateError });
   });
+
+test('a webhook names this host where the installation has no public address, and messages have no link', (t) => {
+  const { payload, link, text } = messageOf(notification, { publicUrl: '', address: '0.0.0.0:8080' });
+  t.is(payload.externalURL, `http://${hostname()}:8080`);
+  t.is(payload.alerts[0]?.generatorURL, `http://${hostname()}:8080/alerts/rules/r`);
+  t.is(link, '');
+  t.notRegex(text, /http/);
+});
+
+test('the fingerprint of labels is the one that Alertmanager computes', (t) => {
+  t.is(fingerprintOf({}), 'cbf29ce484222325');
+  t.is(fingerprintOf({ b: '2', a: '1' }), fingerprintOf({ a: '1', b: '2' }));
+  t.not(fingerprintOf({ a: '1b' }), fingerprintOf({ a: '1', b: '' }));
+  // As Alertmanager 0.34 answered for this alert.
+  t.is(fingerprintOf({ alertname: 'Slow', instance: 'a', café: 'ü' }), '187565edc65d68f0');
+});
+
+const markdown: readonly (readonly [text: string, escaped: string])[] = [
+  ['[click](http://evil.example)', '\\[click\\]\\(http://evil.example\\)'],
+  ['*b* _i_ `c` ~~s~~ ||x||', '\\*b\\* \\_i\\_ \\`c\\` \\~\\~s\\~\\~ \\|\\|x\\|\\|'],
+  ['&lt;b>', '\\&lt;b\\>'],
+  ['- a\n12. b\n2.5 s', '\\- a\n12\\. b\n2.5 s'],
+  ['\\[a](b)', '\\\\\\[a\\]\\(b\\)'],
+  ['https://runbooks.example.com/a_b*c', 'https://runbooks.example.com/a%5Fb%2Ac'],
+];
+for (const [text, escaped] of markdown)
+  test(`${JSON.stringify(text)} is text in Markdown`, (t) => {
+    t.is(markdownEscaped(text), escaped);
+  });
+
+test('Markdown of a template stays, and what telemetry says in it is escaped', (t) => {
+  const templates = { title: '**{{name}}**', text: '**{{#alerts}}{{labels.instance}}{{/alerts}}**' };
+  const told = {
+    ...notification,
+    alerts: [{ ...notification.alerts[0], labels: { instance: '*x*' } }],
+  } as Notification;
+  t.is(messageOf(told, { templates, publicUrl: '' }).markdown.text, '**\\*x\\***');
+});
+
+test('durations and times are written for people', (t) => {
+  const hour = 3_600_000;
+  t.deepEqual([0, 400, 40_000, 12 * 60_000 + 5000, hour, 3 * hour + 5 * 60_000, 50 * hour, -5].map(readableDuration), [
+    '0 s',
+    '0 s',
+    '40 s',
+    '12 min',
+    '1 h',
+    '3 h 5 min',
+    '2 d 2 h',
+    '0 s',
+  ]);
+  const winter = Date.UTC(2026, 10, 24, 23, 50, 50, 701);
+  t.is(readableTime(winter, 'UTC'), '2026-11-24 23:50:50 UTC');
+  t.is(readableTime(winter, 'Europe/Berlin'), '2026-11-25 00:50:50 UTC+1');
+  t.is(readableTime(winter, 'Asia/Kolkata'), '2026-11-25 05:20:50 UTC+5:30');
+});
 
 test('a template cannot grow without end', (t) => {
   const list = { a: Array.from({ length: 1000 }, () => 'x'.repeat(100)) };

@@ -57,6 +57,37 @@ for (const [type, { settings, accepted }] of Object.entries(services))
     }
   });
 
+for (const [type, close] of [
+  ['pagerduty', 'resolve'],
+  ['opsgenie', 'close'],
+] as const)
+  test.serial(`a test of a ${type} channel leaves nothing open there`, async (t) => {
+    const { settings, accepted } = services[type] as (typeof services)[string];
+    const service = await startChannelReceiver(accepted);
+    t.teardown(() => service.close());
+    const channel = await create({ type, ...settings(service.url) });
+    const told = await harness.ask('POST', `${channels}/${channel.id}/test`);
+    t.true(told.body.delivered, JSON.stringify(told.body));
+    t.is(service.received.length, 2);
+    const [opened, closed] = service.received;
+    t.regex(`${closed?.path} ${closed?.text}`, new RegExp(close));
+    t.is(opened?.body.dedup_key, closed?.body.dedup_key);
+    service.reply = ({ path, text }) => (`${path} ${text}`.includes(close) ? { status: 500, body: 'no' } : accepted);
+    const open = await harness.ask('POST', `${channels}/${channel.id}/test`);
+    t.false(open.body.delivered);
+    t.regex(open.body.answer, /its end was not/);
+  });
+
+test.serial('a test says that messages have no links without a public address', async (t) => {
+  const service = await startChannelReceiver();
+  t.teardown(() => service.close());
+  const channel = await create({ type: 'webhook', url: service.url });
+  const told = await harness.ask('POST', `${channels}/${channel.id}/test`);
+  t.regex(told.body.notes.join(), /OIQ_PUBLIC_URL is not set/);
+  t.regex(service.received[0]?.body.externalURL, /^http:\/\/.+:\d+$/);
+  t.is(service.received.length, 1);
+});
+
 test.serial('a masked secret keeps its value while the destination is unchanged, and no longer', async (t) => {
   const service = await startChannelReceiver();
   t.teardown(() => service.close());

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { deliver, openSettings } from '../../../runtime/notification-channels/deliver.ts';
+import { type Attempted, deliver, openSettings } from '../../../runtime/notification-channels/deliver.ts';
 import { messageOf } from '../../../runtime/notification-channels/message.ts';
 import { channelTypeOf } from '../../../runtime/notification-channels/registry.ts';
 import type { Notification } from '../../../schemas/notifications.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -29,6 +30,14 @@ const sampleOf = (tenantId: string, channelId: string, atMs: number): Notificati
   };
 };
 
+/** The end of the sample, for services where it opened something. */
+const endOf = (sample: Notification): Notification => ({
+  ...{ ...sample, id: `${sample.id}-end`, status: 'resolved', reason: 'resolved', firing: 0, resolved: sample.firing },
+  alerts: sample.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: sample.atMs })),
+});
+
+const noLinks = 'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks name the host that sent them';
+
 export const testChannel = defineOperation({
   method: 'POST',
   path: '/api/notification-channels/{id}/test',
@@ -43,6 +52,7 @@ export const testChannel = defineOperation({
     statusCode: z.int().nullable().describe('Null where there was no answer over HTTP'),
     answer: z.string().describe('Begin of the answer, or why there was none'),
     latencyMs: z.int(),
+    notes: z.array(z.string()).describe('What messages lack, and how to have it'),
   }),
   async handler({ caller, params, change }, ports) {
     const { documents, secretBox, settings: installation, clock, mailer, outbound } = ports;
@@ -57,13 +67,23 @@ export const testChannel = defineOperation({
       );
     await change(async ({ record }) => record({ id: channel.id, name: channel.name }));
     const sample = sampleOf(caller.tenantId, channel.id, clock.now());
-    const message = messageOf(sample, { templates: channel.templates, publicUrl: installation.PUBLIC_URL ?? '' });
-    const { outcome, statusCode, answer, latencyMs } = await deliver(
-      type,
-      { message, settings },
-      { outbound, mailer, clock },
-    );
-    return { delivered: outcome === 'delivered', statusCode, answer, latencyMs };
+    const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
+    const tell = (notification: Notification): Promise<Attempted> => {
+      const message = messageOf(notification, {
+        ...{ templates: channel.templates, publicUrl: installation.PUBLIC_URL ?? '' },
+        ...{ address: installation.HTTP_ADDRESS, timeZone: organization?.timeZone },
+      });
+      return deliver(type, { message, settings }, { outbound, mailer, clock });
+    };
+    let told = await tell(sample);
+    if (told.outcome === 'delivered' && type.opens !== undefined) {
+      const end = await tell(endOf(sample));
+      const answer = `the test was taken, and its end was not: close it there. ${end.answer}`;
+      told = end.outcome === 'delivered' ? told : { ...end, answer };
+    }
+    const { outcome, statusCode, answer, latencyMs } = told;
+    const notes = installation.PUBLIC_URL === undefined ? [noLinks] : [];
+    return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
   },
 });
 

@@ -21,7 +21,7 @@ export const discord = defineChannelType({
     webhookUrl: httpUrl.describe('Address of the webhook; a secret, as it lets anyone post'),
   }),
   secrets: { webhookUrl: [] },
-  requests: ({ title, text, status, atMs }, { webhookUrl }) => [
+  requests: ({ markdown: { title, text }, status, atMs }, { webhookUrl }) => [
     jsonRequest(waiting(webhookUrl), {
       content: '',
       // Text of alerts mentions nobody.

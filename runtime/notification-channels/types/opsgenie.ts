@@ -16,6 +16,7 @@ export const opsgenie = defineChannelType({
     url: httpUrl.default('https://api.opsgenie.com').describe('https://api.eu.opsgenie.com in the EU'),
   }),
   secrets: { apiKey: ['url'] },
+  opens: 'incidents',
   requests(message, { url, apiKey }) {
     const alias = createHash('sha256').update(message.groupKey).digest('hex');
     const base = `${url.replace(/\/$/, '')}/v2/alerts`;
@@ -24,7 +25,7 @@ export const opsgenie = defineChannelType({
       base,
       {
         ...{ alias, message: cut(message.title, 130), description: cut(message.text, 15_000), source: 'OIQ' },
-        priority: priorities[message.severity] ?? 'P3',
+        priority: priorities[message.severity] ?? 'P2',
         tags: message.isTest ? ['test'] : [],
         details: { ...message.payload.commonLabels, isTest: String(message.isTest) },
       },

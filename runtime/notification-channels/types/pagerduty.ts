@@ -14,10 +14,13 @@ const eventOf = (message: ChannelMessage, action: 'trigger' | 'resolve', routing
   client: 'OIQ',
   ...(message.link !== '' && { client_url: message.link, links: [{ href: message.link, text: 'Show alerts' }] }),
   payload: {
-    summary: cut(message.title, 1024),
+    summary: cut(message.measured === '' ? message.title : `${message.title}: ${message.measured}`, 1024),
     source: message.payload.externalURL || 'OIQ',
     severity: severities.has(message.severity) ? message.severity : 'error',
     timestamp: new Date(message.atMs).toISOString(),
+    class: message.name,
+    ...(message.service !== '' && { component: message.service }),
+    ...(message.groupText !== '' && { group: message.groupText }),
     custom_details: {
       ...{ text: cut(message.text, 8000), labels: message.payload.commonLabels, group: message.groupKey },
       ...{ isTest: message.isTest, status: message.status },
@@ -35,6 +38,7 @@ export const pagerduty = defineChannelType({
     url: httpUrl.default('https://events.pagerduty.com/v2/enqueue'),
   }),
   secrets: { routingKey: ['url'] },
+  opens: 'incidents',
   requests(message, { url, routingKey }) {
     const actions: readonly ('trigger' | 'resolve')[] =
       message.status === 'firing' ? ['trigger'] : message.isOverAtFirst ? ['trigger', 'resolve'] : ['resolve'];

@@ -12,7 +12,7 @@ export const teams = defineChannelType({
     webhookUrl: httpUrl.describe('Address of the workflow; a secret, as it lets anyone post'),
   }),
   secrets: { webhookUrl: [] },
-  requests: ({ title, text, status, link }, { webhookUrl }) => [
+  requests: ({ markdown: { title, text }, status, link }, { webhookUrl }) => [
     jsonRequest(webhookUrl, {
       type: 'message',
       attachments: [

@@ -1,0 +1,75 @@
+/** Alertmanager's payload of a notification, for receivers that were made for it. */
+import { hostname } from 'node:os';
+import type { Notification } from '../../schemas/notifications.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Alertmanager's payload, version 4, and what it has not: `isTest`, the value of each alert and why it is told. */
+export interface Payload {
+  readonly version: '4';
+  readonly groupKey: string;
+  readonly truncatedAlerts: number;
+  readonly status: 'firing' | 'resolved';
+  readonly receiver: string;
+  readonly groupLabels: Labels;
+  readonly commonLabels: Labels;
+  readonly commonAnnotations: Labels;
+  readonly externalURL: string;
+  readonly alerts: readonly {
+    readonly status: 'firing' | 'resolved';
+    readonly labels: Labels;
+    readonly annotations: Labels;
+    readonly startsAt: string;
+    /** As Alertmanager writes it: the year 1 for none. */
+    readonly endsAt: string;
+    readonly generatorURL: string;
+    readonly fingerprint: string;
+    readonly value: number | null;
+    readonly isTest: boolean;
+  }[];
+  readonly notificationReason: string;
+  readonly isTest: boolean;
+}
+
+const offset = 0xcbf29ce484222325n;
+const prime = 0x100000001b3n;
+const separator = Buffer.of(255);
+
+/** What Alertmanager calls labels by: FNV-1a of 64 bits over sorted names and values, each with the byte 255 behind it. */
+export const fingerprintOf = (labels: Labels): string => {
+  const names = Object.keys(labels).sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+  let hash = offset;
+  for (const name of names)
+    for (const bytes of [Buffer.from(name), separator, Buffer.from(labels[name] ?? ''), separator])
+      for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * prime);
+  return hash.toString(16).padStart(16, '0');
+};
+
+/** The address that receivers are told: the public one, or, as Alertmanager says it, this host and the port that is listened on. */
+export const externalUrlOf = (publicUrl: string, address: string): string => {
+  if (publicUrl !== '' || address === '') return publicUrl;
+  return `http://${hostname()}:${address.slice(address.lastIndexOf(':') + 1)}`;
+};
+
+const never = '0001-01-01T00:00:00Z';
+const timeOf = (ms: number | undefined): string => (ms === undefined ? never : new Date(ms).toISOString());
+
+/** `externalUrl` is empty where there is none. */
+export const payloadOf = (notification: Notification, externalUrl: string): Payload => ({
+  version: '4',
+  ...{ groupKey: notification.groupKey, truncatedAlerts: notification.truncatedAlerts, status: notification.status },
+  ...{ receiver: notification.receiver, groupLabels: notification.groupLabels },
+  ...{ commonLabels: notification.commonLabels, commonAnnotations: notification.commonAnnotations },
+  externalURL: externalUrl,
+  alerts: notification.alerts.map((alert) => ({
+    ...{ status: alert.status, labels: alert.labels, annotations: alert.annotations },
+    startsAt: timeOf(alert.startsAtMs),
+    endsAt: timeOf(alert.endsAtMs),
+    generatorURL: externalUrl === '' ? '' : `${externalUrl}/alerts/rules/${encodeURIComponent(alert.ruleId)}`,
+    fingerprint: fingerprintOf(alert.labels),
+    value: alert.value,
+    isTest: alert.isTest === true,
+  })),
+  notificationReason: notification.reason,
+  isTest: notification.isTest === true,
+});

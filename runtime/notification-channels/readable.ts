@@ -1,0 +1,54 @@
+/** Times, durations and text of others as people read them in a message. */
+
+const sizes = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+
+/** The two largest parts of a duration: `3 h 5 min`, `12 min`, `40 s`. */
+export const readableDuration = (ms: number): string => {
+  let seconds = Math.max(0, Math.round(ms / 1000));
+  const first = sizes.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return '0 s';
+  const parts: string[] = [];
+  // Seconds beside minutes tell nothing.
+  for (const [unit, size] of sizes.slice(first, first + (first >= 2 ? 1 : 2))) {
+    const count = Math.floor(seconds / size);
+    seconds -= count * size;
+    if (count > 0) parts.push(`${count} ${unit}`);
+  }
+  return parts.join(' ');
+};
+
+/** `2026-11-24 03:50:50 UTC`, `2026-11-24 04:50:50 UTC+1`. */
+export const readableTime = (ms: number, timeZone: string): string => {
+  const two = '2-digit';
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
+    ...{ hourCycle: 'h23', timeZone, timeZoneName: 'shortOffset' },
+  }).formatToParts(ms);
+  const of = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? '';
+  const zone = of('timeZoneName')
+    .replace('GMT', 'UTC')
+    .replace(/^UTC\+0$/, 'UTC');
+  return `${of('year')}-${of('month')}-${of('day')} ${of('hour')}:${of('minute')}:${of('second')} ${zone}`;
+};
+
+/** A web address whose signs mean nothing in Markdown. */
+const plainUrl = (text: string): string =>
+  text.replaceAll(
+    /[\\`*_~|<>[\](){}]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+
+/** Text as Markdown that shows it as it is, in Teams and Discord. What is a web address stays one. */
+export const markdownEscaped = (text: string): string =>
+  /^https?:\/\/\S+$/.test(text)
+    ? plainUrl(text)
+    : text
+        .replaceAll(/[\\`*_~|<>[\](){}#&]/g, (sign) => `\\${sign}`)
+        // What makes a list at the begin of a line.
+        .replaceAll(/^(\s*)([-+])/gm, '$1\\$2')
+        .replaceAll(/^(\s*\d+)\.(?=\s|$)/gm, '$1\\.');
