@@ -1,9 +1,18 @@
 /** What is kept of a rule between its evaluations. JSON, and small: groups about which there is nothing to remember are not in it. */
 import { createHash } from 'node:crypto';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
-import type { Compared } from './verdict.ts';
 
 export type Labels = Readonly<Record<string, string>>;
+
+/** A value beside the threshold that it crosses, or does not. */
+export interface Compared {
+  /** The value in the unit of the threshold: `2.5 s`. */
+  readonly text: string;
+  /** Such as `above 1 s`; empty where every value counts. */
+  readonly threshold: string;
+  /** The threshold in the unit of the value; null where every value counts. */
+  readonly limit: number | null;
+}
 
 /** One alert: of a group of labels, or of the rule itself where its evaluation fails or has no data. */
 export interface AlertMemo {

@@ -3,6 +3,7 @@ import type { AlertSeverity } from '../../schemas/alerts.ts';
 import type { GroupAnswer } from './answer.ts';
 import type { AlertRule, Threshold } from './rule.ts';
 import { severityRank } from './rule.ts';
+import type { Compared } from './state.ts';
 import { conversion } from './units.ts';
 
 /** `missing`: nothing can be said about the group. */
@@ -15,16 +16,6 @@ export interface Verdict {
   readonly why: string;
   /** Absent where no threshold was looked at. */
   readonly compared?: Compared;
-}
-
-/** A value beside the threshold that it crosses, or does not. */
-export interface Compared {
-  /** The value in the unit of the threshold: `2.5 s`. */
-  readonly text: string;
-  /** Such as `above 1 s`; empty where every value counts. */
-  readonly threshold: string;
-  /** The threshold in the unit of the value; null where every value counts. */
-  readonly limit: number | null;
 }
 
 type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>;
