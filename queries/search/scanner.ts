@@ -7,9 +7,17 @@ export const star = '\0';
 /** What a backslash takes the meaning from. Before other characters it is one itself: `\d` and paths of Windows need no second one. */
 const escapable = new Set('\\"*:()[]{}<>/');
 
+const nameCharacters = String.raw`(?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*`;
 /** A name of a field or attribute, with its colon, and something of which it is the name. */
-const name = /((?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*):(?![\s)]|\/\/|$)/uy;
+const name = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
 const excluded = /[-+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
+
+/** Behind a space, a name and what may be its value: seldom a part of an expression. */
+const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
+const named = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
+const namedSlash = new RegExp(String.raw`${nextName}\(*/`, 'u');
+/** What words and paths do not hold. */
+const ofExpressions = /\\|[|^]|\$$|[.)\]][*+?{]/;
 
 /** Unescapes; asterisks become `star`. */
 const unescaped = (raw: string): string => {
@@ -111,16 +119,29 @@ export class Scanner {
     return text;
   }
 
-  /** The expression between slashes, if it ends with one before a space, a closing parenthesis or the end; paths seldom do. */
+  /**
+   * The expression between slashes, which ends with the next slash that is not escaped, before a space, a closing parenthesis or the end. Else
+   * it is a path. What may be both is refused: the meaning of a term must not depend on what stands behind it.
+   */
   regex(): string | undefined {
+    const end = this.#slashAtEnd();
+    const source = this.#text.slice(this.at + 1, end);
+    // A condition of its own that begins with a slash ends there.
+    if (end === undefined || source === '' || namedSlash.test(source)) return undefined;
+    const isOneWord = !/\s/.test(source);
+    if (/^(?:[^\\/]|\\.)*\//s.test(source) || !(isOneWord || (ofExpressions.test(source) && !named.test(source))))
+      throw this.error(
+        'this may be a path or a regular expression: quote the path, or write \\/ and \\s for slashes and spaces in the expression',
+      );
+    this.at = end + 1;
+    return source.replaceAll('\\/', '/');
+  }
+
+  /** The first slash behind this one that is not escaped and ends a word. */
+  #slashAtEnd(): number | undefined {
     for (let at = this.at + 1; at < this.#text.length; at++) {
       if (this.#text[at] === '\\') at++;
-      else if (this.#text[at] === '/' && this.#isEnd(at + 1)) {
-        const source = this.#text.slice(this.at + 1, at);
-        if (source === '') return undefined;
-        this.at = at + 1;
-        return source.replaceAll('\\/', '/');
-      }
+      else if (this.#text[at] === '/' && this.#isEnd(at + 1)) return at;
     }
     return undefined;
   }
