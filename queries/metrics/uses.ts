@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
+import { promqlNamesOf } from '../promql/fetch/stored-metrics.ts';
+import { parse } from '../promql/index.ts';
+import type { Translation } from '../promql/otlp/labels.ts';
+import { testOf } from '../promql/syntax/matchers.ts';
+import { walk } from '../promql/syntax/tree.ts';
+import type { Reading } from '../reading.ts';
 import { Unknown } from '../result.ts';
 
 /** Documents that hold queries, in whichever of their fields. */
@@ -21,6 +28,7 @@ export const queryHolders: readonly QueryHolder[] = [
     collection: savedQueries,
     isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
   },
+  { what: 'alert rules', collection: alertRules, isPrivate: () => false },
 ];
 
 const Use = z.strictObject({
@@ -32,60 +40,107 @@ const Use = z.strictObject({
 /** `unused` is said of what was looked at, and of nothing else. */
 export const MetricUses = z.strictObject({
   uses: z.union([z.array(Use).describe('At most 100; empty: unused by everything in `lookedAt`'), Unknown]),
-  lookedAt: z.array(z.strictObject({ what: z.string(), documents: z.int() })),
+  lookedAt: z
+    .array(z.strictObject({ what: z.string(), documents: z.int() }))
+    .describe(
+      'Kinds of documents that hold queries. Queries of other programs, such as dashboards in Grafana, are not kept here',
+    ),
 });
 type Use = z.output<typeof Use>;
 
-/** Names in PromQL; what stands in quotes may be a name too (`{__name__="…"}`). */
-const names = /[A-Za-z_:][\w:.]*/g;
+/** What a document asks for: names of metrics in queries of the builder, and tests of names in PromQL. */
+interface Asked {
+  readonly built: ReadonlySet<string>;
+  readonly tests: readonly ((name: string) => boolean)[];
+}
 
-/** Metrics that a document names anywhere in it: of metric queries, and every word of PromQL, which can only be too many. */
-const namesIn = (document: object): Set<string> => {
-  const found = new Set<string>();
-  JSON.stringify(document, (_key, value: unknown) => {
-    const { kind, metric, expression } = Object(value) as { kind?: unknown; metric?: unknown; expression?: unknown };
-    if (kind === 'metric' && typeof metric === 'string') found.add(metric);
-    if (kind === 'promql') for (const name of String(expression).match(names) ?? []) found.add(name);
-    return value;
-  });
-  return found;
+/** Names in PromQL; what stands in quotes may be a name too (`{__name__="…"}`). */
+const words = /[A-Za-z_:][\w:.]*/g;
+
+/** A test for each selector of PromQL that says something about the name; of text that is no PromQL each word is a name, which can only be too many. */
+const testsIn = (expression: string): Asked['tests'] => {
+  const tests: ((name: string) => boolean)[] = [];
+  try {
+    walk(parse(expression).expression, (node) => {
+      if (node.kind !== 'selector') return;
+      const ofName = node.matchers.filter(({ name }) => name === '__name__').map(testOf);
+      if (node.name !== '') ofName.push((name) => name === node.name);
+      if (ofName.length > 0) tests.push((name) => ofName.every((passes) => passes(name)));
+    });
+    return tests;
+  } catch {
+    const found = new Set(expression.match(words));
+    return [(name) => found.has(name)];
+  }
 };
 
-/** A classic histogram is asked for by its own name or by those of its parts. */
-const namesOf = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
+/** Looks into the whole document: queries stand in conditions of rules and in formulas too. */
+const askedBy = (document: object): Asked => {
+  const built = new Set<string>();
+  const tests: ((name: string) => boolean)[] = [];
+  JSON.stringify(document, (_key, value: unknown) => {
+    const { kind, metric, expression } = Object(value) as { kind?: unknown; metric?: unknown; expression?: unknown };
+    if (kind === 'metric' && typeof metric === 'string') built.add(metric);
+    if (kind === 'promql') tests.push(...testsIn(String(expression)));
+    return value;
+  });
+  return { built, tests };
+};
+
+interface Names {
+  /** As the builder names it: a classic histogram also by what its parts have in common. */
+  readonly built: readonly string[];
+  /** As PromQL names its series. */
+  readonly inPromql: readonly string[];
+}
+
+const builtNamesOf = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
+
+const isNamed = ({ built, inPromql }: Names, asked: Asked): boolean =>
+  built.some((name) => asked.built.has(name)) || asked.tests.some((passes) => inPromql.some(passes));
+
 const mostUses = 100;
+
+/** What uses of metrics are looked for in. */
+export interface UsesReading extends Pick<Reading, 'columns'> {
+  readonly documents: Pick<TenantDocuments, 'collection'>;
+  readonly translation: Translation;
+}
 
 /** Looks through all documents of an organization that hold queries, once for several metrics. */
 export const usesOfMetrics = async (
-  documents: Pick<TenantDocuments, 'collection'>,
+  { documents, columns, translation }: UsesReading,
   metrics: readonly string[],
   holders: readonly QueryHolder[] = queryHolders,
 ): Promise<ReadonlyMap<string, z.output<typeof MetricUses>>> => {
-  const uses = new Map(metrics.map((metric) => [metric, [] as Use[]]));
+  const inPromql = await promqlNamesOf(columns, metrics, translation);
+  const all = metrics.map((metric) => ({
+    ...{ metric, uses: [] as Use[], built: builtNamesOf(metric) },
+    inPromql: [...builtNamesOf(metric), ...(inPromql.get(metric) ?? [])],
+  }));
   const lookedAt: { what: string; documents: number }[] = [];
   for (const { what, collection, isPrivate } of holders) {
     let count = 0;
     for await (const document of documentsIn(documents.collection(collection))) {
       count++;
-      const named = namesIn(document);
+      const asked = askedBy(document);
       const use = isPrivate(document)
         ? { what, id: null, name: null }
         : { what, id: document.id, name: String((document as { readonly name?: unknown }).name ?? document.id) };
-      const using = [...uses].filter(([metric]) => namesOf(metric).some((name) => named.has(name)));
-      for (const [, own] of using) if (own.length < mostUses) own.push(use);
+      for (const one of all) if (one.uses.length < mostUses && isNamed(one, asked)) one.uses.push(use);
     }
     lookedAt.push({ what, documents: count });
   }
   const nothing = { value: null, reason: 'nothing is kept here yet that names metrics' };
-  return new Map([...uses].map(([metric, own]) => [metric, { uses: holders.length === 0 ? nothing : own, lookedAt }]));
+  return new Map(all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, lookedAt }]));
 };
 
 /** The same for one metric. */
 export const usesOfMetric = async (
-  documents: Pick<TenantDocuments, 'collection'>,
+  reading: UsesReading,
   metric: string,
   holders: readonly QueryHolder[] = queryHolders,
 ): Promise<z.output<typeof MetricUses>> => {
-  const found = await usesOfMetrics(documents, [metric], holders);
+  const found = await usesOfMetrics(reading, [metric], holders);
   return found.get(metric) as z.output<typeof MetricUses>;
 };

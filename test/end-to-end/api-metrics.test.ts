@@ -223,7 +223,10 @@ test('cardinality counts series by metric and label, and says who uses a metric'
   t.like(body.items[0], { metric: 'orders', before: 0, series: 2, growth: 2, appeared: 2, gone: 0 });
   t.deepEqual(body.items[0].used, {
     uses: [{ what: 'saved queries', id: saved.body.id, name: 'Orders' }],
-    lookedAt: [{ what: 'saved queries', documents: 1 }],
+    lookedAt: [
+      { what: 'saved queries', documents: 1 },
+      { what: 'alert rules', documents: 0 },
+    ],
   });
   t.deepEqual(body.labels, [{ label: 'shop', valuesBefore: 0, values: 2, series: 2 }]);
   t.true(body.total.series >= 7);

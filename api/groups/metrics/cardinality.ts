@@ -45,7 +45,7 @@ export const showCardinality = defineOperation({
       .describe('With `metric`: its labels, those with the most values first'),
     nextCursor: z.string().nullable(),
   }),
-  async handler({ caller, query }, { columns, clock, documents }) {
+  async handler({ caller, query }, { columns, clock, documents, promql }) {
     const nowMs = clock.now();
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
@@ -59,7 +59,7 @@ export const showCardinality = defineOperation({
       metric === undefined ? undefined : labelCardinality(reading, { ...question, metric }),
     ]);
     const used = await usesOfMetrics(
-      documents.of(caller.tenantId),
+      { ...reading, documents: documents.of(caller.tenantId), translation: promql.translation },
       items.map((item) => item.metric),
     );
     return {

@@ -21,7 +21,7 @@ export const showMetric = defineOperation({
     labels: z.array(MetricLabel).describe('By name, those of the series before those of resources'),
     used: MetricUses,
   }),
-  async handler({ caller, params: { name }, query }, { columns, clock, documents }) {
+  async handler({ caller, params: { name }, query }, { columns, clock, documents, promql }) {
     const nowMs = clock.now();
     const range = rangeOf(query, { caller, signal: 'metrics', nowMs });
     const reading = { columns: columns.of(caller.tenantId) };
@@ -29,7 +29,7 @@ export const showMetric = defineOperation({
     const metric = await requireMetric(reading, name, { ...scope, range });
     const [labels, used] = await Promise.all([
       labelsOf(reading, { ...scope, metric: name, range }),
-      usesOfMetric(documents.of(caller.tenantId), name),
+      usesOfMetric({ ...reading, documents: documents.of(caller.tenantId), translation: promql.translation }, name),
     ]);
     return { ...metric, labels, used };
   },

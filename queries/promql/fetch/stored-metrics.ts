@@ -1,4 +1,5 @@
 /** Stored metrics, by the names that their series have in Prometheus. */
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { partNameOf, partsOf, type Translation } from '../otlp/labels.ts';
 import { escapes, type NamedMetric } from '../otlp/names.ts';
 import type { Matcher } from '../series.ts';
@@ -41,7 +42,19 @@ export const metricsNamed = async (
       : '';
     condition = ` AND (metric = {exact:String} OR ${starts.join(' OR ')}${others})`;
   }
-  const rows = await scope.columns.query<{
+  const stored = await metricsWhere(scope.columns, `${sql}${condition}`, { ...parameters, ...values });
+  const tests = names.map(testOf);
+  return stored.filter((metric) =>
+    namesOf(metric, scope.translation).some((name) => tests.every((test) => test(name))),
+  );
+};
+
+const metricsWhere = async (
+  columns: TenantColumns,
+  condition: string,
+  parameters: Parameters<TenantColumns['query']>[1],
+): Promise<StoredMetric[]> => {
+  const rows = await columns.query<{
     readonly name: string;
     readonly of_source: string;
     readonly of_kind: string;
@@ -49,19 +62,27 @@ export const metricsNamed = async (
     readonly of_monotonic: boolean;
   }>(
     `SELECT metric AS name, source AS of_source, kind AS of_kind, series.unit AS of_unit, monotonic AS of_monotonic
-    FROM series WHERE ${sql}${condition} GROUP BY ALL`,
-    { ...parameters, ...values },
+    FROM series WHERE ${condition} GROUP BY ALL`,
+    parameters,
   );
-  const tests = names.map(testOf);
-  return rows
-    .map((row) => ({
-      metric: row.name,
-      source: row.of_source,
-      kind: row.of_kind,
-      unit: row.of_unit,
-      monotonic: row.of_monotonic,
-    }))
-    .filter((metric) => namesOf(metric, scope.translation).some((name) => tests.every((test) => test(name))));
+  return rows.map((row) => ({
+    ...{ metric: row.name, source: row.of_source, kind: row.of_kind },
+    ...{ unit: row.of_unit, monotonic: row.of_monotonic },
+  }));
+};
+
+/** Names of these metrics' series in Prometheus, whenever they had points. */
+export const promqlNamesOf = async (
+  columns: TenantColumns,
+  metrics: readonly string[],
+  translation: Translation,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+  const found = new Map(metrics.map((metric) => [metric, new Set<string>()]));
+  if (metrics.length === 0) return found;
+  const condition = 'tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}';
+  for (const stored of await metricsWhere(columns, condition, { metrics }))
+    for (const name of namesOf(stored, translation)) found.get(stored.metric)?.add(name);
+  return found;
 };
 
 /** Names of a stored metric's series in Prometheus. */

@@ -1,0 +1,90 @@
+/** Who uses a metric: saved queries and alert rules, in every kind of query that names it. */
+import test from 'ava';
+import { usesOfMetrics } from '../../queries/metrics/uses.ts';
+import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { type MetricTables, openMetricTables, type TestSeries } from './metric-points.ts';
+
+let tables: MetricTables;
+test.before(async () => {
+  tables = await openMetricTables();
+  await tables.put([{ tenant: 'users', series }]);
+});
+test.after.always(() => tables.close());
+
+const series: readonly TestSeries[] = [
+  { id: 1, metric: 'shop.items', kind: 'sum', monotonic: true },
+  { id: 2, metric: 'shop.wait', kind: 'histogram', unit: 's' },
+  { id: 3, metric: 'shop.idle' },
+  { id: 4, metric: 'up', source: 'prometheus' },
+];
+
+const documentsOf = (held: Readonly<Record<string, readonly object[]>>): Pick<TenantDocuments, 'collection'> => ({
+  collection: ((definition: CollectionDefinition<object>) => ({
+    list: async () => ({
+      items: (held[definition.name] ?? []).map((document, index) => ({
+        id: `${definition.name}-${index}`,
+        ...document,
+      })),
+      nextCursor: null,
+    }),
+  })) as unknown as TenantDocuments['collection'],
+});
+
+const uses = async (held: Readonly<Record<string, readonly object[]>>) =>
+  usesOfMetrics(
+    {
+      columns: tables.columns.of('users'),
+      documents: documentsOf(held),
+      translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
+    },
+    series.map(({ metric }) => metric),
+  );
+
+/** Metrics that a rule with this query uses. */
+const used = async (query: object): Promise<string[]> => {
+  const found = await uses({ 'alert-rules': [{ name: 'rule', condition: { kind: 'threshold', query } }] });
+  return [...found].flatMap(([metric, { uses: own }]) => (Array.isArray(own) && own.length > 0 ? [metric] : []));
+};
+
+test('an alert rule uses the metric of its query, of each query of its formula, and what its PromQL reads', async (t) => {
+  const builder = { kind: 'metric', metric: 'shop.items', overTime: 'rate' };
+  t.deepEqual(await used(builder), ['shop.items']);
+  t.deepEqual(
+    await used({
+      kind: 'formula',
+      expression: 'a / b',
+      queries: { a: builder, b: { kind: 'promql', expression: 'up' } },
+    }),
+    ['shop.items', 'up'],
+  );
+  t.deepEqual(await used({ kind: 'promql', expression: 'sum(up == 0)' }), ['up']);
+});
+
+test('PromQL uses an OTLP metric by the names that its series have in Prometheus', async (t) => {
+  const inPromql = (expression: string) => used({ kind: 'promql', expression });
+  t.deepEqual(await inPromql('rate(shop_items_total[5m])'), ['shop.items']);
+  t.deepEqual(await inPromql('histogram_quantile(0.9, sum by (le) (rate(shop_wait_seconds_bucket[5m])))'), [
+    'shop.wait',
+  ]);
+  t.deepEqual(await inPromql('{"shop.idle"} or shop_idle'), ['shop.idle']);
+  t.deepEqual(await inPromql('{__name__=~"shop_(idle|items_total)"}'), ['shop.items', 'shop.idle']);
+  t.deepEqual(await inPromql('label_replace(absent(nothing{job="up"}), "shop_idle", "up", "", "")'), []);
+});
+
+test('what was looked at is told, with how many documents there are of each kind', async (t) => {
+  const found = await uses({
+    'saved-queries': [{ name: 'mine', visibility: 'private', query: { kind: 'promql', expression: 'up' } }],
+    'alert-rules': [{ name: 'Up', condition: { kind: 'absence', query: { kind: 'metric', metric: 'up' } } }],
+  });
+  t.deepEqual(found.get('up'), {
+    uses: [
+      { what: 'saved queries', id: null, name: null },
+      { what: 'alert rules', id: 'alert-rules-0', name: 'Up' },
+    ],
+    lookedAt: [
+      { what: 'saved queries', documents: 1 },
+      { what: 'alert rules', documents: 1 },
+    ],
+  });
+  t.deepEqual(found.get('shop.idle')?.uses, []);
+});
