@@ -1,17 +1,12 @@
 import { readStack } from '../../runtime/errors/stack.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { severityNumbers } from '../../schemas/records/severity.ts';
+import { errorSeverity, severityNumberOf } from '../../schemas/records/severity.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { raisedOf, type Told } from './raised.ts';
 
 const warn = 13;
-const error = 17;
-
-/** 0 where neither number nor text says one. */
-const levelOf = (record: LogRecord): number =>
-  record.severityNumber > 0 ? record.severityNumber : (severityNumbers.get(record.severityText.toLowerCase()) ?? 0);
 
 const header = /\b([A-Za-z_$][\w$.\\]{0,150}(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
 
@@ -33,7 +28,7 @@ const toldBy = (record: LogRecord, level: number): Pick<Told, 'type' | 'message'
   const stack = record.attribute('exception.stacktrace');
   if (type !== undefined || message !== undefined || stack !== undefined)
     return { type: type ?? '', message: message ?? record.body, stack: stack ?? '' };
-  return level >= error ? exceptionIn(record.body) : undefined;
+  return level >= errorSeverity ? exceptionIn(record.body) : undefined;
 };
 
 /** As `GET /api/logs/{id}` knows the record. */
@@ -50,7 +45,7 @@ export const logErrors = defineProcessor({
   step(record, { emit }) {
     const { severityNumber } = record;
     if (severityNumber > 0 && severityNumber < warn) return;
-    const level = levelOf(record);
+    const level = severityNumberOf(record);
     if (level > 0 && level < warn) return;
     const told = toldBy(record, level);
     if (told === undefined) return;

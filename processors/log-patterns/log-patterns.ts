@@ -1,6 +1,7 @@
 import type { FoundPattern, ParameterValues, SeverityLevel } from '../../schemas/log-patterns.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { severityNumberOf } from '../../schemas/records/severity.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor, type StateDefinition } from '../engine/definition.ts';
@@ -40,21 +41,9 @@ const minutes: StateDefinition<Minutes> = {
   size: ({ entries, bytes }) => ({ entries, bytes, evicted: 0 }),
 };
 
-/** Names of severities that senders write without a number. */
-const levelNames: readonly (readonly [RegExp, SeverityLevel])[] = [
-  [/^(fatal|crit|emerg|alert|panic)/i, 'fatal'],
-  [/^(err|severe)/i, 'error'],
-  [/^warn/i, 'warn'],
-  [/^(info|notice)/i, 'info'],
-  [/^(debug|fine)/i, 'debug'],
-  [/^trace/i, 'trace'],
-];
-
-/** The range of the number, else what the text says. */
-const severityLevelOf = ({ severityNumber, severityText }: Pick<LogRecord, 'severityNumber' | 'severityText'>) =>
-  severityNumber > 0 && severityNumber <= 24
-    ? (severityLevels[Math.ceil(severityNumber / 4)] ?? 'unspecified')
-    : (levelNames.find(([name]) => name.test(severityText))?.[1] ?? 'unspecified');
+/** The range of the number, which the text may say. */
+const severityLevelOf = (record: Pick<LogRecord, 'severityNumber' | 'severityText'>): SeverityLevel =>
+  severityLevels[Math.ceil(severityNumberOf(record) / 4)] ?? 'unspecified';
 
 /** Keys name the fields of JSON and logfmt, and `1`, `2` … the variables of the text. */
 const parametersOf = (pattern: Pattern): ParameterValues[] => {

@@ -27,7 +27,7 @@ type Counter = z.output<typeof Counter>;
 /** The counters: unit, and where the number is found in detail. */
 const declared = {
   logs: ['{record}', 'count of GET /api/logs/aggregate'],
-  errorLogs: ['{record}', 'count of GET /api/logs/aggregate?search=severity_number:>=17'],
+  errorLogs: ['{record}', 'count of GET /api/logs/aggregate?search=severity:>=error'],
   logPatternsNew: ['{pattern}', 'items of GET /api/logs/patterns?only=new'],
   spans: ['{span}', 'sum of sends.spans of GET /api/services, and spans without a service'],
   requests: ['{request}', 'sum of figures.requests of GET /api/services, and requests without a service'],

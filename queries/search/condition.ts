@@ -6,7 +6,6 @@ import {
   type Field,
   scopeExpressions,
 } from '../../schemas/records/fields.ts';
-import { severityNumbers } from '../../schemas/records/severity.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import {
   attributeEquals,
@@ -14,6 +13,7 @@ import {
   bodyText,
   seriesHasAllWords,
   seriesTexts,
+  severityNumberSql,
   spanHasAllWords,
   spanTexts,
   traceIs,
@@ -33,8 +33,6 @@ const edges = [`(^|[^${letters}])`, `([^${letters}]|$)`] as const;
 /** Patterns consist of letters, so that nothing in them means something to RE2. */
 const phrasePattern = (words: readonly string[]): string => edges.join(words.join(`[^${letters}]+`));
 const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${letters}]*`));
-
-const severityExpression = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quote).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
@@ -65,7 +63,7 @@ class ConditionWriter {
       case 'number':
         return this.#numbers(search.field, search.interval);
       case 'severity':
-        return this.#interval(severityExpression, search.interval, (value) => String(value));
+        return this.#interval(severityNumberSql, search.interval, (value) => String(value));
       default:
         return this.#value(search);
     }

@@ -2,7 +2,7 @@
 import { type Field, type Reference, readReference, typeOfReference } from '../../schemas/records/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import { severityNumbers } from '../../schemas/records/severity.ts';
+import { severityNumberOf } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { lowered } from '../../schemas/tables/search.ts';
 import { parseSearch } from './parse.ts';
@@ -94,9 +94,6 @@ const textTest = (test: Exclude<ValueTest, { is: 'exists' }>): ((text: string) =
   }
 };
 
-const severityOf = ({ severityNumber, severityText }: LogRecord): number =>
-  severityNumber > 0 ? severityNumber : (severityNumbers.get(lowered(severityText)) ?? 0);
-
 /** What a condition costs, in steps: those that cost less are asked first. */
 const costOf = (search: Search): number => {
   switch (search.is) {
@@ -159,7 +156,7 @@ class PredicateWriter {
         return this.#number(search.field, search.interval);
       case 'severity': {
         const isWithin = within(search.interval, (one, other) => one < other);
-        return (record) => isWithin(severityOf(record as LogRecord));
+        return (record) => isWithin(severityNumberOf(record as LogRecord));
       }
       default: {
         const { reference, test } = search;

@@ -30,3 +30,15 @@ export const severityNumbers: ReadonlyMap<string, number> = new Map([
   ['emerg', 21],
   ['panic', 21],
 ]);
+
+/** Number of a log record's severity: its own, or that of its text where it has none; 0 where neither says one. Every part goes by it. */
+export const severityNumberOf = ({
+  severityNumber,
+  severityText,
+}: {
+  readonly severityNumber: number;
+  readonly severityText: string;
+}): number => (severityNumber > 0 ? severityNumber : (severityNumbers.get(severityText.toLowerCase()) ?? 0));
+
+/** The number from which on a record is an error. */
+export const errorSeverity = 17;

@@ -1,5 +1,7 @@
+import { errorSeverity } from '../records/severity.ts';
 import { durationBucketSql } from './durations.ts';
 import { identityDecides, tenancy } from './parts.ts';
+import { severityNumberSql } from './search.ts';
 import { isRequest } from './span-metrics.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
@@ -19,7 +21,7 @@ export const resourceActivityTable = defineTable({
     service: 'LowCardinality(String)',
     resource_id: 'UInt64',
     logs: 'SimpleAggregateFunction(sum, UInt64)',
-    /** Log records of severity ERROR and above. */
+    /** Log records of severity ERROR and above, by `severityNumberOf`. */
     error_logs: 'SimpleAggregateFunction(sum, UInt64)',
     spans: 'SimpleAggregateFunction(sum, UInt64)',
     /** Spans that are requests (`isRequest`), and those of them with an error. */
@@ -49,7 +51,7 @@ export const logActivityView: MaterializedView = {
   name: 'log_activity_view',
   from: 'logs',
   to: 'resource_activity',
-  select: activityOf('logs', 'count() AS logs, countIf(severity_number >= 17) AS error_logs'),
+  select: activityOf('logs', `count() AS logs, countIf(${severityNumberSql} >= ${errorSeverity}) AS error_logs`),
 };
 
 export const spanActivityView: MaterializedView = {

@@ -2,7 +2,11 @@
  * Indexes of what people search by, and the exact expressions that use them. The engine uses an index only when a query
  * spells its expression the same way, so reads take these from here and never spell them themselves.
  */
+import { severityNumbers } from '../records/severity.ts';
 import { quote } from './literal.ts';
+
+/** `severityNumberOf` of a row of `logs`. */
+export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quote).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
 /** Words of a body, in lower case (ASCII; other letters as they are). */
 export const bodyText = 'lower(body)';

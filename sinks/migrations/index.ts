@@ -19,6 +19,7 @@ import { findTracesSooner } from './012-find-traces-sooner.ts';
 import { fewerWrongGranules } from './013-fewer-wrong-granules.ts';
 import { keepNativeHistograms } from './014-keep-native-histograms.ts';
 import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
+import { countErrorsByText } from './016-count-errors-by-text.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   fewerWrongGranules,
   keepNativeHistograms,
   cheaperFreshWords,
+  countErrorsByText,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

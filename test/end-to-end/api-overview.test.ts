@@ -21,7 +21,7 @@ test.before(async () => {
     "INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, offset) SELECT 'a', 'shop', toStartOfMinute(now()), 'cart', toString(number), 'error', 5, 'log-pattern-counts', now64(3), number FROM numbers(3)",
   );
   await harness.columns.execute(
-    `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, service, severity_number, body) SELECT 'a', 'shop', now64(3), toDateTime64(${minute / 1000 - 1800}, 9, 'UTC') + number, 'cart', 9 + number, 'x' FROM numbers(12)`,
+    `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, service, severity_number, severity_text, body) SELECT 'a', 'shop', now64(3), toDateTime64(${minute / 1000 - 1800}, 9, 'UTC') + number, 'cart', number < 2 ? 0 : 9 + number, number < 2 ? 'crit' : '', 'x' FROM numbers(12)`,
   );
   const hour = `toStartOfHour(toDateTime(${minute / 1000}, 'UTC'))`;
   await harness.columns.execute(
@@ -56,7 +56,7 @@ for (const scope of ['', '&projectId=money', '&scope=account'])
     const deployments: Item[] = (await ask(`/api/deployments?${asked}${scope === '' ? '&scope=account' : ''}`)).items;
     const expected = {
       logs: await count(`/api/logs/aggregate?${asked}`),
-      errorLogs: await count(`/api/logs/aggregate?${asked}&search=${encodeURIComponent('severity_number:>=17')}`),
+      errorLogs: await count(`/api/logs/aggregate?${asked}&search=${encodeURIComponent('severity:>=error')}`),
       logPatternsNew: patterns.length,
       spans: sum(({ sends }) => sends.spans),
       requests: sum(({ figures }) => figures.requests ?? 0),
