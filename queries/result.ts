@@ -63,6 +63,7 @@ export const Result = z.strictObject({
     .union([z.strictObject({ landedUpTo: z.string() }), Unknown])
     .describe('Up to which time of reception records have landed, of those that the query reads'),
   partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+  hint: z.string().optional().describe('Of an answer without values: why that may be, and what to do'),
 });
 export type Result = z.output<typeof Result>;
 export type Series = z.output<typeof Series>;

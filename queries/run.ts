@@ -6,6 +6,7 @@ import type { Answer, Asked } from './answer.ts';
 import { invalid } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
+import { hintOfMetric } from './metrics/hint.ts';
 import { runMetric } from './metrics/metric.ts';
 import { runPromql } from './promql/run-promql.ts';
 import { Query } from './query.ts';
@@ -44,6 +45,7 @@ export const run = async (asked: AskedQuery, reading: Reading, { signal, ...opti
       answerTo(query, counted, { ...options, signal: ending }),
       freshnessOf(query, counted),
     ]);
+    const hint = query.kind === 'metric' ? await hintOfMetric(query, answer, counted) : undefined;
     return {
       ...answer,
       from: formatTime(options.range.from),
@@ -51,6 +53,7 @@ export const run = async (asked: AskedQuery, reading: Reading, { signal, ...opti
       stepMs: options.stepMs ?? null,
       cost: { ...cost, elapsedMs: performance.now() - started, isCached: false },
       freshness,
+      ...(hint === undefined ? {} : { hint }),
     };
   } catch (error) {
     failed.abort(error);

@@ -20,7 +20,7 @@ import {
 } from './numbers.ts';
 import { type Group, inParts, type MetricLimits, metricLimits, type Plan, requireCells, type Values } from './plan.ts';
 import { type SelectedSeries, selectSeries, unitOf } from './selection.ts';
-import { type PointSource, type Windows, windowsOf } from './windows.ts';
+import { type PointSource, pointsCondition, type Windows, windowsOf } from './windows.ts';
 
 /**
  * Answers a metric query: series with a step, a table without. Throws a `QueryError` where the function means nothing for the metric's kind
@@ -130,7 +130,26 @@ const numbers = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => 
         { ...part, groups: part.members.map((at) => groupOf[at] ?? 0), members: source.ids },
       );
     });
+  if (cells.points === 0 && reads[0]?.table === 'summaries' && query.overTime === 'quantile')
+    await refuseQuantileOfNone(plan, reads);
   return valuesIn(cells, query, windows);
+};
+
+/** Senders decide which quantiles a summary has: no other can be computed from it. */
+const refuseQuantileOfNone = async ({ query, reading, series, windows }: Plan, reads: readonly Reads[]) => {
+  const ids = reads.flatMap(({ members }) => members.flatMap((member) => series[member]?.id ?? []));
+  const source: PointSource = { table: 'summaries', metrics: [query.metric], ids };
+  const rows = await reading.columns.query<{ quantile: string }>(
+    `SELECT toString(arrayJoin(summaries.quantiles)) AS quantile FROM summaries WHERE ${pointsCondition(source, windows, windows.hold)}
+    GROUP BY quantile ORDER BY toFloat64(quantile) LIMIT 20`,
+    { metrics: source.metrics },
+  );
+  const known = rows.map(({ quantile }) => quantile);
+  if (known.length === 0 || known.includes(String(query.quantile))) return;
+  throw invalid(
+    'quantile',
+    `${query.metric} is a summary of which senders compute ${known.join(', ')}: take one of these`,
+  );
 };
 
 /** How values of series become those of groups. `isMean`: each value comes with the count that it is to be divided by. */
@@ -169,10 +188,11 @@ export const sqlOf = (
   return pointsInWindows(samplesOf(source), windows, overTime, { quantile, isInOrder });
 };
 
-/** Of the quantiles that the sender computed; NaN where it did not compute this one. */
+/** Of the quantiles that the sender computed; without a value where it did not compute this one. */
 const summaryQuantile = (source: PointSource, quantile: number): Numbers => ({
   source,
-  value: `if(has(summaries.quantiles, toFloat64(${quantile})), summaries.quantile_values[indexOf(summaries.quantiles, toFloat64(${quantile}))], nan)`,
+  value: `summaries.quantile_values[indexOf(summaries.quantiles, toFloat64(${quantile}))]`,
+  condition: `has(summaries.quantiles, toFloat64(${quantile}))`,
   integer: 'toInt64(0)',
   counter: 'toFloat64(0)',
 });

@@ -16,6 +16,8 @@ export interface Numbers {
   readonly divisor?: string;
   /** Of whatever falls only when the counter begins anew. */
   readonly counter: string;
+  /** Of the points that have the value; without it, all of them. */
+  readonly condition?: string;
 }
 
 export const samplesOf = (source: PointSource): Numbers => ({
@@ -78,7 +80,7 @@ export const pointsInWindows = (
 };
 
 /** The newest value at the end of each window. Of a window only its newest point matters, and of what lies before the range too. */
-export const newestInWindows = ({ source, value, integer }: Numbers, windows: Windows): string => {
+export const newestInWindows = ({ source, value, integer, condition }: Numbers, windows: Windows): string => {
   const { holding, indexOf, isWithin } = windowSql(windows);
   return `SELECT series_id, arrayJoin(${holding('t', 'next')}) AS w, v AS a, toFloat64(0) AS b, x AS i, seen AS points FROM (
     SELECT series_id, t, newest.1 AS v, newest.2 AS x, newest.3 AS stale, seen,
@@ -86,7 +88,7 @@ export const newestInWindows = ({ source, value, integer }: Numbers, windows: Wi
     FROM (
       SELECT series_id, max(time) AS t, argMax(tuple(v, x, stale), time) AS newest, count() AS seen FROM (
         SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS time, ${value} AS v, ${integer} AS x, ${isStale} AS stale
-        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.hold)})
+        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.hold)}${condition === undefined ? '' : ` AND (${condition} OR ${isStale})`})
       GROUP BY series_id, if(${isWithin('time')}, ${indexOf('time')}, -1))) WHERE NOT stale`;
 };
 

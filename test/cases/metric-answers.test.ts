@@ -360,10 +360,6 @@ const inTables: Record<string, readonly [Asked, rows: unknown, unit?: string]> =
     { metric: 'summarized', overTime: 'quantile', quantile: 0.9, across: 'none' },
     [['one', 'cart', 3.5]],
   ],
-  'and NaN for others': [
-    { metric: 'summarized', overTime: 'quantile', quantile: 0.99, across: 'none' },
-    [['one', 'cart', 'NaN']],
-  ],
   'series are counted': [{ metric: 'requests', overTime: 'rate', across: 'count' }, [[2]], '{series}'],
   'every series by itself has all its labels': [
     { metric: 'requests', overTime: 'increase', across: 'none', search: 'code:500' },
@@ -410,6 +406,11 @@ const refused: Record<string, readonly [Asked, path: string, message: RegExp]> =
     { metric: 'summarized', overTime: 'quantile', quantile: 0.9 },
     'across',
     /must be none: summarized is a summary/,
+  ],
+  'a quantile that the sender of a summary did not compute': [
+    { metric: 'summarized', overTime: 'quantile', quantile: 0.99, across: 'none' },
+    'quantile',
+    /^summarized is a summary of which senders compute 0.5, 0.9: take one of these$/,
   ],
   'a quantile without its number': [{ metric: 'level', overTime: 'quantile' }, 'quantile', /is required/],
   'groups of every series by itself': [
