@@ -53,7 +53,6 @@ export interface CatalogueQuestion extends ProjectScope {
 
 interface Row {
   readonly name: string;
-  readonly about: string;
   readonly label_names: readonly string[];
   readonly service_names: readonly string[];
   readonly series_count: string;
@@ -84,24 +83,34 @@ export const listCatalogue = async (
   );
   const shown = names.slice(0, limit).map(({ name }) => name);
   if (shown.length === 0) return { items: [], more: undefined };
-  const [rows, variants] = await Promise.all([
+  const [rows, descriptions, variants] = await Promise.all([
     columns.query<Row>(
-      `SELECT metric AS name, any(series.description) AS about, arraySort(arrayDistinct(arrayFlatten(groupUniqArray(1000)(mapKeys(attributes))))) AS label_names,
+      `SELECT metric AS name, arraySort(arrayDistinct(arrayFlatten(groupUniqArray(1000)(mapKeys(attributes))))) AS label_names,
         arraySort(groupUniqArray(1000)(series.service)) AS service_names, toString(uniqExactIf(series_id, ${seriesSeen})) AS series_count,
         toString(toUnixTimestamp64Milli(min(series.first_seen))) AS first, toString(toUnixTimestamp64Milli(max(series.last_seen))) AS last
       FROM series WHERE ${sql} AND metric IN {names:Array(String)} GROUP BY metric ORDER BY metric`,
       { ...parameters, names: shown },
     ),
+    columns.query<{ readonly name: string; readonly about: string }>(
+      `SELECT metric AS name, argMax(description, metric_metadata.last_seen) AS about FROM metric_metadata
+      WHERE tenant_id = {tenant:String}${projectScopeCondition(question)} AND metric IN {names:Array(String)} AND description != '' GROUP BY metric`,
+      { ...projectScopeValues(question), names: shown },
+    ),
     columns.query<VariantRow>(
-      `SELECT metric AS name, kind AS of_kind, series.unit AS of_unit, temporality AS of_temporality, monotonic AS of_monotonic,
-        toString(uniqExact(series_id)) AS series_count, arraySort(groupUniqArray(100)(series.service)) AS service_names
-      FROM series WHERE ${sql} AND ${seriesSeen} AND metric IN {names:Array(String)} GROUP BY ALL
-      ORDER BY metric, uniqExact(series_id) DESC, of_kind, of_unit, of_temporality, of_monotonic LIMIT 20 BY metric`,
+      `SELECT metric AS name, of_kind, of_unit, of_temporality, of_monotonic,
+        toString(count()) AS series_count, arraySort(groupUniqArray(100)(of_service)) AS service_names
+      FROM (SELECT metric, series_id, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.temporality) AS of_temporality,
+          max(series.monotonic) AS of_monotonic, any(series.service) AS of_service
+        FROM series WHERE ${sql} AND ${seriesSeen} AND metric IN {names:Array(String)} GROUP BY metric, series_id)
+      GROUP BY ALL ORDER BY metric, count() DESC, of_kind, of_unit, of_temporality, of_monotonic LIMIT 20 BY metric`,
       { ...parameters, names: shown },
     ),
   ]);
+  const abouts = new Map(descriptions.map(({ name, about }) => [name, about]));
   return {
-    items: rows.map((row) => metricOf(row, variants.filter(({ name }) => name === row.name).map(variantOf))),
+    items: rows.map((row) =>
+      metricOf(row, abouts.get(row.name) ?? '', variants.filter(({ name }) => name === row.name).map(variantOf)),
+    ),
     more: names.length > limit ? shown.at(-1) : undefined,
   };
 };
@@ -137,13 +146,13 @@ const variantOf = (row: VariantRow): z.output<typeof Variant> => ({
   services: withoutEmpty(row.service_names),
 });
 
-const metricOf = (row: Row, variants: readonly z.output<typeof Variant>[]): CatalogueMetric => {
+const metricOf = (row: Row, description: string, variants: readonly z.output<typeof Variant>[]): CatalogueMetric => {
   const [first] = variants;
   return {
     name: row.name,
     type: first?.type ?? 'unknown',
     unit: first?.unit ?? '',
-    description: row.about,
+    description,
     temporality: first?.temporality ?? 'unspecified',
     monotonic: first?.monotonic ?? false,
     labels: [...row.label_names],

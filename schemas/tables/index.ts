@@ -11,7 +11,15 @@ import { fieldsTable } from './fields.ts';
 import { fileChangesTable, packageChangesTable } from './file-changes.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
-import { exemplarsTable, histogramsTable, samplesTable, seriesTable, summariesTable } from './metrics.ts';
+import {
+  exemplarsTable,
+  histogramsTable,
+  metricMetadataTable,
+  metricMetadataView,
+  samplesTable,
+  seriesTable,
+  summariesTable,
+} from './metrics.ts';
 import { notificationDeliveriesTable } from './notification-deliveries.ts';
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
@@ -27,6 +35,7 @@ export const allTables: readonly Table[] = [
   logsTable,
   spansTable,
   seriesTable,
+  metricMetadataTable,
   samplesTable,
   histogramsTable,
   summariesTable,
@@ -63,7 +72,7 @@ export const allTables: readonly Table[] = [
 export const declaredViews: readonly MaterializedView[] = [errorHoursView];
 
 export const allViews: readonly MaterializedView[] = [
-  ...[spanMetricsView, entitiesView, logActivityView, spanActivityView],
+  ...[spanMetricsView, entitiesView, logActivityView, spanActivityView, metricMetadataView],
   ...declaredViews,
 ];
 

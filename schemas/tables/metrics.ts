@@ -9,7 +9,7 @@ import {
   tenancy,
 } from './parts.ts';
 import { traceIndex } from './search.ts';
-import { defineTable } from './table.ts';
+import { defineTable, type MaterializedView } from './table.ts';
 
 /** What identifies a point's series within a tenant; leads every sorting key of the metric tables. */
 const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as const;
@@ -19,6 +19,9 @@ const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as c
  * in it.
  */
 export const seriesRowEveryMs = 3_600_000;
+
+/** Of a text that may be learnt later: one that is known stays, in whatever order rows merge. */
+const known = 'SimpleAggregateFunction(max, LowCardinality(String))';
 
 /**
  * Every distinct time series, once. `series_id` is 64 bits of a hash of metric name, kind, unit, temporality, resource,
@@ -33,13 +36,17 @@ export const seriesTable = defineTable({
   columns: {
     ...tenancy,
     ...seriesKey,
-    /** `gauge`, `sum`, `histogram`, `exponential_histogram`, `summary`; remote-write: the metadata's type, else `unknown`. */
-    kind: 'LowCardinality(String)',
+    /**
+     * `gauge`, `sum`, `histogram`, `exponential_histogram`, `summary`; remote-write: the metadata's type, else `unknown`, which comes after
+     * all others, so that a type that is known stays.
+     */
+    kind: 'SimpleAggregateFunction(min, LowCardinality(String))',
     /** OTLP's numbers: 0 unspecified, 1 delta, 2 cumulative. */
-    temporality: 'UInt8',
-    monotonic: 'Bool',
-    unit: 'LowCardinality(String)',
-    description: 'LowCardinality(String)',
+    temporality: 'SimpleAggregateFunction(max, UInt8)',
+    monotonic: 'SimpleAggregateFunction(max, Bool)',
+    unit: known,
+    /** One of those that were sent: the last one is in `metric_metadata`. */
+    description: known,
     /** OTLP's, as JSON sorted by key; empty for none. */
     metadata: 'LowCardinality(String)',
     /** `otlp` or `prometheus`. */
@@ -56,6 +63,38 @@ export const seriesTable = defineTable({
   orderBy: ['tenant_id', 'metric', 'series_id'],
   settings: identityDecides,
 });
+
+/**
+ * What senders say of metrics, a row for each thing that was said, with the last time. Remote-write 1.0 sends it apart from samples, under
+ * the name of the family; all else comes with series, from where a view takes it.
+ */
+export const metricMetadataTable = defineTable({
+  name: 'metric_metadata',
+  summary: 'Type, unit and description of metrics, with the last time that they were sent',
+  retention: 'metrics',
+  ageColumn: 'last_seen',
+  engine: 'AggregatingMergeTree',
+  columns: {
+    ...tenancy,
+    metric: 'LowCardinality(String)',
+    source: 'LowCardinality(String)',
+    kind: 'LowCardinality(String)',
+    monotonic: 'Bool',
+    unit: 'LowCardinality(String)',
+    description: 'String',
+    last_seen: "SimpleAggregateFunction(max, DateTime64(3, 'UTC'))",
+  },
+  orderBy: ['tenant_id', 'metric', 'project_id', 'source', 'kind', 'monotonic', 'unit', 'description'],
+});
+
+export const metricMetadataView: MaterializedView = {
+  name: 'metric_metadata_view',
+  from: 'series',
+  to: 'metric_metadata',
+  select: `SELECT tenant_id, project_id, metric, source, kind, monotonic, unit, description, max(series.last_seen) AS last_seen
+FROM series WHERE kind != 'unknown' OR description != ''
+GROUP BY tenant_id, project_id, metric, source, kind, monotonic, unit, description`,
+};
 
 const pointColumns = {
   ...tenancy,

@@ -20,6 +20,7 @@ import { fewerWrongGranules } from './013-fewer-wrong-granules.ts';
 import { keepNativeHistograms } from './014-keep-native-histograms.ts';
 import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
 import { countErrorsByText } from './016-count-errors-by-text.ts';
+import { keepLaterMetadata } from './017-keep-later-metadata.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   keepNativeHistograms,
   cheaperFreshWords,
   countErrorsByText,
+  keepLaterMetadata,
 ];
 
 const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {

@@ -1,4 +1,5 @@
 import { MessageUsage } from './message-usage.ts';
+import { MetadataRows } from './metadata-rows.ts';
 import { OtlpMetrics } from './otlp-metrics.ts';
 import { MetricTables } from './point-columns.ts';
 import { RemoteWrite } from './remote-write.ts';
@@ -10,13 +11,14 @@ import { SeriesRows } from './series-rows.ts';
 export const metricScanner = (): Scanner => {
   const resources = new ResourceRows();
   const series = new SeriesRows();
+  const metadata = new MetadataRows();
   const tables = new MetricTables();
   const usage = new MessageUsage();
   const otlp = new OtlpMetrics(resources, series, tables, usage);
-  const remoteWrite = new RemoteWrite(series, tables, usage);
+  const remoteWrite = new RemoteWrite(series, metadata, tables, usage);
   return {
-    tables: [resources.rows, series.rows, ...tables.rows, usage.rows],
-    seen: [resources.seen, series.seen],
+    tables: [resources.rows, series.rows, metadata.rows, ...tables.rows, usage.rows],
+    seen: [resources.seen, series.seen, metadata.seen],
     scan: scanMembers(usage, (body, format, source) => {
       if (format === 'otlp') otlp.body(body, source);
       else remoteWrite.body(body, format, source);

@@ -18,7 +18,7 @@ const maxFamilies = 50_000;
 
 /**
  * Metadata of 1.0 requests, which comes in requests of its own: what this worker received for a tenant's project. Best
- * effort: a series seen first is `unknown` until its row is written again in the next hour.
+ * effort: the row of a series that was seen first says `unknown` until the next hour. `metric_metadata` has it at once.
  */
 export class MetadataMemory {
   readonly #families = new Map<string, Metadata>();

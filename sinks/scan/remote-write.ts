@@ -3,6 +3,7 @@ import { numberOf, WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
 import { Murmur } from './hash.ts';
 import type { MessageUsage } from './message-usage.ts';
+import type { MetadataRows } from './metadata-rows.ts';
 import { NativeHistogram } from './native-histogram.ts';
 import { staleHigh, staleLow } from './otlp-points.ts';
 import type { MetricTables } from './point-columns.ts';
@@ -20,6 +21,7 @@ const versions = {
 /** Remote-write requests as rows of samples, native histograms and exemplars, and of the series they belong to. */
 export class RemoteWrite {
   readonly #series: SeriesRows;
+  readonly #said: MetadataRows;
   readonly #tables: MetricTables;
   readonly #usage: MessageUsage;
   readonly #memory = new MetadataMemory();
@@ -43,8 +45,9 @@ export class RemoteWrite {
   readonly #sort = (): void => this.#sortLabels();
   readonly #context = (): SeriesContext => this.#contextOf();
 
-  constructor(series: SeriesRows, tables: MetricTables, usage: MessageUsage) {
+  constructor(series: SeriesRows, said: MetadataRows, tables: MetricTables, usage: MessageUsage) {
     this.#series = series;
+    this.#said = said;
     this.#tables = tables;
     this.#usage = usage;
   }
@@ -92,7 +95,7 @@ export class RemoteWrite {
     reader.expect(end);
   }
 
-  #learn(reader: WireCursor, end: number, { tenantId, projectId }: RowSource): void {
+  #learn(reader: WireCursor, end: number, source: RowSource): void {
     let type = 0;
     const texts = { family: '', description: '', unit: '' };
     while (reader.at < end) {
@@ -105,7 +108,9 @@ export class RemoteWrite {
     }
     reader.expect(end);
     const { family, description, unit } = texts;
-    this.#memory.learn(tenantId, projectId, family, { kind: kindOf(type), description, unit });
+    const metadata = { kind: kindOf(type), description, unit };
+    this.#memory.learn(source.tenantId, source.projectId, family, metadata);
+    this.#said.write(family, metadata, source);
   }
 
   #timeSeries(reader: WireCursor, end: number): void {

@@ -72,8 +72,15 @@ test.serial('rows of the first form stay, can be searched and are in the invento
   await columns.execute(
     "INSERT INTO resources (tenant_id, resource_id, attributes, first_seen, last_seen) VALUES ('a', 1, map('service.name', 'shop', 'host.name', 'h1'), '2026-01-01', '2026-01-02')",
   );
+  await columns.execute(
+    "INSERT INTO series (tenant_id, metric, series_id, kind, description, source, last_seen) VALUES ('a', 'warm', 1, 'gauge', 'how warm', 'otlp', '2026-01-02'), ('a', 'bare', 2, 'unknown', '', 'prometheus', '2026-01-02')",
+  );
   t.is(await migrate(columns, silent), migrations.length - 1);
   const tenant = columns.of('a');
+  t.deepEqual(
+    await tenant.query('SELECT metric, kind, description FROM metric_metadata WHERE tenant_id = {tenant:String}'),
+    [{ metric: 'warm', kind: 'gauge', description: 'how warm' }],
+  );
   const rows = await tenant.query(
     `SELECT body FROM logs WHERE tenant_id = {tenant:String} AND ${bodyHasAllWords('failed payment')} AND ${attributeEquals('{key:String}', '{value:String}')}`,
     { key: 'user', value: '7' },

@@ -1,5 +1,6 @@
 /** What senders say of metrics, and how many series there are, as Prometheus answers it. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import { seriesRowEveryMs } from '../../../schemas/tables/metrics.ts';
 import { metricNameOf, unitNameOf } from '../otlp/names.ts';
 import { type Scope, scopeCondition, type Window } from './scope.ts';
 import { namesOf } from './stored-metrics.ts';
@@ -32,20 +33,25 @@ const familyOf = (name: string, kind: string): string => {
   return kind === 'summary' ? name.replace(/_(?:sum|count)$/, '') : name;
 };
 
-/** Metadata by the family's name, in order; of one name several where senders disagree. */
+/** Metadata by the family's name, in order; of one name several where senders disagree, the last that was sent first. */
 export const readMetadata = async (scope: Scope, window: Window): Promise<Map<string, MetricMetadata[]>> => {
-  const { sql, parameters } = scopeCondition(scope, window);
-  const rows = await scope.columns.query<Row>(
-    `SELECT metric AS name, source AS of_source, kind AS of_kind, series.unit AS of_unit, monotonic AS of_monotonic, series.description AS help
-    FROM series WHERE ${sql} GROUP BY ALL ORDER BY name, of_kind, of_unit, help`,
+  const { sql, parameters } = scopeCondition(scope, window, 'metric_metadata');
+  const rows = await scope.columns.query<Row & { readonly seen: string }>(
+    `SELECT metric AS name, source AS of_source, kind AS of_kind, unit AS of_unit, monotonic AS of_monotonic, description AS help,
+      toString(toUnixTimestamp64Milli(max(metric_metadata.last_seen))) AS seen
+    FROM metric_metadata WHERE ${sql} GROUP BY ALL ORDER BY max(metric_metadata.last_seen) DESC, name, of_kind, of_unit, help`,
     parameters,
   );
   const found = new Map<string, MetricMetadata[]>();
-  for (const { name, of_source, of_kind: kind, of_unit: unit, of_monotonic: monotonic, help } of rows) {
+  const lastSeenMs = new Map<string, number>();
+  for (const { name, of_source, of_kind: kind, of_unit: unit, of_monotonic: monotonic, help, seen } of rows) {
     const isOtlp = of_source === 'otlp';
-    if (!isOtlp && kind === 'unknown' && help === '') continue;
     const { strategy } = scope.translation;
     const family = isOtlp ? metricNameOf({ metric: name, kind, monotonic, unit }, strategy) : familyOf(name, kind);
+    // What is still sent has a row in each hour: without one it was replaced.
+    const lastMs = lastSeenMs.get(family) ?? Number(seen);
+    lastSeenMs.set(family, lastMs);
+    if (Number(seen) < lastMs - seriesRowEveryMs) continue;
     const type = kind === 'sum' && !monotonic ? 'gauge' : (types[kind] ?? kind);
     const metadata = { type, help, unit: isOtlp ? unitNameOf(unit, strategy) : unit };
     const known = found.get(family) ?? [];

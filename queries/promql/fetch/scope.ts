@@ -22,17 +22,19 @@ export interface Window {
   readonly toMs: number;
 }
 
-const aliveCondition = "series.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
+const aliveCondition = (table: string): string =>
+  `${table}.last_seen >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')`;
 const aliveValues = ({ fromMs }: Window): { readonly alive: string } => ({
   alive: String(seenSinceMs(fromMs)),
 });
 
-/** What every statement over `series` is restricted by. */
+/** What every statement over `series`, or another table of what was seen, is restricted by. */
 export const scopeCondition = (
   { projectId }: Scope,
   window: Window,
+  table: 'series' | 'metric_metadata' = 'series',
 ): { readonly sql: string; readonly parameters: Record<string, string> } => ({
-  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition}`,
+  sql: `tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${aliveCondition(table)}`,
   parameters: { ...aliveValues(window), ...projectScopeValues({ projectId }) },
 });
 

@@ -1,0 +1,43 @@
+/**
+ * What is learnt of a series after its first row stays when its rows merge, and what senders say of metrics has a table of its own. It takes
+ * in what the rows of series say; what merges lost comes with the next hour.
+ */
+import type { Migration } from './migration.ts';
+
+const word = 'LowCardinality(String)';
+const said = 'tenant_id, project_id, metric, source, kind, monotonic, unit, description';
+const fromSeries = `SELECT ${said}, max(series.last_seen) AS last_seen
+FROM series WHERE kind != 'unknown' OR description != ''
+GROUP BY ${said}`;
+
+const changes: readonly string[] = [
+  `ALTER TABLE series MODIFY COLUMN kind SimpleAggregateFunction(min, ${word}), MODIFY COLUMN temporality SimpleAggregateFunction(max, UInt8),
+  MODIFY COLUMN monotonic SimpleAggregateFunction(max, Bool), MODIFY COLUMN unit SimpleAggregateFunction(max, ${word}),
+  MODIFY COLUMN description SimpleAggregateFunction(max, ${word})`,
+  `CREATE TABLE IF NOT EXISTS metric_metadata
+  (
+    tenant_id ${word},
+    project_id ${word},
+    metric ${word},
+    source ${word},
+    kind ${word},
+    monotonic Bool,
+    unit ${word},
+    description String,
+    last_seen SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
+  )
+  ENGINE = AggregatingMergeTree
+  ORDER BY (tenant_id, metric, project_id, source, kind, monotonic, unit, description)
+  SETTINGS non_replicated_deduplication_window = 10000`,
+  `CREATE MATERIALIZED VIEW IF NOT EXISTS metric_metadata_view TO metric_metadata AS ${fromSeries}`,
+  // Repeatable: the last time is a maximum.
+  `INSERT INTO metric_metadata (${said}, last_seen) ${fromSeries}`,
+];
+
+export const keepLaterMetadata: Migration = {
+  id: 17,
+  name: 'keep later metadata',
+  async up(columns) {
+    for (const change of changes) await columns.execute(change);
+  },
+};

@@ -1,0 +1,49 @@
+import { metricMetadataTable } from '../../schemas/tables/metrics.ts';
+import { NumberColumn, WordsColumn } from '../native/fixed.ts';
+import { type Rows, rowsOf } from '../native/rows.ts';
+import { DictionaryColumn, StringColumn } from '../native/strings.ts';
+import { Murmur } from './hash.ts';
+import type { Metadata } from './remote-write-metadata.ts';
+import { SeenIds } from './seen.ts';
+import { hourOf, type RowSource } from './source.ts';
+
+/** Rows of the metadata that remote-write 1.0 sends apart from samples: when a thing is new, and once an hour while it is sent. */
+export class MetadataRows {
+  readonly seen = new SeenIds();
+  readonly #columns = {
+    tenant_id: new DictionaryColumn(),
+    project_id: new DictionaryColumn(),
+    metric: new DictionaryColumn(),
+    source: new DictionaryColumn(),
+    kind: new DictionaryColumn(),
+    monotonic: new NumberColumn('Bool'),
+    unit: new DictionaryColumn(),
+    description: new StringColumn(),
+    last_seen: new WordsColumn("DateTime64(3, 'UTC')"),
+  } as const;
+  readonly rows: Rows = rowsOf(metricMetadataTable, this.#columns);
+  readonly #said = new StringColumn();
+  readonly #hash = new Murmur();
+
+  /** Writes the row of a family where it is due. */
+  write(family: string, { kind, unit, description }: Metadata, source: RowSource): void {
+    const said = this.#said;
+    said.reset();
+    for (const text of [source.projectId, family, kind, unit, description]) said.pushText(text);
+    this.#hash.seed(0).update(said.bytes, 0, said.length);
+    const tenant = this.seen.tenant(source.tenantId);
+    let slot = this.seen.find(tenant, this.#hash);
+    if (slot < 0) slot = this.seen.add(tenant, this.#hash, 0, 0);
+    if (!this.seen.claim(slot, hourOf(source.receivedAtMs))) return;
+    const columns = this.#columns;
+    columns.tenant_id.pushText(source.tenantId);
+    columns.project_id.pushText(source.projectId);
+    columns.metric.pushText(family);
+    columns.source.pushText('prometheus');
+    columns.kind.pushText(kind);
+    columns.monotonic.push(kind === 'counter' ? 1 : 0);
+    columns.unit.pushText(unit);
+    columns.description.pushText(description);
+    columns.last_seen.pushInteger(source.receivedAtMs);
+  }
+}

@@ -1,0 +1,167 @@
+/** Type, unit and description of metrics: what a sender says later counts, whatever was merged. */
+import test from 'ava';
+import { listCatalogue } from '../../queries/metrics/catalogue.ts';
+import { readMetadata } from '../../queries/promql/fetch/metadata-reads.ts';
+import type { Scope } from '../../queries/promql/fetch/scope.ts';
+import { compressSnappy } from '../../schemas/compression.ts';
+import type { Scanner } from '../../sinks/scan/scanner.ts';
+import {
+  messageOf,
+  metricsRequest,
+  openTables,
+  receivedAtMs,
+  scannerOf,
+  type Tables,
+  text,
+  writeRequest,
+} from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const hourMs = 3_600_000;
+
+/** Lands requests of one organization one after the other; each with the hours since the first. */
+const landing = async (tenantId: string) => {
+  let scanner: Scanner = await scannerOf('metrics');
+  let serial = 0;
+  const land = async (body: Uint8Array, hours: number, headers: object) => {
+    const message = messageOf([body], {
+      tenantId,
+      members: [
+        {
+          length: body.length,
+          size: body.length,
+          records: 1,
+          receivedAtMs: receivedAtMs + hours * hourMs,
+          source: '',
+          traceparent: '',
+        },
+      ],
+      ...headers,
+    });
+    return tables.land([message], { sink: 'metrics', scanner, serial: ++serial });
+  };
+  return {
+    /** What a process that starts knows. */
+    async restart() {
+      scanner = await scannerOf('metrics');
+    },
+    write: (request: object, hours = 0, version: 1 | 2 = 1) =>
+      land(compressSnappy(writeRequest(version, request)), hours, {
+        signal: 'metrics',
+        format: `remote-write-${version}`,
+        encoding: 'snappy',
+      }),
+    otlp: (name: string, description: string, hours: number) =>
+      land(
+        metricsRequest({
+          resourceMetrics: [
+            {
+              resource: { attributes: [text('service.name', 'cart')] },
+              scopeMetrics: [
+                {
+                  metrics: [
+                    {
+                      name,
+                      description,
+                      gauge: { dataPoints: [{ timeUnixNano: '1772359200000000001', asDouble: 1 }] },
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+        hours,
+        { signal: 'metrics' },
+      ),
+  };
+};
+
+const sample = (name: string) => ({
+  timeseries: [{ labels: [{ name: '__name__', value: name }], samples: [{ value: 1, timestamp: '1' }] }],
+});
+const about = (metricFamilyName: string, type: number, help: string, unit = '') => ({
+  metadata: [{ type, metricFamilyName, help, unit }],
+});
+
+const metadataOf = async (tenant: string, name: string, atHours = 4) => {
+  const scope: Scope = {
+    columns: tables.columns.of(tenant),
+    translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: false },
+  };
+  const all = await readMetadata(scope, { fromMs: receivedAtMs - hourMs, toMs: receivedAtMs + atHours * hourMs });
+  return all.get(name);
+};
+
+const catalogueOf = async (tenant: string, name: string) => {
+  const ns = (ms: number) => BigInt(ms) * 1_000_000n;
+  const { items } = await listCatalogue({ columns: tables.columns.of(tenant) }, {
+    range: { from: ns(receivedAtMs - hourMs), to: ns(receivedAtMs + 5 * hourMs) },
+    name,
+    limit: 10,
+  } as Parameters<typeof listCatalogue>[1]);
+  return items.map(({ type, unit, description }) => ({ type, unit, description }));
+};
+
+/** Asks before and after all parts are merged. */
+const merged = async (check: () => Promise<void>) => {
+  await check();
+  for (const table of ['series', 'metric_metadata']) await tables.columns.execute(`OPTIMIZE TABLE ${table} FINAL`);
+  await check();
+};
+
+test.serial('metadata of remote-write 1.0 that comes after the samples is there', async (t) => {
+  const { write } = await landing('later');
+  await write(sample('own_b'));
+  t.is(await metadataOf('later', 'own_b'), undefined);
+  await write(about('own_b', 2, 'how much', 'bytes'));
+  await merged(async () => {
+    t.deepEqual(await metadataOf('later', 'own_b'), [{ type: 'gauge', help: 'how much', unit: 'bytes' }]);
+  });
+});
+
+test.serial(
+  'the type of a series is known from the next hour on, also where a new process does not know it',
+  async (t) => {
+    const { write, restart } = await landing('hours');
+    await write(sample('own_c'));
+    await write(about('own_c', 1, 'how many', 'items'));
+    await write(sample('own_c'), 1);
+    await restart();
+    await write(sample('own_c'), 2);
+    await merged(async () => {
+      t.deepEqual(await metadataOf('hours', 'own_c'), [{ type: 'counter', help: 'how many', unit: 'items' }]);
+      t.like((await catalogueOf('hours', 'own_c'))[0], { type: 'counter', unit: 'items', description: 'how many' });
+    });
+    t.deepEqual(
+      await tables.read("SELECT kind, unit, temporality, monotonic FROM series FINAL WHERE tenant_id = 'hours'"),
+      [{ kind: 'counter', unit: 'items', temporality: 2, monotonic: true }],
+    );
+  },
+);
+
+test.serial('metadata that is sent again writes no row within the hour, and one where it changes', async (t) => {
+  const { write } = await landing('again');
+  t.is((await write(about('own_d', 2, 'first'))).rows['metric_metadata'], 1);
+  t.is((await write(about('own_d', 2, 'first'))).rows['metric_metadata'] ?? 0, 0);
+  t.is((await write(about('own_d', 2, 'second'))).rows['metric_metadata'], 1);
+  t.is((await write(about('own_d', 2, 'second'), 1)).rows['metric_metadata'], 1);
+});
+
+test.serial('a description that changes is the new one, of remote-write and of OTLP', async (t) => {
+  const { write, otlp } = await landing('changed');
+  await write(about('own_e', 2, 'zzz before'));
+  await write(about('own_e', 2, 'after'), 3);
+  await otlp('temperature', 'zzz before', 0);
+  await otlp('temperature', 'after', 3);
+  await merged(async () => {
+    t.deepEqual(await metadataOf('changed', 'own_e'), [{ type: 'gauge', help: 'after', unit: '' }]);
+    t.deepEqual(await metadataOf('changed', 'temperature'), [{ type: 'gauge', help: 'after', unit: '' }]);
+    t.is((await catalogueOf('changed', 'temperature'))[0]?.description, 'after');
+  });
+});
