@@ -5,6 +5,7 @@ import type { Page } from '../dashboard/html.ts';
 import { notFoundPage, pageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { asyncApiDocument } from './asyncapi.ts';
+import { gzipped } from './compression.ts';
 import { ApiError, FailedOperation } from './errors.ts';
 import { type DocumentedGroup, openApiDocument } from './openapi.ts';
 import type { Operation, Sent } from './operation.ts';
@@ -103,12 +104,18 @@ export const fixedPages = ({
   readonly groups: readonly DocumentedGroup[];
   readonly streams: readonly Stream[];
 }): Readonly<Record<string, (context: Context) => void | Promise<void>>> => {
-  const document = madeOnce(async () => JSON.stringify(await openApiDocument(operations, groups)));
-  const streamsDocument = madeOnce(async () => JSON.stringify(asyncApiDocument(streams, operations)));
+  const sendDocument = (make: () => Promise<unknown>): ((context: Context) => Promise<void>) => {
+    const document = madeOnce(async () => JSON.stringify(await make()));
+    const compressed = madeOnce(async () => gzipped(await document()));
+    return async (context) => {
+      context.state['gzipped'] = compressed;
+      send(context, json, await document());
+    };
+  };
   return {
     ...Object.fromEntries(streams.map(({ path }) => [path, notASocket])),
-    '/api/openapi.json': async (context) => send(context, json, await document()),
-    '/api/asyncapi.json': async (context) => send(context, json, await streamsDocument()),
+    '/api/openapi.json': sendDocument(() => openApiDocument(operations, groups)),
+    '/api/asyncapi.json': sendDocument(async () => asyncApiDocument(streams, operations)),
     '/api/docs': (context) => sendPage(context, referencePage),
   };
 };

@@ -8,6 +8,7 @@ import { holds } from '../resources/preconditions.ts';
 import { callerOf, refuseLowRights } from './admission.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { transactFor } from './changes.ts';
+import { compress } from './compression.ts';
 import { ApiError, apiErrorOf, FailedOperation } from './errors.ts';
 import type { DocumentedGroup } from './openapi.ts';
 import type { Operation, RawInput } from './operation.ts';
@@ -114,6 +115,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
       left = error instanceof ClientLeftError;
       if (!left) refuse(context, apiErrorOf(error), requestId, ports);
     });
+    if (!left) await compress(context);
     const operation = (context.state['operation'] as string | undefined) ?? 'none';
     const status = left ? clientLeft : String(context.status);
     metrics.add('oiq_api_requests_total', 1, { operation, status });
