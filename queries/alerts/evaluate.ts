@@ -16,7 +16,7 @@ import {
   unknown,
   vanished,
 } from './next-state.ts';
-import { type AlertRule, groupingOf, highestSeverity, isByPresence } from './rule.ts';
+import { type AlertRule, alertNameOf, groupingOf, highestSeverity, isByPresence } from './rule.ts';
 import {
   type AlertMemo,
   alertIdOf,
@@ -83,11 +83,14 @@ const filled = (templates: Labels, { labels, value, threshold = null }: ToldOf):
   );
 
 /** All labels of an alert: the group's, the rule's over them, its name; and the severity where neither has one. */
-export const alertLabels = (rule: Pick<AlertRule, 'name' | 'labels'>, told: ToldOf): Record<string, string> => ({
+export const alertLabels = (
+  rule: Pick<AlertRule, 'name' | 'alertName' | 'labels'>,
+  told: ToldOf,
+): Record<string, string> => ({
   severity: told.severity,
   ...Object.fromEntries(Object.entries(told.labels).map(([name, text]) => [name.slice(0, 256), text.slice(0, 16_384)])),
   ...filled(rule.labels, told),
-  alertname: rule.name,
+  alertname: alertNameOf(rule),
 });
 
 /** The annotations of an alert. */

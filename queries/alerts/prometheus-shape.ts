@@ -2,7 +2,7 @@
 import { msOf } from './durations.ts';
 import { alertAnnotations, alertLabels } from './evaluate.ts';
 import type { StandingAlert } from './history.ts';
-import type { AlertRule } from './rule.ts';
+import { type AlertRule, alertNameOf } from './rule.ts';
 
 export interface PrometheusAlert {
   readonly labels: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export const prometheusRules = (
     return {
       interval: rule.interval,
       rule: {
-        ...{ state: worst(own), name: rule.name, query: queryText(rule), duration: msOf(rule.for) / 1000 },
+        ...{ state: worst(own), name: alertNameOf(rule), query: queryText(rule), duration: msOf(rule.for) / 1000 },
         keepFiringFor: msOf(rule.keepFiringFor) / 1000,
         ...{ labels: rule.labels, annotations: rule.annotations, alerts: own, type: 'alerting' as const },
         health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),

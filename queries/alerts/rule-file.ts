@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { alertSeverities } from '../../schemas/alerts.ts';
 import { readYaml, YamlError } from '../yaml.ts';
 import { durationText, msOf } from './durations.ts';
-import { type AlertRule, AlertRuleFields } from './rule.ts';
+import { type AlertRule, AlertRuleFields, alertNameOf, type RuleOrigin } from './rule.ts';
 import { type Problem, problemsOf } from './rule-problems.ts';
 
 /** What became of one rule of a file. */
@@ -62,12 +62,12 @@ const texts = (value: unknown): Record<string, string> =>
 
 const known = new Set(['alert', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations']);
 
-/** A rule of a file as ours. Its group names it where another of the file has its name. */
-const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, name: string): unknown => {
+/** A rule of a file as ours. */
+const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
   const labels = { ...texts(group['labels']), ...texts(given['labels']) };
   const interval = durationIn(group['interval'], '1m');
   return {
-    name,
+    ...{ name: origin.alert, origin },
     condition: {
       kind: 'threshold',
       query: { kind: 'promql', expression: String(given['expr'] ?? '') },
@@ -110,13 +110,16 @@ const groupsOf = (text: string): readonly unknown[] | string => {
  * Reads a rule file: every rule with what became of it. Recording rules are not alert rules, and are told as a problem. `problem` says why
  * the file is none.
  */
-export const readRuleFile = (text: string): { readonly rules: readonly FileRule[]; readonly problem?: string } => {
+export const readRuleFile = (
+  text: string,
+  fileName = '',
+): { readonly rules: readonly FileRule[]; readonly problem?: string } => {
   const groups = groupsOf(text);
   if (typeof groups === 'string') return { rules: [], problem: groups };
-  const names = new Map<string, number>();
   const rules = groups.flatMap((each) => {
     const group = object(each);
     const groupName = String(group['name'] ?? '');
+    const names = new Map<string, number>();
     return list(group['rules']).map((one, index): FileRule => {
       const given = object(one);
       const place = `${groupName}.${index}`;
@@ -127,16 +130,61 @@ export const readRuleFile = (text: string): { readonly rules: readonly FileRule[
           problems: [{ path: 'alert', message: 'is missing: recording rules are not read' }],
         };
       const alert = String(given['alert']);
-      const seen = (names.get(alert) ?? 0) + 1;
-      names.set(alert, seen);
+      const nth = (names.get(alert) ?? 0) + 1;
+      names.set(alert, nth);
       const unknown = Object.keys(given)
         .filter((name) => !known.has(name))
         .map((path) => ({ path, message: 'is not known' }));
-      return placed(place, ruleOf(given, group, seen === 1 ? alert : `${alert} (${groupName} ${seen})`), unknown);
+      return placed(place, ruleOf(given, group, { file: fileName, group: groupName, alert, nth }), unknown);
     });
   });
   return { rules };
 };
+
+/** What is known of a rule before a file is read. */
+export type KnownRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
+
+/**
+ * Gives rules of files their names. One of the same origin has its name back; else one of the same name that is of no file is meant. Names
+ * are unique here and not in Prometheus: where the alert's is taken, the group is added, and `alertName` keeps it.
+ */
+export class RuleNames {
+  readonly #byOrigin = new Map<string, KnownRule>();
+  readonly #byName = new Map<string, KnownRule | undefined>();
+
+  constructor(known: Iterable<KnownRule>) {
+    for (const rule of known) this.#know(rule);
+  }
+
+  /** The rule under its name, and the known one that it replaces. */
+  take(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: KnownRule | undefined } {
+    const { origin } = rule;
+    if (origin === undefined) return { rule, replaces: this.#byName.get(rule.name) };
+    const ofNone = this.#byName.get(rule.name);
+    const replaces =
+      this.#byOrigin.get(keyOf(origin)) ?? (ofNone !== undefined && ofNone.origin === undefined ? ofNone : undefined);
+    const name = replaces?.name ?? this.#freeName(origin);
+    this.#know({ id: replaces?.id ?? '', name, origin });
+    return { rule: { ...rule, name, ...(name !== origin.alert && { alertName: origin.alert }) }, replaces };
+  }
+
+  #know(rule: KnownRule): void {
+    this.#byName.set(rule.name, rule);
+    if (rule.origin !== undefined) this.#byOrigin.set(keyOf(rule.origin), rule);
+  }
+
+  #freeName({ alert, group }: RuleOrigin): string {
+    let name = alert;
+    for (let count = 1; this.#byName.has(name); count++) {
+      const more = ` (${group.slice(0, 100)}${count === 1 ? '' : ` ${count}`})`;
+      name = alert.slice(0, longestName - more.length) + more;
+    }
+    return name;
+  }
+}
+
+const longestName = 256;
+const keyOf = ({ file, group, alert, nth }: RuleOrigin): string => JSON.stringify([file, group, alert, nth]);
 
 /** The expression of a rule whose query is PromQL, with its threshold; undefined for one that has no form in Prometheus. */
 const expressionOf = ({ condition }: AlertRule): string | undefined => {
@@ -157,7 +205,7 @@ const expressionOf = ({ condition }: AlertRule): string | undefined => {
   }
 };
 
-/** Rules as a rule file, a group for each interval; and the names of those that have no form there. */
+/** Rules as a rule file, in the groups that they came in, others in a group for each interval; and the names of those that have no form there. */
 export const writeRuleFile = (
   rules: readonly AlertRule[],
 ): { readonly text: string; readonly leftOut: readonly string[] } => {
@@ -170,11 +218,11 @@ export const writeRuleFile = (
       continue;
     }
     const severity = rule.condition.kind === 'threshold' ? rule.condition.thresholds[0]?.severity : undefined;
-    const key = `${rule.interval} ${rule.delay}`;
+    const key = JSON.stringify([rule.origin?.group ?? `every ${rule.interval}`, rule.interval, rule.delay]);
     groups.set(key, [
       ...(groups.get(key) ?? []),
       {
-        ...{ alert: rule.name, expr },
+        ...{ alert: alertNameOf(rule), expr },
         ...(msOf(rule.for) > 0 && { for: rule.for }),
         ...(msOf(rule.keepFiringFor) > 0 && { keep_firing_for: rule.keepFiringFor }),
         labels: { severity, ...rule.labels },
@@ -182,10 +230,17 @@ export const writeRuleFile = (
       },
     ]);
   }
+  const names = new Map<string, number>();
   const file = {
     groups: [...groups].map(([key, own]) => {
-      const [interval = '1m', delay = '0s'] = key.split(' ');
-      return { name: `every ${interval}`, interval, ...(delay !== '0s' && { query_offset: delay }), rules: own };
+      const [name, interval, delay] = JSON.parse(key) as [string, string, string];
+      const nth = (names.get(name) ?? 0) + 1;
+      names.set(name, nth);
+      return {
+        ...{ name: nth === 1 ? name : `${name} ${nth}`, interval },
+        ...(delay !== '0s' && { query_offset: delay }),
+        rules: own,
+      };
     }),
   };
   const note =

@@ -69,5 +69,7 @@ export const problemsOf = ({ condition, labels, annotations }: AlertRuleFields):
       return message === undefined ? [] : [{ path: `${field}.${name}`, message }];
     }),
   ),
-  ...(Object.hasOwn(labels, 'alertname') ? [{ path: 'labels.alertname', message: "is the rule's name" }] : []),
+  ...(Object.hasOwn(labels, 'alertname')
+    ? [{ path: 'labels.alertname', message: "is the rule's name: set alertName" }]
+    : []),
 ];

@@ -88,11 +88,29 @@ export type AlertCondition = z.output<typeof AlertCondition>;
 const labelName = z
   .string()
   .regex(/^[A-Za-z_][\w.]{0,255}$/, 'must be letters, digits, _ and ., and begin with none of the digits');
+/** Which rule of which file of Prometheus: a name may be there several times, the group's and the file's tell them apart. */
+export const RuleOrigin = z.strictObject({
+  file: z.string().max(256).describe('The name that the file was imported with; empty without one'),
+  group: z.string().max(256),
+  alert: z.string().max(256).describe('What the file calls it'),
+  nth: z.int().min(1).describe('1 for the first of this name in the group'),
+});
+export type RuleOrigin = z.output<typeof RuleOrigin>;
+
 const waiting = duration('0s', '30d').default('0s');
 
 /** What callers write of a rule. */
 export const AlertRuleFields = z.strictObject({
   name: z.string().min(1).max(256),
+  alertName: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('The label `alertname` of its alerts; without it the name. Several rules may have the same'),
+  origin: RuleOrigin.optional().describe(
+    'The rule of a file that it was made of: when the file is imported again, it is replaced',
+  ),
   description: z.string().max(4096).default(''),
   projectId: z.string().min(1).max(128).nullable().default(null).describe('The project that its alerts belong to'),
   enabled: z.boolean().default(true),
@@ -137,6 +155,9 @@ export interface AlertRule extends AlertRuleFields {
   readonly id: string;
   readonly version: number;
 }
+
+/** What Prometheus and Alertmanager call its alerts. */
+export const alertNameOf = ({ name, alertName = name }: Pick<AlertRule, 'name' | 'alertName'>): string => alertName;
 
 /** A rule as it was stored, in today's form; undefined where it cannot be read: it is of a later version, or was damaged. */
 export const readRule = (stored: object & { readonly id: string; readonly version: number }): AlertRule | undefined => {

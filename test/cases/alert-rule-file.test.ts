@@ -1,7 +1,8 @@
 /** Rule files of Prometheus: what is read, what is written, what is refused. */
 import test from 'ava';
+import { alertLabels } from '../../queries/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../queries/alerts/rule.ts';
-import { readRuleFile, writeRuleFile } from '../../queries/alerts/rule-file.ts';
+import { type KnownRule, RuleNames, readRuleFile, writeRuleFile } from '../../queries/alerts/rule-file.ts';
 
 const file = `
 groups:
@@ -95,3 +96,90 @@ for (const [text, problem] of [
   test(`${JSON.stringify(text)} is refused as a whole`, (t) => {
     t.regex(readRuleFile(text).problem ?? '', problem);
   });
+
+const twice = (group: string, expression: string): string => `
+groups:
+- name: ${group}
+  rules:
+  - {alert: Full, expr: '${expression} > 80', labels: {severity: warning}}
+  - {alert: Full, expr: '${expression} > 90', labels: {severity: critical}}
+`;
+
+/** Imports files one after the other, as the API does; what the rules are called, and which known ones they replace. */
+const imports = (...files: readonly (readonly [text: string, fileName: string])[]) => {
+  const known: KnownRule[] = [];
+  return files.map(([text, fileName]) => {
+    const names = new RuleNames(known);
+    return readRuleFile(text, fileName).rules.flatMap(({ rule: read }) => {
+      if (read === undefined) return [];
+      const { rule, replaces } = names.take(read);
+      if (replaces === undefined) known.push({ ...rule, id: `rule-${known.length}` });
+      return [{ rule, replaces: replaces?.id }];
+    });
+  });
+};
+
+test('rules of one name have names of their own, and the label that the file says', (t) => {
+  const [first = []] = imports([twice('disk', 'usage'), '']);
+  t.deepEqual(
+    first.map(({ rule }) => rule.name),
+    ['Full', 'Full (disk)'],
+  );
+  const told = { labels: {}, severity: 'warning', value: 1 } as const;
+  t.deepEqual(
+    first.map(({ rule }) => alertLabels(rule, told)),
+    [
+      { alertname: 'Full', severity: 'warning' },
+      { alertname: 'Full', severity: 'critical' },
+    ],
+  );
+  const { text } = writeRuleFile(saved(first.map(({ rule }) => rule)));
+  const names = (): string[] => [...text.matchAll(/alert: (.*)/g)].map(([, name = '']) => name);
+  t.deepEqual(names(), ['Full', 'Full']);
+  t.regex(text, /name: disk/);
+});
+
+test('a file that is imported again replaces its own rules, and no other file does', (t) => {
+  const disk = twice('disk', 'usage');
+  const [first, again, other, otherFile] = imports(
+    ...([
+      [disk, ''],
+      [disk, ''],
+      [twice('memory', 'usage'), ''],
+      [disk, 'windows.yml'],
+    ] as const),
+  );
+  const shown = (rules: typeof first) => rules?.map(({ rule, replaces }) => [rule.name, replaces]);
+  t.deepEqual(shown(first), [
+    ['Full', undefined],
+    ['Full (disk)', undefined],
+  ]);
+  t.deepEqual(shown(again), [
+    ['Full', 'rule-0'],
+    ['Full (disk)', 'rule-1'],
+  ]);
+  t.deepEqual(shown(other), [
+    ['Full (memory)', undefined],
+    ['Full (memory 2)', undefined],
+  ]);
+  t.deepEqual(shown(otherFile), [
+    ['Full (disk 2)', undefined],
+    ['Full (disk 3)', undefined],
+  ]);
+});
+
+test('a rule that is of no file is replaced by one of its name', (t) => {
+  const names = new RuleNames([{ id: 'own', name: 'Full', origin: undefined }]);
+  const [one] = readRuleFile(twice('disk', 'usage')).rules;
+  t.is(one?.rule && names.take(one.rule).replaces?.id, 'own');
+});
+
+test('what was exported is imported as the same rules', (t) => {
+  const [first = []] = imports([twice('disk', 'usage'), '']);
+  const { text } = writeRuleFile(saved(first.map(({ rule }) => rule)));
+  const [, again = []] = imports([twice('disk', 'usage'), ''], [text, '']);
+  t.deepEqual(
+    again.map(({ replaces }) => replaces),
+    ['rule-0', 'rule-1'],
+  );
+});

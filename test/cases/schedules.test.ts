@@ -19,7 +19,7 @@ import { savedDueMs } from '../../runtime/due-time.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
-import { type Log, silent } from '../../schemas/ports/log.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';

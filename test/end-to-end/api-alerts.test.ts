@@ -169,6 +169,13 @@ test('an imported rule of PromQL fires for the series that its expression answer
   const file =
     'groups: [{ name: queues, interval: 10s, rules: [{ alert: Queue, expr: queue > 0 }, { record: x, expr: y }] }]';
   const { items } = await ask('POST', '/api/alerts/rules/import', { file });
+  const otherFile = file.replace('queues', 'lines').replace('> 0', '> 1e9');
+  const [other] = (await ask('POST', '/api/alerts/rules/import', { file: otherFile })).items;
+  t.like(other, { name: 'Queue (lines)', outcome: 'created' });
+  t.like(await ask('GET', `/api/alerts/rules/${other.id}`), { name: 'Queue (lines)', alertName: 'Queue' });
+  const [again] = (await ask('POST', '/api/alerts/rules/import', { file: otherFile })).items;
+  t.like(again, { id: other.id, outcome: 'replaced' });
+  await ask('DELETE', `/api/alerts/rules/${other.id}`);
   t.deepEqual(
     items.map(({ outcome }: { outcome: string }) => outcome),
     ['created', 'refused'],

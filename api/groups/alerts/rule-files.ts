@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { AlertRule } from '../../../queries/alerts/rule.ts';
-import { type FileRule, readRuleFile, writeRuleFile } from '../../../queries/alerts/rule-file.ts';
+import {
+  type FileRule,
+  type KnownRule,
+  RuleNames,
+  readRuleFile,
+  writeRuleFile,
+} from '../../../queries/alerts/rule-file.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Caller } from '../../identity/caller.ts';
@@ -21,13 +27,12 @@ const Outcome = z.strictObject({
 
 /** Creates or replaces a rule of a file. */
 const take = async (
-  { place, rule, problems }: FileRule,
+  { place, rule: read, problems }: FileRule,
   scope: AuditedTransaction,
-  { caller, dryRun }: { readonly caller: Caller; readonly dryRun: boolean },
+  { caller, dryRun, names }: { readonly caller: Caller; readonly dryRun: boolean; readonly names: RuleNames },
 ): Promise<z.input<typeof Outcome>> => {
-  if (rule === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
-  const stored = scope.of(caller.tenantId).collection(collection);
-  const [known] = (await stored.list({ filter: { name: rule.name }, limit: 1 })).items;
+  if (read === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
+  const { rule, replaces: known } = names.take(read);
   const writer = alertRuleResource.writer(scope, caller);
   const document = { ...rule, queryVersion };
   const { name } = rule;
@@ -44,7 +49,7 @@ export const importAlertRules = defineOperation({
   path: '/api/alerts/rules/import',
   operationId: 'importAlertRules',
   summary:
-    'Make alert rules of a rule file of Prometheus: a rule of the same name is replaced, one that cannot be read refused',
+    'Make alert rules of a rule file of Prometheus: the rules that the file made before are replaced, those that cannot be read refused',
   role: 'editor',
   audit: ['alert-rule.create', 'alert-rule.update'],
   // Beyond what `yaml` takes, so that what is too long is named.
@@ -58,17 +63,27 @@ export const importAlertRules = defineOperation({
       .meta({
         examples: ['groups:\n- name: shop\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 5m\n'],
       }),
+    fileName: z
+      .string()
+      .max(256)
+      .default('')
+      .describe(
+        'Tells files apart whose groups and alerts have the same names: rules of another file stay as they are',
+      ),
     dryRun: z.boolean().default(false).describe('Only say what would become of each rule'),
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change }) {
-    const { rules, problem } = readRuleFile(body.file);
+    const { rules, problem } = readRuleFile(body.file, body.fileName);
     if (problem !== undefined) throw invalid('file', problem);
     if (rules.length > mostRules)
       throw invalid('file', `has ${rules.length} rules, and at most ${mostRules} are read at once: split it`);
     const items = await change(async (scope) => {
       const outcomes: z.input<typeof Outcome>[] = [];
-      for (const one of rules) outcomes.push(await take(one, scope, { caller, dryRun: body.dryRun }));
+      const known: KnownRule[] = [];
+      for await (const one of documentsIn(scope.of(caller.tenantId).collection(collection))) known.push(one);
+      const names = new RuleNames(known);
+      for (const one of rules) outcomes.push(await take(one, scope, { caller, dryRun: body.dryRun, names }));
       // A file may hold nothing that is new.
       scope.unchanged();
       return outcomes;
