@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { RuleAnswer } from '../../queries/alerts/answer.ts';
 import type { AlertRule } from '../../queries/alerts/rule.ts';
+import { staleSinceMs } from '../../queries/alerts/staleness.ts';
 import { errorsByService, evaluations, ruleOf, told, type Values } from './alert-evaluation.ts';
 
 type Case = readonly [
@@ -598,6 +599,15 @@ test('times that a clock which was ahead left behind do not hold up an alert', (
     ]).at(-1),
     '3 cart: recovering → inactive',
   );
+});
+
+test('a rule is stale that was not evaluated for more than three intervals, unless it is switched off or was just changed', (t) => {
+  const nowMs = Date.UTC(2026, 2, 1);
+  const rule = { ...ruleOf({ interval: '1m' }), updatedAt: new Date(nowMs - 600_000).toISOString() };
+  t.is(staleSinceMs(rule, nowMs - 180_000, nowMs), undefined);
+  t.is(staleSinceMs(rule, nowMs - 180_001, nowMs), nowMs - 180_001);
+  t.is(staleSinceMs({ ...rule, enabled: false }, nowMs - 500_000, nowMs), undefined);
+  t.is(staleSinceMs({ ...rule, updatedAt: new Date(nowMs).toISOString() }, nowMs - 500_000, nowMs), undefined);
 });
 
 test('the state holds nothing about groups with which all is well', (t) => {

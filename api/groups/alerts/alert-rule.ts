@@ -11,6 +11,7 @@ import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
+import { Staleness, shownStaleness } from './views.ts';
 
 /** A rule whose condition is understood. */
 export type Document = Fields & Pick<StoredAlertRule, 'queryVersion'>;
@@ -19,6 +20,7 @@ const Standing = z
   .strictObject({
     state: z.enum(alertStates).describe('The worst of its alerts'),
     evaluatedAt: z.iso.datetime(),
+    ...Staleness.shape,
     error: z.string().nullable().describe('Why the last evaluation failed; null where it did not'),
     groups: z.int().describe('Groups that the last evaluation found'),
     firing: z.int().describe('Alerts that fire'),
@@ -32,12 +34,17 @@ const View = z.strictObject({ ...AlertRuleFields.shape, standing: Standing, ...s
 
 export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Document>;
 
-const standingOf = (found: StandingAlert | undefined): z.input<typeof Standing> =>
+const standingOf = (
+  rule: Document & Stored,
+  found: StandingAlert | undefined,
+  nowMs: number,
+): z.input<typeof Standing> =>
   found === undefined
     ? null
     : {
         ...{ state: found.state, groups: found.groups, firing: found.firing, error: found.error || null },
         evaluatedAt: new Date(found.evaluatedMs).toISOString(),
+        ...shownStaleness(rule, found.evaluatedMs, nowMs),
         ...{ durationMs: found.durationMs, lateMs: found.lateMs },
       };
 
@@ -50,12 +57,12 @@ const show = async (
     ports.log.warn({ error: String(error) }, 'how alert rules stand cannot be read');
     return new Map<string, StandingAlert>();
   });
-  return documents.map(({ queryVersion: _, ...document }) => ({
+  return documents.map((document) => ({
     ...AlertRuleFields.parse(
       Object.fromEntries(Object.entries(document).filter(([name]) => name in AlertRuleFields.shape)),
     ),
     ...{ id: document.id, version: document.version, createdAt: document.createdAt, updatedAt: document.updatedAt },
-    standing: standingOf(states.get(document.id)),
+    standing: standingOf(document, states.get(document.id), ports.clock.now()),
   }));
 };
 

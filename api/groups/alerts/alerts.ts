@@ -20,7 +20,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, ruleIn } from './alert-rule.ts';
-import { GroupView, iso, shownGroup } from './views.ts';
+import { GroupView, iso, Staleness, shownGroup, shownStaleness } from './views.ts';
 
 const active = alertStates.filter((state) => state !== 'inactive');
 
@@ -35,6 +35,7 @@ const AlertView = z.strictObject({
   annotations: z.record(z.string(), z.string()),
   projectId: z.string(),
   evaluatedAt: z.string().nullable(),
+  ...Staleness.shape,
   acknowledged: Acknowledged.nullable().describe('Who has seen to it since it began to fire'),
 });
 
@@ -42,7 +43,7 @@ const AlertView = z.strictObject({
 const shownAlerts = async (
   found: readonly StandingAlert[],
   caller: Caller,
-  { documents }: Ports,
+  { documents, clock }: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
   const own = documents.of(caller.tenantId);
   const ids = [...new Set(found.map(({ ruleId }) => ruleId))];
@@ -66,6 +67,7 @@ const shownAlerts = async (
           projectId: alert.projectId,
           evaluatedAt: iso(alert.evaluatedMs),
         },
+        ...shownStaleness({ ...rule, updatedAt: document?.updatedAt ?? '' }, alert.evaluatedMs, clock.now()),
         ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
         ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told) },
         acknowledged: mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note },

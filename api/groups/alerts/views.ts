@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { GroupResult } from '../../../queries/alerts/evaluate.ts';
 import type { PastTransition } from '../../../queries/alerts/history.ts';
+import { staleSinceMs } from '../../../queries/alerts/staleness.ts';
 import { type AlertTransition, alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 
 const labels = z.record(z.string(), z.string());
@@ -9,6 +10,23 @@ const labels = z.record(z.string(), z.string());
 /** An instant that may be none. */
 export const iso = (ms: number | string | null | undefined): string | null =>
   ms === null || ms === undefined || Number(ms) === 0 ? null : new Date(Number(ms)).toISOString();
+
+/** Whether rules' evaluations still come. */
+export const Staleness = z.strictObject({
+  stale: z
+    .boolean()
+    .describe('Whether it was not evaluated for more than three intervals: things may be otherwise by now'),
+  staleSince: z.string().nullable().describe('When it was last evaluated, where it is stale'),
+});
+
+export const shownStaleness = (
+  rule: Parameters<typeof staleSinceMs>[0],
+  evaluatedMs: number,
+  nowMs: number,
+): z.input<typeof Staleness> => {
+  const sinceMs = staleSinceMs(rule, evaluatedMs, nowMs);
+  return { stale: sinceMs !== undefined, staleSince: iso(sinceMs) };
+};
 
 export const TransitionView = z.strictObject({
   id: z.string(),
