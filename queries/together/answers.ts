@@ -85,6 +85,12 @@ const endingWith = (reading: Reading, signal: AbortSignal): Reading => {
   return { ...reading, columns: heeding };
 };
 
+/** Queries that are not asked any more are forgotten for newer ones. */
+const makeRoom = (known: Map<string, unknown> | Set<string>): void => {
+  const [oldest] = known.keys();
+  if (known.size >= mostApart && oldest !== undefined) known.delete(oldest);
+};
+
 /** Aborts when nobody waits for any of them any more. */
 const allLeft = (questions: readonly Question[]): AbortSignal => {
   const left = new AbortController();
@@ -201,7 +207,8 @@ export class Answers {
   #giveUp(question: Question): void {
     question.left.abort(new Error('nobody waits for the answer any more'));
     this.#waiting.remove(question);
-    if (this.#behind.size < mostApart) this.#behind.add(JSON.stringify(question.query));
+    makeRoom(this.#behind);
+    this.#behind.add(JSON.stringify(question.query));
   }
 
   /** What is asked is chosen when the turn has come: it may be more by then, or newer, or nothing. */
@@ -266,7 +273,9 @@ export class Answers {
         );
       else if (isLoaded) this.#wait(question, kinds[question.query.kind as keyof typeof kinds].most);
       else this.#wait(question, half);
-      if (!isLoaded && this.#slow.size < mostApart) this.#slow.set(JSON.stringify(question.query), half);
+      if (isLoaded) continue;
+      makeRoom(this.#slow);
+      this.#slow.set(JSON.stringify(question.query), half);
     }
     this.#takeTurns();
   }
@@ -310,6 +319,7 @@ export class Answers {
   }
 
   #setApart(query: Query): void {
-    if (this.#apart.size < mostApart) this.#apart.set(JSON.stringify(query), performance.now() + apartMs);
+    makeRoom(this.#apart);
+    this.#apart.set(JSON.stringify(query), performance.now() + apartMs);
   }
 }
