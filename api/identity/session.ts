@@ -67,6 +67,22 @@ const knownOrLookedUp = async (
   return directory.freshServiceAccountCaller(hash);
 };
 
+/**
+ * The request with the API token that is the password of `Authorization: Basic` as its bearer, whatever the user is. No session: a
+ * browser sends what it was told once with every request.
+ */
+export const withTokenOfBasic = ({
+  headers,
+  method,
+}: Pick<IncomingMessage, 'headers' | 'method'>): Pick<IncomingMessage, 'headers' | 'method'> => {
+  const credentials = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  const password = pair.slice(pair.indexOf(':') + 1);
+  return password.startsWith(apiTokenFormat.prefix)
+    ? { headers: { ...headers, authorization: `Bearer ${password}` }, method }
+    : { headers, method };
+};
+
 const bearerOf = (authorization: string): string | undefined => /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 
 const refuseForeignWrite = (

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../identity/caller.ts';
 import { mayCall } from '../identity/rights.ts';
 import { refuseWithoutScope } from '../identity/scopes.ts';
-import { authenticate } from '../identity/session.ts';
+import { authenticate, withTokenOfBasic } from '../identity/session.ts';
 import { ApiError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -12,7 +12,7 @@ import type { Limited, RequestLimits } from './request-limits.ts';
 /** Who asks, within the limits of how often they may. */
 export const callerOf = async (
   request: IncomingMessage,
-  operation: Limited & Pick<Operation, 'role'>,
+  operation: Limited & Pick<Operation, 'role' | 'basic'>,
   address: string,
   { ports, limits }: { readonly ports: Ports; readonly limits: RequestLimits },
 ): Promise<Caller | undefined> => {
@@ -22,7 +22,8 @@ export const callerOf = async (
   }
   let caller: Caller;
   try {
-    caller = await authenticate(request, ports, () => limits.beforeLookup(address));
+    const asked = operation.basic === true ? withTokenOfBasic(request) : request;
+    caller = await authenticate(asked, ports, () => limits.beforeLookup(address));
   } catch (error) {
     if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
     throw error;

@@ -15,6 +15,11 @@ export const securitySchemes = {
     bearerFormat: 'oiq_sa_…',
     description: 'An API token of a service account, with the scope of the operation',
   },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'An API token of a service account as the password, with any user; it has the scope of the operation',
+  },
 } as const;
 
 /** A group in the document: the tag of its operations. */
@@ -131,10 +136,11 @@ const described = (operation: Operation): Json => ({
   responses: responsesOf(operation),
 });
 
-const securityOf = ({ role, scope }: Operation): readonly Json[] => {
+const securityOf = ({ role, scope, basic }: Operation): readonly Json[] => {
   if (role === 'none') return [];
   const session = [{ cookie: [] }, { bearer: [] }];
-  return scope === undefined ? session : [...session, { token: [scope] }];
+  if (scope === undefined) return session;
+  return [...session, { token: [scope] }, ...(basic === true ? [{ basic: [scope] }] : [])];
 };
 
 const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>

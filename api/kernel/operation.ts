@@ -60,6 +60,8 @@ export interface Definition<
   readonly role: Access;
   /** For signed-in users only: API tokens cannot call it. */
   readonly people?: boolean;
+  /** Takes an API token as the password of `Authorization: Basic`, too, as clients of another product send it. */
+  readonly basic?: true;
   /** What the plan must include. The group's entitlement if it is left out. */
   readonly entitlement?: string | undefined;
   /**

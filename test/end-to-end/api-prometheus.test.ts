@@ -508,6 +508,31 @@ test('what fails in the evaluation is 422', async (t) => {
   });
 });
 
+test('an API token is taken as the password of Basic authentication, below the prefix of Prometheus alone', async (t) => {
+  const post = async (path: string, body: object): Promise<Body> => {
+    const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${subject.oiq.http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return answer.json();
+  };
+  const account = await post('/api/service-accounts', { name: 'Grafana', role: 'viewer' });
+  const scopes = ['prometheus:read', 'logs:read'];
+  const { token } = await post(`/api/service-accounts/${account.id}/tokens`, { name: 'Grafana', scopes });
+  const statusOf = async (path: string, pair: string): Promise<number> => {
+    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    const answer = await fetch(`${subject.oiq.http}${path}`, { headers: { authorization } });
+    await answer.text();
+    return answer.status;
+  };
+  const path = '/api/prom/api/v1/status/buildinfo';
+  t.is(await statusOf(path, `grafana:${token}`), 200);
+  t.is(await statusOf(path, `:${token}`), 200);
+  t.is(await statusOf(path, `${token}:`), 401);
+  t.is(await statusOf(path, `grafana:${token}x`), 401);
+  t.is(await statusOf(path, `grafana:${subject.token}`), 401, 'a session is no API token');
+  t.is(await statusOf('/api/prom/api/v1/query?query=1', `grafana:${token}`), 200);
+  t.is(await statusOf('/api/logs', `grafana:${token}`), 401);
+});
+
 test('what Grafana asks first is answered', async (t) => {
   t.regex((await data('status/buildinfo')).version, /^3\./);
   t.deepEqual(await data('rules'), { groups: [] });

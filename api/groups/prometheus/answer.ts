@@ -93,6 +93,7 @@ const operationOf = (method: 'GET' | 'POST', { path, operationId, summary, param
     operationId: method === 'GET' ? operationId : `${operationId}ByForm`,
     summary: method === 'GET' ? summary : `${summary}; the parameters as a form`,
     role: 'viewer',
+    basic: true,
     ...(method === 'POST' && { form: true as const, unaudited: 'a read' }),
     query: z.looseObject(parameters),
     ...(params && { params }),
