@@ -91,10 +91,13 @@ const openDocuments = async (url: string | undefined, path: string): Promise<Doc
   return sqliteDocuments({ path });
 };
 
-const openCounters = async (url: string | undefined, log: Log): Promise<Counters> => {
+const openCounters = async (
+  url: string | undefined,
+  reporting: { readonly log: Log; readonly metrics: Metrics },
+): Promise<Counters> => {
   if (url === undefined) return memoryCounters({});
   const { redisCounters } = await import('./adapters/counters-redis.ts');
-  return redisCounters({ url, log });
+  return redisCounters({ url, ...reporting });
 };
 
 const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: string): Promise<Mailer> => {
@@ -153,7 +156,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     const bus = keep(await openBus(settings, inside('bus'), { log, metrics }));
     const columns = keep(await openColumns(clickhouse, inside('columns'), log));
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
-    const counters = keep(await openCounters(settings.REDIS_URL, log));
+    const counters = keep(await openCounters(settings.REDIS_URL, { log, metrics }));
     const mailer = keep(await openMailer(settings, inside('outbox.jsonl')));
     if (registry !== undefined) {
       const { registerSchemas } = await import('./adapters/schema-registry.ts');

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../schemas/ports/counters.ts';
 import { type Log, silent } from '../schemas/ports/log.ts';
+import { type Metrics, noMetrics } from '../schemas/ports/metrics.ts';
 import { memoryCounters, untilToken } from './counters-memory.ts';
 
 /** A call that has no answer by then is counted here. */
@@ -78,31 +79,56 @@ const connect = (url: string): Redis & Scripts =>
     },
   }) as Redis & Scripts;
 
+interface Reporting {
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, 'set'>;
+  readonly prefix: string;
+}
+
 class RedisCounters implements Counters {
   readonly #redis: Redis & Scripts;
   readonly #local: Counters;
   readonly #log: Log;
+  readonly #metrics: Pick<Metrics, 'set'>;
   readonly #prefix: string;
   readonly #probing: NodeJS.Timeout;
   #reachable = false;
+  /** Whether it was told that Redis does not answer. */
+  #toldLost = false;
+  /** Of the last connection. */
+  #failure: string | undefined;
   #probe: Promise<void> | undefined;
+  #closed = false;
 
-  constructor(redis: Redis & Scripts, local: Counters, log: Log, prefix: string) {
+  constructor(redis: Redis & Scripts, local: Counters, { log, metrics, prefix }: Reporting) {
     this.#redis = redis;
     this.#local = local;
     this.#log = log;
+    this.#metrics = metrics;
     this.#prefix = prefix;
-    // Without a listener the client would print. A failure is logged once, by the first call or probe that meets it.
-    redis.on('error', () => undefined);
+    this.#report();
+    // Without a listener the client would print. A failure is logged once, by the first call, probe or connection that meets it.
+    redis.on('error', ({ message }: Error) => {
+      this.#failure = message;
+    });
     redis.on('ready', () => this.#check());
-    redis.on('close', () => this.#lose('connection closed'));
+    redis.on('close', () => {
+      this.#lose(this.#failure || 'connection closed');
+      this.#failure = undefined;
+    });
     this.#probing = setInterval(() => this.#check(), probeMs);
     this.#probing.unref();
   }
 
+  #report(): void {
+    this.#metrics.set('oiq_counters_degraded', this.degraded() ? 1 : 0, {});
+  }
+
   #lose(reason: string): void {
-    if (!this.#reachable) return;
+    if (this.#toldLost || this.#closed) return;
+    this.#toldLost = true;
     this.#reachable = false;
+    this.#report();
     this.#log.warn({ reason }, 'redis does not answer: limits count per instance');
   }
 
@@ -113,9 +139,11 @@ class RedisCounters implements Counters {
       .oiqTake(`${this.#prefix}probe`, 1, 1, 1)
       .then(() => {
         this.#reachable = true;
+        this.#toldLost = false;
+        this.#report();
         this.#log.info({}, 'redis answers: limits count across instances');
       })
-      .catch(() => undefined)
+      .catch((error: Error) => this.#lose(error.message))
       .finally(() => {
         this.#probe = undefined;
       });
@@ -180,6 +208,7 @@ class RedisCounters implements Counters {
 
   async close(): Promise<void> {
     clearInterval(this.#probing);
+    this.#closed = true;
     this.#reachable = false;
     this.#redis.disconnect();
     await this.#probe;
@@ -196,10 +225,13 @@ export const redisCounters = ({
   url,
   clock,
   log = silent,
+  metrics = noMetrics,
   prefix = 'oiq:',
 }: {
   readonly url: string;
   readonly clock?: Clock;
   readonly log?: Log;
+  readonly metrics?: Pick<Metrics, 'set'>;
   readonly prefix?: string;
-}): Counters => new RedisCounters(connect(url), memoryCounters(clock === undefined ? {} : { clock }), log, prefix);
+}): Counters =>
+  new RedisCounters(connect(url), memoryCounters(clock === undefined ? {} : { clock }), { log, metrics, prefix });

@@ -80,9 +80,9 @@ export const settingDefinitions = {
   MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
     'MongoDB replica set; if empty, SQLite in the data directory',
   ),
-  REDIS_URL: optional(z.string().startsWith('redis')).describe(
-    'Redis for rate limits and caches; if empty, they are kept in memory',
-  ),
+  REDIS_URL: optional(
+    z.string().regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address of one server'),
+  ).describe('Redis for rate limits and caches; if empty, they are kept in memory'),
   SMTP_URL: optional(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
     'SMTP server for outgoing mail, for example smtp://user:password@host:587; if empty, mail is written to outbox.jsonl in the data directory',
   ),

@@ -1,6 +1,6 @@
 /** The Prometheus rules of the chart: promtool takes them, each alert fires for what it is about, and the handbook tells of each. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -143,6 +143,16 @@ const expectation = (expr: string, values: readonly number[]) => ({
   expr,
   eval_time: '110m',
   exp_samples: values.map((value) => ({ labels: '{}', value })),
+});
+
+test('every metric that is declared is set by some code', (t) => {
+  const root = new URL('../../', import.meta.url).pathname;
+  const rooms = '{adapters,api,commands,processors,queries,receivers,runtime,sinks}';
+  const code = globSync(`${rooms}/**/*.ts`, { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
+  t.deepEqual(
+    Object.keys(metricDefinitions).filter((name) => !code.some((text) => text.includes(`'${name}'`))),
+    [],
+  );
 });
 
 test('there is a case for each alert', (t) => {

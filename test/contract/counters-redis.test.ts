@@ -70,8 +70,18 @@ function suites(): void {
   });
 
   test('redis: where there is none, limits hold per instance from the first call', async (t) => {
-    const counters = redisCounters({ url: 'redis://127.0.0.1:23098', prefix });
+    const said: string[] = [];
+    const levels: number[] = [];
+    const log = {
+      ...silent,
+      warn: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
+    };
+    const metrics = { set: (_: unknown, value: number) => void levels.push(value) };
+    const counters = redisCounters({ url: 'redis://127.0.0.1:23098', prefix, log, metrics });
     t.true(counters.degraded());
+    t.deepEqual(levels, [1]);
+    await eventually('it is told', () => said.length > 0);
+    t.regex(said.join(), /^redis does not answer: limits count per instance .*ECONNREFUSED/);
     const taken = await Promise.all(Array.from({ length: 50 }, () => counters.take('k', { rate: 0.01, burst: 10 }, 1)));
     t.is(
       taken.reduce((sum, { granted }) => sum + granted, 0),
@@ -80,6 +90,7 @@ function suites(): void {
     t.is((await counters.spend('k', 3, 86_400_000, 5)).granted, 3);
     await counters.cache('k', 'v', 5000);
     t.is(await counters.cached('k'), 'v');
+    t.is(said.length, 1);
     await counters.close();
   });
 
@@ -93,7 +104,13 @@ function suites(): void {
       warn: (_: unknown, message: string) => void said.push(message),
       error: (_: unknown, message: string) => void said.push(message),
     };
-    const counters = redisCounters({ url: server.url, prefix, log });
+    let level = Number.NaN;
+    const metrics = {
+      set: (_: unknown, value: number): void => {
+        level = value;
+      },
+    };
+    const counters = redisCounters({ url: server.url, prefix, log, metrics });
     try {
       await eventually('redis answers', () => !counters.degraded());
       const outages = [
@@ -112,6 +129,7 @@ function suites(): void {
         // Calls that Redis may still be asked, in several turns of the loop.
         const first = await Promise.all(Array.from({ length: 5 }, () => counters.take(key, bucket, 1)));
         t.true(counters.degraded());
+        t.is(level, 1);
         const taken = await Promise.all(Array.from({ length: 1000 }, () => counters.take(key, bucket, 1)));
         t.is(
           [...first, ...taken].reduce((sum, { granted }) => sum + granted, 0),
@@ -119,6 +137,7 @@ function suites(): void {
         );
         await on();
         await eventually('counts are shared again', () => !counters.degraded());
+        t.is(level, 0);
         const after = freshKey();
         t.is((await counters.take(after, bucket, 20)).granted, 10);
       }
