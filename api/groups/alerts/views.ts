@@ -48,7 +48,14 @@ export const TransitionView = z.strictObject({
   isTest: z.boolean(),
 });
 
-export const shownTransition = ({ tenantId: _, atMs, startedAtMs, endedAtMs, ...told }: AlertTransition) => ({
+export const shownTransition = ({
+  tenantId: _,
+  held: _held,
+  atMs,
+  startedAtMs,
+  endedAtMs,
+  ...told
+}: AlertTransition) => ({
   ...told,
   projectId: told.projectId ?? '',
   ...{
