@@ -1,6 +1,8 @@
 /**
  * One story of random alerts, told to a real Alertmanager and to the processor: what each group is told, in order.
- * `ALERTMANAGER=/path/to/alertmanager node test/bench/alertmanager-notifications.ts [seed] [steps]`. A step takes 4 seconds.
+ * `ALERTMANAGER=/path/to/alertmanager node test/bench/alertmanager-notifications.ts [seed] [steps] [severities]`. A step takes 4 seconds.
+ * With `severities` those of firing alerts change too, nothing is inhibited, and what each group knows after each step is compared: what
+ * is told of a rise differs in its time and form.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -22,6 +24,7 @@ const program = process.env['ALERTMANAGER'];
 if (program === undefined) throw new Error('ALERTMANAGER must name the program');
 const random = seeded(Number(process.argv[2] ?? 1));
 const steps = Number(process.argv[3] ?? 10);
+const changesSeverities = process.argv[4] === 'severities';
 // Alerts change at multiples of a step, groups are told half a step later: they never meet.
 const stepMs = 4000;
 
@@ -37,8 +40,12 @@ route:
   routes:
     - { receiver: pager, matchers: ['severity="critical"'], continue: true }
     - { receiver: db, matchers: ['team="db"'], group_by: ['...'] }
-inhibit_rules:
-  - { source_matchers: ['severity="critical"'], target_matchers: ['severity="warning"'], equal: [service] }
+inhibit_rules:${
+  changesSeverities
+    ? ' []'
+    : `
+  - { source_matchers: ['severity="critical"'], target_matchers: ['severity="warning"'], equal: [service] }`
+}
 receivers:
 ${names.map((name) => `  - { name: ${name}, webhook_configs: [{ url: '${receiver.url}/${name}', send_resolved: true }] }`).join('\n')}
 `;
@@ -55,6 +62,8 @@ const alertmanager = spawn(program, [...options, '--cluster.listen-address='], {
 interface Change {
   readonly labels: Readonly<Record<string, string>>;
   readonly fires: boolean;
+  /** Labels that it had, where only its severity changes. */
+  readonly had?: Readonly<Record<string, string>>;
 }
 const all = Array.from({ length: 24 }, (_, index) => ({
   ...{ alertname: `A${index % 3}`, instance: String(index), service: `s${index % 4}` },
@@ -65,6 +74,12 @@ const story: Change[][] = Array.from({ length: steps }, () =>
   Array.from({ length: random(6) }, () => random(all.length))
     .filter((index, at, chosen) => chosen.indexOf(index) === at)
     .map((index) => {
+      const had = all[index];
+      if (changesSeverities && firing.has(index) && had !== undefined && random(2) === 0) {
+        const labels = { ...had, severity: had.severity === 'critical' ? 'warning' : 'critical' };
+        all[index] = labels;
+        return { labels, fires: true, had };
+      }
       const fires = !firing.has(index);
       if (fires) firing.add(index);
       else firing.delete(index);
@@ -89,6 +104,25 @@ const summary = (told: readonly Told[]): Record<string, string[]> => {
   return groups;
 };
 
+/** What each group knows: `instance severity` of what it was told fires, and was not told has ended. */
+const known = new Map<object, Map<string, Set<string>>>();
+const learn = (side: object, told: readonly Told[]): Record<string, string> => {
+  const groups = known.get(side) ?? new Map<string, Set<string>>();
+  known.set(side, groups);
+  for (const { receiver: name, groupKey, alerts } of told) {
+    const group = groups.get(`${name} ${groupKey}`) ?? new Set<string>();
+    groups.set(`${name} ${groupKey}`, group);
+    const named = ({ labels }: Told['alerts'][number]): string => `${labels['instance']} ${labels['severity']}`;
+    for (const alert of alerts) if (alert.status !== 'firing') group.delete(named(alert));
+    for (const alert of alerts.filter(({ status }) => status === 'firing')) {
+      for (const severity of ['warning', 'critical']) group.delete(`${alert.labels['instance']} ${severity}`);
+      group.add(named(alert));
+    }
+  }
+  const filled = [...groups].filter(([, group]) => group.size > 0);
+  return Object.fromEntries(filled.map(([key, group]) => [key, [...group].sort().join(', ')]).sort());
+};
+
 const ready = async (): Promise<void> => {
   for (;;) {
     const answer = await fetch(`http://${address}/-/ready`).catch(() => undefined);
@@ -98,10 +132,17 @@ const ready = async (): Promise<void> => {
 };
 await ready();
 const beganMs = Date.now();
+/** How much was told before each step. */
+const theirMarks: number[] = [];
+const ourMarks: number[] = [];
 for (const [step, changes] of story.entries()) {
   await sleep(Math.max(0, beganMs + step * stepMs - Date.now()));
+  theirMarks.push(receiver.received.length);
   const now = new Date().toISOString();
-  const body = changes.map(({ labels, fires }) => (fires ? { labels, startsAt: now } : { labels, endsAt: now }));
+  const body = changes.flatMap(({ labels, fires, had }) => [
+    ...(had === undefined ? [] : [{ labels: had, endsAt: now }]),
+    fires ? { labels, startsAt: now } : { labels, endsAt: now },
+  ]);
   if (body.length > 0)
     await fetch(`http://${address}/api/v2/alerts`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
@@ -109,7 +150,8 @@ for (const [step, changes] of story.entries()) {
 }
 await sleep(3 * stepMs);
 alertmanager.kill();
-const theirs = summary(receiver.received.map(({ body }) => body));
+const theirTold = receiver.received.map(({ body }): Told => body);
+const theirs = summary(theirTold);
 await receiver.close();
 
 const { routing } = importAlertmanager(yaml);
@@ -121,6 +163,7 @@ run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
 } as never);
 for (const [step, changes] of story.entries()) {
   const atMs = firstMs + step * stepMs;
+  ourMarks.push(run.emitted(topics.notifications).length);
   for (const [place, { labels, fires }] of changes.entries()) {
     const transition: AlertTransition = {
       ...{
@@ -134,7 +177,7 @@ for (const [step, changes] of story.entries()) {
       ...{
         labels,
         annotations: {},
-        severity: 'error',
+        severity: changesSeverities && labels['severity'] === 'critical' ? 'critical' : 'warning',
         from: 'inactive',
         to: fires ? 'firing' : 'inactive',
         atMs,
@@ -148,7 +191,26 @@ for (const [step, changes] of story.entries()) {
   for (let tick = atMs; tick < atMs + stepMs; tick += 500) run.tick(tick);
 }
 for (let tick = 0; tick < 3 * stepMs; tick += 500) run.tick(firstMs + steps * stepMs + tick);
-const ours = summary(run.emitted<Notification>(topics.notifications));
+const ourTold = run.emitted<Notification>(topics.notifications);
+const ours = summary(ourTold);
+
+if (changesSeverities) {
+  const pieces = (told: readonly Told[], marks: readonly number[]): (readonly Told[])[] =>
+    [0, ...marks].map((mark, index, all) => told.slice(mark, all[index + 1]));
+  const [their, our] = [pieces(theirTold, theirMarks), pieces(ourTold, ourMarks)];
+  let differing = 0;
+  for (const [step, piece] of their.entries()) {
+    const [one, other] = [learn(their, piece), learn(our, our[step] ?? [])];
+    if (JSON.stringify(one) === JSON.stringify(other)) continue;
+    differing++;
+    console.log(JSON.stringify({ step: step - 1, theirs: one, ours: other }));
+  }
+  const changes = story.flat();
+  const severities = changes.filter(({ had }) => had !== undefined).length;
+  const told = { theirs: theirTold.length, ours: ourTold.length };
+  console.log(JSON.stringify({ steps: their.length, changes: changes.length, severities, ...told, differing }));
+  process.exit(0);
+}
 
 const keys = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].sort();
 const differing = keys.filter((key) => JSON.stringify(theirs[key]) !== JSON.stringify(ours[key]));
