@@ -47,6 +47,11 @@ export class PoolThread<Reply extends { readonly id: number }> {
     return this.#waiting.size;
   }
 
+  /** It answers nothing any more. */
+  get isDead(): boolean {
+    return this.#dead !== undefined;
+  }
+
   ask(request: (id: number) => unknown, moved: readonly TransferListItem[] = []): Promise<Reply> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     const id = ++this.#lastId;

@@ -38,9 +38,8 @@ export const retroHunting = defineSchedule({
     if (Date.now() < thing.toMs + landedAfterMs) return null;
     const reading = await tenantReading(ports, tenantId, Date.now());
     if (reading === undefined) return failed('the organization is disabled');
-    const until = performance.now() + huntMs;
     try {
-      const found = await hunt(thing, { reading, own, tenantId }, () => signal.aborted || performance.now() > until);
+      const found = await hunt(thing, { reading, own, tenantId, budgetMs: huntMs, signal });
       for (const each of found.signals) emit.signals(each);
       return { ...found, signals: found.signals.length, status: 'finished' as const, message: '' };
     } catch (error) {

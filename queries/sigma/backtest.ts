@@ -12,8 +12,9 @@ import {
   endWindow,
   waitsForEnd,
 } from './correlation.ts';
-import type { DeployedCorrelation, Deployment } from './deployed.ts';
+import type { DeployedCorrelation, Deployment, ToDeploy } from './deployed.ts';
 import { chainedMatch, type DetectedRecord, detect } from './detect.ts';
+import { type RuleRun, RulesTookTooLong, RuleThreads } from './rule-threads.ts';
 
 interface Open {
   readonly correlation: DeployedCorrelation;
@@ -145,18 +146,38 @@ export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecor
   },
 });
 
-/** Signals of stored records that a question finds, the oldest first, page by page; the last page has those of windows that then were open. */
-export async function* backtestLogs(
-  reading: Reading,
-  {
-    deployment,
-    tenantId,
-    nowMs,
-  }: { readonly deployment: Deployment; readonly tenantId: string; readonly nowMs: number },
-  question: Omit<ExportQuestion, 'order'>,
-): AsyncGenerator<{ readonly records: number; readonly signals: readonly DetectionSignal[] }> {
-  const backtest = new Backtest(deployment, nowMs);
-  for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
-    yield { records: items.length, signals: items.flatMap((item) => backtest.add(storedRecord(tenantId, item))) };
-  yield { records: 0, signals: backtest.end() };
+/** Records of which a thread is asked at once: what is answered of them counts, should the time be over. */
+const recordsAtOnce = 100;
+
+const backtestThreads = new RuleThreads();
+
+/** What a look back found by and by. */
+export interface BacktestPage {
+  readonly records: number;
+  readonly signals: readonly DetectionSignal[];
 }
+
+/**
+ * Tells signals of stored records that a question finds, the oldest first, page by page; the last page has those of windows that then
+ * were open. It ends early where `take` answers false. Answers whether it was ended neither so nor by its budget of time.
+ */
+export const backtestLogs = async (
+  reading: Reading,
+  { toDeploy, ...run }: RuleRun & { readonly toDeploy: ToDeploy },
+  question: Omit<ExportQuestion, 'order'>,
+  take: (page: BacktestPage) => boolean,
+): Promise<boolean> => {
+  try {
+    return await backtestThreads.run(toDeploy, run, async (rules) => {
+      for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
+        for (let from = 0; from < items.length; from += recordsAtOnce) {
+          const records = items.slice(from, from + recordsAtOnce).map((item) => storedRecord(run.tenantId, item));
+          if (!take({ records: records.length, signals: await rules.signalsOf(records) })) return false;
+        }
+      return take({ records: 0, signals: await rules.end() });
+    });
+  } catch (error) {
+    if (error instanceof RulesTookTooLong) return false;
+    throw error;
+  }
+};

@@ -46,6 +46,13 @@ export interface Deployment {
   readonly problems: readonly { readonly ruleId: string; readonly message: string }[];
 }
 
+/** What a deployment is made of, as it is stored. */
+export interface ToDeploy {
+  readonly rules: readonly StoredRule[];
+  readonly fields: readonly DetectionFields[];
+  readonly placeholders: readonly DetectionPlaceholder[];
+}
+
 const mostRead = 50_000;
 const read = new Map<string, SigmaDocument | string>();
 

@@ -5,13 +5,15 @@ import { type LogRecord, readLogs } from '../logs/record.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { storedRecord } from './backtest.ts';
-import { type Deployment, exceptionKey, type StoredRule } from './deployed.ts';
-import { fillEvent } from './record-event.ts';
+import { exceptionKey, type StoredRule, type ToDeploy } from './deployed.ts';
+import { type RuleRun, RuleThreads } from './rule-threads.ts';
 import { eventsOf, type StoredSignal, selectedSignal } from './stored-signals.ts';
 
 /** Signals that are looked at, the newest. */
 export const mostPreviewed = 2_000;
 const recordsAtOnce = 500;
+
+const previewThreads = new RuleThreads();
 
 export interface PreviewedRule {
   readonly ruleId: string;
@@ -66,24 +68,22 @@ const recordsOf = async (
  */
 export const previewException = async (
   reading: Reading,
-  { rule, deployment, exceptionId }: { rule: StoredRule; deployment: Deployment; exceptionId: string },
+  { rule, toDeploy, exceptionId, ...run }: RuleRun & { rule: StoredRule; toDeploy: ToDeploy; exceptionId: string },
   range: Range,
 ): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isWhole: boolean }> => {
   const found = await signalsAbout(reading, rule.id, range);
   const signals = found.slice(0, mostPreviewed);
-  const deployed = deployment.set;
   const idsOf = (signal: StoredSignal): string[] =>
     eventsOf(signal)
       .filter(({ ruleId }) => ruleId === rule.id)
       .map(({ recordId }) => recordId);
   const records = await recordsOf(reading, [...new Set(signals.flatMap(idsOf))]);
   const key = exceptionKey(rule.id, exceptionId);
-  const covered = new Set(
-    [...records].flatMap(([id, record]) => {
-      const event = fillEvent(deployed.newEvent(), storedRecord('', record).values);
-      return deployed.match(event).some(({ ruleId }) => ruleId === key) ? [id] : [];
-    }),
+  const ids = [...records.keys()];
+  const matches = await previewThreads.run(toDeploy, run, (rules) =>
+    rules.matchesOf([...records.values()].map((record) => storedRecord('', record).values)),
   );
+  const covered = new Set(ids.filter((_, at) => matches[at]?.some(({ ruleId }) => ruleId === key)));
   const rules = [...Map.groupBy(signals, ({ rule_id }) => rule_id).values()].map((of): PreviewedRule => {
     const [newest] = of as [StoredSignal];
     const examples = of.filter((signal) => idsOf(signal).some((id) => covered.has(id)));

@@ -8,7 +8,8 @@ import { rangeOf } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { backtestLogs } from './backtest.ts';
 import type { StoredRule } from './deployed.ts';
-import { deploymentOfRules } from './rule-tests.ts';
+import { toDeployOf } from './rule-tests.ts';
+import type { RuleRun } from './rule-threads.ts';
 
 const huntedMs = 86_400_000;
 /** By then the stream asks a rule that was deployed. */
@@ -31,27 +32,30 @@ const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlyS
   return enabled.filter(({ id, kind }) => needsAll || kind !== 'rule' || ids.has(id));
 };
 
-/** Runs a hunt. Signals that the stream gave for the same records have the same ids. Ends early where `isOver` says so. */
+/** Runs a hunt. Signals that the stream gave for the same records have the same ids. What it found until its time was over is answered. */
 export const hunt = async (
   { ruleIds, fromMs, toMs }: RetroHunt,
-  { reading, own, tenantId }: { reading: Reading; own: Pick<TenantDocuments, 'collection'>; tenantId: string },
-  isOver: () => boolean,
+  {
+    reading,
+    own,
+    ...run
+  }: { readonly reading: Reading; readonly own: Pick<TenantDocuments, 'collection'> } & Omit<RuleRun, 'nowMs'>,
 ): Promise<Pick<RetroHunt, 'records' | 'isWhole'> & { readonly signals: readonly DetectionSignal[] }> => {
   const ids = new Set(ruleIds);
   const rules = await rulesFor(own, ids);
   if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isWhole: true, signals: [] };
-  const deployment = await deploymentOfRules(rules, own);
-  const keptMs = reading.nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const { nowMs } = reading;
+  const keptMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
   const asked = { from: String(Math.max(fromMs, keptMs)), to: String(toMs) };
-  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs });
   const question = { filter: { scope: 'account' as const }, range, limit: mostRecords };
   const signals: DetectionSignal[] = [];
   let records = 0;
-  for await (const page of backtestLogs(reading, { deployment, tenantId, nowMs: reading.nowMs }, question)) {
+  const toDeploy = await toDeployOf(rules, own);
+  const isWhole = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
     records += page.records;
     signals.push(...page.signals.filter(({ ruleId }) => ids.has(ruleId)));
-    if (signals.length >= mostSignals || isOver())
-      return { records, isWhole: false, signals: signals.slice(0, mostSignals) };
-  }
-  return { records, isWhole: records < mostRecords, signals };
+    return signals.length < mostSignals;
+  });
+  return { records, isWhole: isWhole && records < mostRecords, signals: signals.slice(0, mostSignals) };
 };

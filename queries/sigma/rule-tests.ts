@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { type Deployment, deploymentOf, ownTable, type StoredRule } from './deployed.ts';
+import { ownTable, type StoredRule, type ToDeploy } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
-import { fillEvent } from './record-event.ts';
-import type { Match } from './rule-set.ts';
+import { type EventMatch, RuleThreads } from './rule-threads.ts';
 
 /** An event as its source logs it. */
 export const TestEvent = z.record(z.string(), z.unknown());
@@ -18,6 +17,9 @@ export const RuleTests = z.strictObject({
   mustNotMatch: z.array(TestEvent).max(100).default([]),
 });
 export type RuleTests = z.output<typeof RuleTests>;
+
+/** The organization with whose filters, tables and placeholders a rule is tested. */
+type TestedIn = Pick<TenantDocuments, 'collection' | 'tenantId'>;
 
 /** All of a collection. */
 const allOf = async <Fields extends object>(
@@ -36,54 +38,54 @@ export const ownTables = async (own: Pick<TenantDocuments, 'collection'>): Promi
 
 const testedId = 'tested';
 
-/** Rules ready to run, with the organization's tables and placeholders. */
-export const deploymentOfRules = async (
+/** Rules to run, with the organization's tables and placeholders. */
+export const toDeployOf = async (
   rules: readonly StoredRule[],
   own: Pick<TenantDocuments, 'collection'>,
-): Promise<Deployment> => {
-  const [tables, placeholders] = await Promise.all([allOf(own, detectionFields), allOf(own, detectionPlaceholders)]);
-  return deploymentOf(rules, tables, placeholders);
+): Promise<ToDeploy> => {
+  const [fields, placeholders] = await Promise.all([allOf(own, detectionFields), allOf(own, detectionPlaceholders)]);
+  return { rules, fields, placeholders };
 };
 
 /**
- * One rule ready to run, with the organization's filters, tables and placeholders; a correlation with all rules that are enabled, as any
- * of them may be one that it names.
+ * One rule to run, with the organization's filters, tables and placeholders; a correlation with all rules that are enabled, as any of
+ * them may be one that it names.
  */
-export const deploymentOfRule = async (
-  rule: StoredRule,
-  own: Pick<TenantDocuments, 'collection'>,
-): Promise<Deployment> => {
+export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments, 'collection'>): Promise<ToDeploy> => {
   const wanted = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
   const others = await allOf(own, detectionRules, wanted);
   const beside = others.filter(({ id }) => id !== rule.id);
-  return deploymentOfRules([...beside, { ...rule, enabled: true }], own);
+  return toDeployOf([...beside, { ...rule, enabled: true }], own);
 };
+
+/** Others than those of look backs: people wait for a test of some events. */
+const testThreads = new RuleThreads();
+const testBudgetMs = 10_000;
 
 /** What a rule matches of some events. Correlations look at several records over time, and match no event by itself. */
 export const matchesOf = async (
   document: SigmaDocument,
   events: readonly Readonly<Record<string, unknown>>[],
-  own: Pick<TenantDocuments, 'collection'>,
-): Promise<(Match | undefined)[]> => {
+  own: TestedIn,
+): Promise<(EventMatch | undefined)[]> => {
   const now = new Date(0).toISOString();
   const tested = {
     ...{ id: document.id === '' ? testedId : document.id, version: 1, createdAt: now, updatedAt: now },
     ...{ kind: document.kind, title: document.title, source: document.source, enabled: true },
     ...{ severity: 'medium' as const, riskScore: 0, suppression: null, exceptions: [] },
   };
-  const { set } = await deploymentOfRule(tested, own);
-  return events.map((event) =>
-    set
-      .match(fillEvent(set.newEvent(), { body: event, attributes: [], resource: [] }))
-      .find(({ ruleId }) => ruleId === tested.id),
+  const run = { tenantId: own.tenantId, nowMs: 0, budgetMs: testBudgetMs };
+  const matches = await testThreads.run(await toDeployOfRule(tested, own), run, (rules) =>
+    rules.matchesOf(events.map((event) => ({ body: event, attributes: [], resource: [] }))),
   );
+  return matches.map((of) => of.find(({ ruleId }) => ruleId === tested.id));
 };
 
 /** Tests that fail, with their path below `tests` and what happened instead. */
 export const failedTests = async (
   document: SigmaDocument,
   { mustMatch, mustNotMatch }: RuleTests,
-  own: Pick<TenantDocuments, 'collection'>,
+  own: TestedIn,
 ): Promise<{ path: string; message: string }[]> => {
   if (mustMatch.length + mustNotMatch.length === 0) return [];
   if (document.kind !== 'rule') return [{ path: 'tests', message: `are of rules alone: this is a ${document.kind}` }];

@@ -1,8 +1,8 @@
 /** A look back over stored logs gives the signals that the stream gave for the same records. */
 import test from 'ava';
 import { backtestLogs } from '../../queries/sigma/backtest.ts';
-import { deploymentOf } from '../../queries/sigma/deployed.ts';
 import { DetectionSignal } from '../../schemas/signals.ts';
+import { stretched } from '../waiting.ts';
 import { deployedRule, detectionRulesForTests, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { type Random, seeded } from './random.ts';
@@ -32,7 +32,7 @@ const attributesOf = (random: Random): object[] => [
     : []),
 ];
 
-test('a look back over what landed gives the signals of the stream', async (t) => {
+test.serial('a look back over what landed gives the signals of the stream', async (t) => {
   const tables = await openTables();
   t.teardown(() => tables.close());
   const random = seeded(4);
@@ -70,15 +70,18 @@ test('a look back over what landed gives the signals of the stream', async (t) =
   const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(atMs) * 1_000_000n };
   const looked: DetectionSignal[] = [];
   let records = 0;
-  const deployment = deploymentOf(rules, [], []);
-  for await (const page of backtestLogs(
+  const toDeploy = { rules, fields: [], placeholders: [] };
+  const isWhole = await backtestLogs(
     reading,
-    { deployment, tenantId: 'acme', nowMs: atMs },
+    { toDeploy, tenantId: 'acme', nowMs: atMs, budgetMs: 60_000 },
     { filter: {}, range, limit: 1_000 },
-  )) {
-    looked.push(...page.signals);
-    records += page.records;
-  }
+    (page) => {
+      looked.push(...page.signals);
+      records += page.records;
+      return true;
+    },
+  );
+  t.true(isWhole);
   t.is(records, 150);
   const sorted = (signals: readonly DetectionSignal[]): string[] =>
     signals.map((signal) => JSON.stringify(DetectionSignal.parse(signal))).sort();
@@ -89,3 +92,45 @@ test('a look back over what landed gives the signals of the stream', async (t) =
   for (const name of ['attribute', 'number', 'nested', 'list', 'json', 'pair', 'both', 'often', 'payment'])
     t.true(found.has(name), name);
 });
+
+test.serial(
+  'a look back over what takes too long lets others run, ends with its time, and answers what it looked at',
+  async (t) => {
+    const tables = await openTables();
+    t.teardown(() => tables.close());
+    const expressions = Array.from({ length: 400 }, () => "'(x+x+)+$'").join(', ');
+    const slow = stored(deployedRule(selection('slow', `CommandLine|re: [${expressions}]`)));
+    const quick = stored(deployedRule(selection('quick', 'User: ann')));
+    const long = JSON.stringify({ CommandLine: `${'x'.repeat(100_000)}!` });
+    const records = Array.from({ length: 130 }, (_, at) => ({
+      timeUnixNano: `${BigInt(firstMs + at) * 1_000_000n}`,
+      body: { stringValue: at < 100 ? '{"User":"ann"}' : long },
+    }));
+    const request = { resourceLogs: [{ scopeLogs: [{ logRecords: records }] }] };
+    await tables.land([{ ...otlpMessage('logs', request, { atMs: firstMs }), offset: 0, timestampMs: firstMs }]);
+    const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
+    const reading = { columns: tables.columns.of('acme'), nowMs: firstMs + 1_000, plan };
+    const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(firstMs + 1_000) * 1_000_000n };
+    const look = async (asked: { readonly budgetMs: number; readonly signal?: AbortSignal }) => {
+      const toDeploy = { rules: [slow, quick], fields: [], placeholders: [] };
+      const seen = { records: 0, signals: 0 };
+      const run = { ...asked, toDeploy, tenantId: 'acme', nowMs: firstMs };
+      const isWhole = await backtestLogs(reading, run, { filter: {}, range, limit: 1_000 }, (page) => {
+        seen.records += page.records;
+        seen.signals += page.signals.length;
+        return true;
+      });
+      return { ...seen, isWhole };
+    };
+    let turns = 0;
+    const others = setInterval(() => turns++, 1);
+    t.deepEqual(await look({ budgetMs: stretched(3_000) }), { records: 100, signals: 100, isWhole: false });
+    clearInterval(others);
+    t.true(turns > 100, `${turns} turns`);
+    const left = new Error('the client left');
+    const client = new AbortController();
+    const looking = look({ budgetMs: 600_000, signal: client.signal });
+    setTimeout(() => client.abort(left), 1_000);
+    t.is(await t.throwsAsync(looking), left);
+  },
+);

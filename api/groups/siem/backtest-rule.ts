@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { backtestLogs } from '../../../queries/sigma/backtest.ts';
-import { deploymentOfRule } from '../../../queries/sigma/rule-tests.ts';
+import { toDeployOfRule } from '../../../queries/sigma/rule-tests.ts';
 import { DetectionSignal } from '../../../schemas/signals.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -12,6 +12,8 @@ import { ruleResource } from './rule.ts';
 
 const mostRecords = 200_000;
 const mostShown = 200;
+/** What was found by then is answered, before the request's own time is over. */
+const lookMs = 60_000;
 
 export const backtestDetectionRule = defineOperation({
   method: 'POST',
@@ -30,31 +32,33 @@ export const backtestDetectionRule = defineOperation({
   }),
   response: z.strictObject({
     records: z.int().describe('That were looked at'),
-    isWhole: z.boolean().describe('False where the range has more records than the limit'),
+    isWhole: z
+      .boolean()
+      .describe(
+        `False where the range has more records than the limit, or where looking at them took longer than ${lookMs / 1000} seconds`,
+      ),
     signals: z.int(),
     items: z.array(DetectionSignal.omit({ tenantId: true })).describe(`The first ${mostShown} signals, oldest first`),
   }),
-  async handler({ caller, params, body }, ports) {
+  async handler({ caller, params, body, signal }, ports) {
     const own = ports.documents.of(caller.tenantId);
     const rule = await own.collection(ruleResource.collection).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
     const reading = readingOf(caller, ports);
     const { nowMs } = reading;
     const range = rangeOf(body, { caller: reading, signal: 'logs', nowMs });
-    const deployment = await deploymentOfRule(rule, own);
+    const toDeploy = await toDeployOfRule(rule, own);
     const found = { records: 0, signals: 0, items: [] as Omit<DetectionSignal, 'tenantId'>[] };
     const question = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
-    for await (const { records, signals } of backtestLogs(
-      reading,
-      { deployment, tenantId: caller.tenantId, nowMs },
-      question,
-    )) {
+    const run = { tenantId: caller.tenantId, nowMs, budgetMs: lookMs, signal, toDeploy };
+    const isWhole = await backtestLogs(reading, run, question, ({ records, signals }) => {
       found.records += records;
-      for (const { tenantId: _, ...signal } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
+      for (const { tenantId: _, ...shown } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
         found.signals++;
-        if (found.items.length < mostShown) found.items.push(signal);
+        if (found.items.length < mostShown) found.items.push(shown);
       }
-    }
-    return { ...found, isWhole: found.records < body.limit };
+      return true;
+    });
+    return { ...found, isWhole: isWhole && found.records < body.limit };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { exceptionError } from '../../../queries/sigma/deployed.ts';
 import { mostPreviewed, previewException } from '../../../queries/sigma/exception-preview.ts';
-import { deploymentOfRule } from '../../../queries/sigma/rule-tests.ts';
+import { toDeployOfRule } from '../../../queries/sigma/rule-tests.ts';
 import { RuleException } from '../../../schemas/resources/detection-rule.ts';
 import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -11,6 +11,8 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
 const previewed = 'previewed';
+/** Of the rule; reading takes time beside it. */
+const budgetMs = 30_000;
 
 export const previewRuleException = defineOperation({
   method: 'POST',
@@ -48,7 +50,7 @@ export const previewRuleException = defineOperation({
       }),
     ),
   }),
-  async handler({ caller, params, body }, ports) {
+  async handler({ caller, params, body, signal }, ports) {
     const own = ports.documents.of(caller.tenantId);
     const rule = await own.collection(ruleResource.collection).find(params.id);
     if (rule === undefined) throw notFound('detection rule');
@@ -61,8 +63,13 @@ export const previewRuleException = defineOperation({
       { caller: reading, signal: 'logs', nowMs: reading.nowMs },
     );
     const exception = { id: previewed, reason: '', when: body.when, expiresAt: null };
-    const deployment = await deploymentOfRule({ ...rule, exceptions: [exception] }, own);
-    const { rules, isWhole } = await previewException(reading, { rule, deployment, exceptionId: previewed }, range);
+    const toDeploy = await toDeployOfRule({ ...rule, exceptions: [exception] }, own);
+    const run = { tenantId: caller.tenantId, nowMs: reading.nowMs, budgetMs, signal };
+    const { rules, isWhole } = await previewException(
+      reading,
+      { ...run, rule, toDeploy, exceptionId: previewed },
+      range,
+    );
     return {
       isWhole,
       rules: rules.map(({ examples, ...counts }) => ({

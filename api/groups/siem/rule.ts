@@ -9,7 +9,7 @@ import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
 import { readSwitchedOff } from '../../../queries/sigma/switched-off.ts';
 import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../queries/sigma/telemetry.ts';
 import { splitDocuments } from '../../../queries/sigma/yaml.ts';
-import type { CollectionDefinition, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
   DetectionRule,
   detectionRules,
@@ -123,7 +123,7 @@ const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): 
 const refuseFailing = async (
   document: SigmaDocument,
   { tests, mayFailTests }: RuleFields,
-  own: Pick<TenantDocuments, 'collection'>,
+  own: Parameters<typeof failedTests>[2],
 ): Promise<void> => {
   const failed = mayFailTests ? [] : await failedTests(document, tests, own);
   if (failed.length > 0) throw invalidFields(failed);
