@@ -73,9 +73,9 @@ const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
   for (const { key } of map.items) {
     if (key === null) continue;
     // As a name of a field such a key would be written as text, which takes twice as long with each map in it.
-    if (!isScalar(key)) return refuse('a key of a map is no text', isNode(key) ? key : map);
-    if (keys.has(key.value)) refuse('keys of a map must be unique', key);
-    keys.add(key.value);
+    if (!isScalar(key)) refuse('a key of a map is no text', isNode(key) ? key : map);
+    else if (keys.has(key.value)) refuse('keys of a map must be unique', key);
+    else keys.add(key.value);
   }
 };
 
