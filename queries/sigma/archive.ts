@@ -1,5 +1,5 @@
 /** Texts of Sigma in a zip archive. */
-import { strFromU8, unzipSync } from 'fflate';
+import { strFromU8, Unzip, type UnzipFile, UnzipInflate } from 'fflate';
 import { PermanentError } from '../../schemas/errors.ts';
 
 export interface SigmaFile {
@@ -10,27 +10,53 @@ export interface SigmaFile {
 
 const mostFiles = 20_000;
 const mostBytes = 64 * 1024 * 1024;
+/** Unpacked at once: a byte becomes a thousand at most. */
+const pieceBytes = 4096;
 
-/** Its files of YAML, by their paths. Rejects what is no archive, and one that unpacks to more than it may. */
+/** Of the first file, or of the end of an archive that has none. */
+const beginnings = ['PK\x03\x04', 'PK\x05\x06'];
+
+const refuse = (message: string): never => {
+  throw new PermanentError('bad-archive', message);
+};
+
+/** Files as they are unpacked. Sizes are counted there: a header may say anything. */
+class Unpacked {
+  readonly texts = new Map<string, string>();
+  #files = 0;
+  #bytes = 0;
+
+  take(file: UnzipFile): void {
+    if (!/\.ya?ml$/i.test(file.name) || file.name.startsWith('__MACOSX/')) return;
+    this.#files++;
+    if (this.#files > mostFiles) refuse(`the archive holds more than ${mostFiles} files`);
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    file.ondata = (error, piece, isLast) => {
+      if (error !== null) throw error;
+      size += piece.length;
+      this.#bytes += piece.length;
+      if (this.#bytes > mostBytes) refuse(`the archive unpacks to more than ${mostBytes} bytes`);
+      if (size > (file.originalSize ?? mostBytes)) refuse(`${file.name} is larger than the archive says`);
+      pieces.push(piece);
+      if (isLast) this.texts.set(file.name, strFromU8(Buffer.concat(pieces)));
+    };
+    file.start();
+  }
+}
+
+/** Its files of YAML, by their paths. Rejects what is no archive, and one that unpacks to more than it may or than it says. */
 export const filesOf = (archive: Uint8Array): SigmaFile[] => {
-  let files = 0;
-  let bytes = 0;
-  const refuse = (message: string): never => {
-    throw new PermanentError('bad-archive', message);
-  };
+  if (!beginnings.includes(strFromU8(archive.subarray(0, 4), true)))
+    refuse('this is no zip archive: it does not begin as one');
   try {
-    const unpacked = unzipSync(archive, {
-      filter({ name, originalSize }) {
-        if (!/\.ya?ml$/i.test(name) || name.startsWith('__MACOSX/')) return false;
-        files++;
-        bytes += originalSize;
-        if (files > mostFiles) refuse(`the archive holds more than ${mostFiles} files`);
-        if (bytes > mostBytes) refuse(`the archive unpacks to more than ${mostBytes} bytes`);
-        return true;
-      },
-    });
-    return Object.entries(unpacked)
-      .map(([name, content]) => ({ name, source: strFromU8(content) }))
+    const unpacked = new Unpacked();
+    const unzip = new Unzip((file) => unpacked.take(file));
+    unzip.register(UnzipInflate);
+    for (let at = 0; at < archive.length; at += pieceBytes)
+      unzip.push(archive.subarray(at, at + pieceBytes), at + pieceBytes >= archive.length);
+    return [...unpacked.texts]
+      .map(([name, source]) => ({ name, source }))
       .sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch (error) {
     if (error instanceof PermanentError) throw error;

@@ -1,0 +1,47 @@
+/** Archives of Sigma's texts: what is unpacked, and what is refused before it is. */
+import test from 'ava';
+import { strToU8, zipSync } from 'fflate';
+import { filesOf } from '../../queries/sigma/archive.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** The archive with another size in the headers of its only file. */
+const saying = (archive: Uint8Array, size: number): Uint8Array => {
+  const changed = Buffer.from(archive);
+  changed.writeUInt32LE(size, 22);
+  changed.writeUInt32LE(size, changed.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
+  return changed;
+};
+
+test('files of YAML are unpacked by their paths, packed and stored, and others left out', (t) => {
+  const archive = zipSync({
+    'b/two.yaml': [strToU8('b: ü'), { level: 0 }],
+    'a/one.yml': strToU8('a: 1\n'.repeat(10_000)),
+    'readme.md': strToU8('text'),
+    '__MACOSX/b.yml': strToU8('x'),
+  });
+  t.deepEqual(filesOf(archive), [
+    { name: 'a/one.yml', source: 'a: 1\n'.repeat(10_000) },
+    { name: 'b/two.yaml', source: 'b: ü' },
+  ]);
+  t.deepEqual(filesOf(zipSync({})), []);
+});
+
+test('a file that is larger than its header says is refused once it has as many bytes', (t) => {
+  const archive = saying(zipSync({ 'a.yml': new Uint8Array(60 * mebibyte) }), 10);
+  t.throws(() => filesOf(archive), { message: 'a.yml is larger than the archive says' });
+});
+
+test('an archive that unpacks to more than it may is refused, whatever its headers say', (t) => {
+  const archive = zipSync({ 'a.yml': new Uint8Array(65 * mebibyte) });
+  const message = 'the archive unpacks to more than 67108864 bytes';
+  t.throws(() => filesOf(archive), { message });
+  t.throws(() => filesOf(saying(archive, 4_000_000_000)), { message });
+});
+
+test('what is no archive, or is cut, is refused', (t) => {
+  t.throws(() => filesOf(strToU8('title: x')), { message: /no zip archive/ });
+  t.throws(() => filesOf(new Uint8Array()), { message: /no zip archive/ });
+  const archive = zipSync({ 'a.yml': strToU8('a: 1\n'.repeat(10_000)) });
+  t.throws(() => filesOf(archive.subarray(0, 60)), { message: /no zip archive/ });
+});
