@@ -49,7 +49,7 @@ export interface RuleRun {
   readonly tenantId: string;
   /** When exceptions are looked at. */
   readonly nowMs: number;
-  /** How long it may take, with the time that it waits for a thread. */
+  /** How long it may take once it has a thread; how long it waits for one is the caller's, by `signal`. */
   readonly budgetMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -70,25 +70,22 @@ export class RuleThreads {
     { tenantId, nowMs, budgetMs, signal }: RuleRun,
     work: (rules: RunningRules) => Promise<Result>,
   ): Promise<Result> {
+    const leave = await this.#turnOf(tenantId, signal);
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(new RulesTookTooLong(budgetMs)), budgetMs);
     const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    const thread = this.#idle.pop() ?? this.#start();
     try {
-      const leave = await this.#turnOf(tenantId, ending);
-      const thread = this.#idle.pop() ?? this.#start();
-      try {
-        return await work(await deployed(thread, { toDeploy, nowMs, ending }));
-      } finally {
-        if (ending.aborted || thread.isDead) void thread.end();
-        else this.#idle.push(thread);
-        leave();
-      }
+      return await work(await deployed(thread, { toDeploy, nowMs, ending }));
     } finally {
       clearTimeout(timer);
+      if (ending.aborted || thread.isDead) void thread.end();
+      else this.#idle.push(thread);
+      leave();
     }
   }
 
-  async #turnOf(tenantId: string, signal: AbortSignal): Promise<() => void> {
+  async #turnOf(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
     try {
       return await this.#turns.take(tenantId, signal);
     } catch (error) {

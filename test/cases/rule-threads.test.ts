@@ -1,0 +1,34 @@
+/** Threads that run detection rules: whose turn it is, and what its time counts. */
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { RuleThreads } from '../../queries/sigma/rule-threads.ts';
+import { stretched } from '../waiting.ts';
+
+const nothing = { rules: [], fields: [], placeholders: [] };
+
+test('the time of a run counts once it has a thread, and not while another one of its organization runs', async (t) => {
+  const threads = new RuleThreads();
+  const budgetMs = stretched(2_000);
+  const first = Promise.withResolvers<void>();
+  const running = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs: 600_000 }, () => first.promise);
+  const waiting = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs }, (rules) => rules.matchesOf([]));
+  await delay(budgetMs + 200);
+  first.resolve();
+  await running;
+  t.deepEqual(await waiting, []);
+});
+
+test('a run that waits leaves with its caller', async (t) => {
+  const threads = new RuleThreads();
+  const first = Promise.withResolvers<void>();
+  const running = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs: 600_000 }, () => first.promise);
+  const left = new Error('the client left');
+  const client = new AbortController();
+  const waiting = threads.run(nothing, { tenantId: 'acme', nowMs: 0, budgetMs: 600_000, signal: client.signal }, () =>
+    Promise.resolve('ran'),
+  );
+  client.abort(left);
+  t.is(await t.throwsAsync(waiting), left);
+  first.resolve();
+  await running;
+});
