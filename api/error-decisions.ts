@@ -1,7 +1,8 @@
 /** What people decided about groups of errors, for every group of operations that reads errors. */
-import type { Decisions } from '../queries/errors/merges.ts';
+
 import type { Collection, Documents, Stored } from '../schemas/ports/documents.ts';
 import { errorGroupStates, errorMerges } from '../schemas/resources/error-group.ts';
+import type { Decisions } from '../subjects/errors/merges.ts';
 
 /** Groups with a decision, and merged fingerprints, of an organization: people make them, and all are read for each list. */
 export const mostDecisions = 10_000;

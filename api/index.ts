@@ -7,7 +7,7 @@ import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
 
-export type { DeadLetterFilter, DeadLetterState } from '../queries/dead-letters/letters.ts';
+export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/letters.ts';
 export type { FileFindings } from './audit/evidence-file-check.ts';
 export type { DeadLetters } from './dead-letters/dead-letters.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';

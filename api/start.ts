@@ -19,6 +19,8 @@ import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { Settings } from '../schemas/settings.ts';
 import { topics } from '../schemas/topics.ts';
+import { mergeAllIndicatorBlocks } from '../subjects/threat-intel/merging.ts';
+import { type FeedPorts, pollThreatFeeds } from '../subjects/threat-intel/poll-feeds.ts';
 import { configurationActionsOf } from './audit/configuration-actions.ts';
 import { openEvidence } from './audit/evidence.ts';
 import { collections } from './collections.ts';
@@ -43,8 +45,6 @@ import { liveTail } from './live-tail/live-tail.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
-import { mergeAllIndicatorBlocks } from './threat-intel/merging.ts';
-import { type FeedPorts, pollThreatFeeds } from './threat-intel/poll-feeds.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;

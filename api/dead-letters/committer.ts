@@ -1,9 +1,9 @@
-import type { DeadLetter } from '../../queries/dead-letters/letters.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { PermanentError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
 import { lazyProducer } from '../bus-producer.ts';
 import { keyOf, markMessage, readMarks } from './marks.ts';
 

@@ -1,16 +1,16 @@
 import { decodeCursor, encodeCursor, natural } from '../../queries/cursor.ts';
-import {
-  countDeadLetters,
-  type DeadLetter,
-  type DeadLetterFilter,
-  readDeadLetters,
-} from '../../queries/dead-letters/letters.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
+import {
+  countDeadLetters,
+  type DeadLetter,
+  type DeadLetterFilter,
+  readDeadLetters,
+} from '../../subjects/dead-letters/letters.ts';
 import { openCommitter, type Prepared, type Result } from './committer.ts';
 import { type Payload, readPayload } from './payload.ts';
 

@@ -1,8 +1,8 @@
-import type { DeadLetter } from '../../queries/dead-letters/letters.ts';
 import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { topics } from '../../schemas/topics.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
 
 /** A dead letter with its bytes as received (only their beginning when `headers.cut`). */
 export interface Payload {

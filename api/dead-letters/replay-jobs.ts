@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { DeadLetterFilter } from '../../queries/dead-letters/letters.ts';
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import type { DeadLetterFilter } from '../../subjects/dead-letters/letters.ts';
 import type { Transact } from '../kernel/changes.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 

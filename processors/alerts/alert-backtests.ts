@@ -1,13 +1,13 @@
 /** Runs rules over past time, with the evaluator and the due times of live evaluation. */
 
 import { z } from 'zod';
-import type { RuleAnswer } from '../../queries/alerts/answer.ts';
-import { ask } from '../../queries/alerts/ask.ts';
-import { msOf } from '../../queries/alerts/durations.ts';
-import { evaluate } from '../../queries/alerts/evaluate.ts';
-import { type AlertRule, readRule } from '../../queries/alerts/rule.ts';
-import type { RuleState } from '../../queries/alerts/state.ts';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
+import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import { ask } from '../../subjects/alerts/ask.ts';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
+import type { RuleState } from '../../subjects/alerts/state.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { nextDue, sharedPhaseOf, thingKey } from '../engine/schedule-times.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';

@@ -1,15 +1,15 @@
 /** Evaluates alert rules when they are due. */
 import { z } from 'zod';
-import type { RuleAnswer } from '../../queries/alerts/answer.ts';
-import { ask } from '../../queries/alerts/ask.ts';
-import { msOf } from '../../queries/alerts/durations.ts';
-import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
-import { type AlertRule, readRule } from '../../queries/alerts/rule.ts';
-import { emptyState, type RuleState } from '../../queries/alerts/state.ts';
-import { toldEvaluation, toldEvent } from '../../queries/alerts/told.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
+import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import { ask } from '../../subjects/alerts/ask.ts';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
+import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
+import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
+import { toldEvaluation, toldEvent } from '../../subjects/alerts/told.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { ruleAnswers } from './rule-answers.ts';

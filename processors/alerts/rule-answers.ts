@@ -1,8 +1,9 @@
 /** Where alert rules ask: rules of an organization that are due together ask together, and organizations take turns. */
-import { askLimits } from '../../queries/alerts/ask.ts';
+
 import { Turns } from '../../queries/limits/turns.ts';
 import { Answers, type Turn } from '../../queries/together/answers.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { askLimits } from '../../subjects/alerts/ask.ts';
 
 /**
  * What rules may ask at once in a process, beside what people ask (`queries/limits/settings.ts`): neither waits for the other's turns.

@@ -3,9 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
 import { type KeptResources, keepResources } from '../../runtime/kept.ts';
-import { type Attempted, deliver, openSettings } from '../../runtime/notification-channels/deliver.ts';
-import { messageOf } from '../../runtime/notification-channels/message.ts';
-import { channelTypeOf } from '../../runtime/notification-channels/registry.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -22,6 +19,9 @@ import { type NotificationChannel, notificationChannels } from '../../schemas/re
 import { type PendingDelivery, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
+import { type Attempted, deliver, openSettings } from '../../subjects/notification-channels/deliver.ts';
+import { messageOf } from '../../subjects/notification-channels/message.ts';
+import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
 import { noteOutcome } from './health.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
 

@@ -1,3 +1,6 @@
+import { emittedTo } from '../../schemas/records/values.ts';
+import { DetectionMatch, type DetectionSignal } from '../../schemas/signals.ts';
+import { topics } from '../../schemas/topics.ts';
 import {
   addMatch,
   CorrelationWindow,
@@ -5,12 +8,9 @@ import {
   dueOf,
   emptyWindow,
   endWindow,
-} from '../../queries/sigma/correlation.ts';
-import type { DeployedCorrelation, Deployment, StoredRule } from '../../queries/sigma/deployed.ts';
-import { chainedMatch } from '../../queries/sigma/detect.ts';
-import { emittedTo } from '../../schemas/records/values.ts';
-import { DetectionMatch, type DetectionSignal } from '../../schemas/signals.ts';
-import { topics } from '../../schemas/topics.ts';
+} from '../../subjects/detections/correlation.ts';
+import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
+import { chainedMatch } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';

@@ -1,5 +1,5 @@
 /** What a tenant has deployed, made ready once for each state of its documents. */
-import { type Deployment, deploymentOf } from '../../queries/sigma/deployed.ts';
+
 import type { DocumentsById } from '../../runtime/kept.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import {
@@ -10,6 +10,7 @@ import {
   detectionPlaceholders,
   detectionRules,
 } from '../../schemas/resources/detection-rule.ts';
+import { type Deployment, deploymentOf } from '../../subjects/detections/deployed.ts';
 
 /** What the processors of detections go by. */
 export const deployed = { rules: detectionRules, fields: detectionFields, placeholders: detectionPlaceholders };

@@ -1,10 +1,10 @@
-import { detect, hashOf } from '../../queries/sigma/detect.ts';
-import { recordIdOf, valuesOfRecord } from '../../queries/sigma/record-event.ts';
-import type { Watch } from '../../queries/sigma/rule-set.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
+import { detect, hashOf } from '../../subjects/detections/detect.ts';
+import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import type { Watch } from '../../subjects/detections/rule-set.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';

@@ -1,9 +1,9 @@
 /** Runs new rules over what was stored before they were there, and emits what they find. */
 import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
-import { hunt } from '../../queries/sigma/retro-hunt.ts';
 import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
 import { topics } from '../../schemas/topics.ts';
+import { hunt } from '../../subjects/detections/retro-hunt.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { hunting, huntMs, landedAfterMs } from '../hunting.ts';

@@ -1,8 +1,8 @@
 /** Log sources and fields of the records that pass by, each told once a day. */
 import { z } from 'zod';
-import type { Leaf, SigmaEvent } from '../../queries/sigma/event.ts';
-import type { EventKind } from '../../queries/sigma/log-sources.ts';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
+import type { Leaf, SigmaEvent } from '../../subjects/detections/event.ts';
+import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
 const dayMs = 86_400_000;

@@ -1,8 +1,8 @@
-import { readStack } from '../../runtime/errors/stack.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { errorSeverity, severityNumberOf } from '../../schemas/records/severity.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
+import { readStack } from '../../subjects/errors/stack.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { raisedOf, type Told } from './raised.ts';
 

@@ -1,11 +1,11 @@
 /** What records of all kinds say about an error. */
 import { formatTime } from '../../queries/time.ts';
-import { fingerprintOf, type Recorded } from '../../runtime/errors/fingerprint.ts';
-import { cutStack } from '../../runtime/errors/stack.ts';
-import { patternIdOf } from '../../runtime/log-patterns/pattern-id.ts';
 import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-occurrences.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';
+import { fingerprintOf, type Recorded } from '../../subjects/errors/fingerprint.ts';
+import { cutStack } from '../../subjects/errors/stack.ts';
+import { patternIdOf } from '../../subjects/log-patterns/pattern-id.ts';
 
 const maxType = 300;
 const maxMessage = 4_096;

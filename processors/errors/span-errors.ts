@@ -1,7 +1,7 @@
-import { maskedMessage } from '../../runtime/errors/message.ts';
 import { spans } from '../../schemas/records/sources.ts';
 import type { Span, SpanEvent } from '../../schemas/records/span.ts';
 import { topics } from '../../schemas/topics.ts';
+import { maskedMessage } from '../../subjects/errors/message.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { firstOf, type Read, raisedOf, type Told } from './raised.ts';
 

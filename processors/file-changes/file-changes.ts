@@ -1,3 +1,8 @@
+import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { logRecords } from '../../schemas/records/sources.ts';
+import { topics } from '../../schemas/topics.ts';
+import { hashOf } from '../../subjects/detections/detect.ts';
+import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import {
   AuditEvent,
   type AuditLine,
@@ -5,15 +10,10 @@ import {
   changesOf,
   isWhole,
   withLine,
-} from '../../queries/file-integrity/auditd.ts';
-import { packagesIn } from '../../queries/file-integrity/packages.ts';
-import { changesIn } from '../../queries/file-integrity/read.ts';
-import { tellingAttributes, tellingBody } from '../../queries/file-integrity/shapes.ts';
-import { hashOf } from '../../queries/sigma/detect.ts';
-import { recordIdOf, valuesOfRecord } from '../../queries/sigma/record-event.ts';
-import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { logRecords } from '../../schemas/records/sources.ts';
-import { topics } from '../../schemas/topics.ts';
+} from '../../subjects/file-integrity/auditd.ts';
+import { packagesIn } from '../../subjects/file-integrity/packages.ts';
+import { changesIn } from '../../subjects/file-integrity/read.ts';
+import { tellingAttributes, tellingBody } from '../../subjects/file-integrity/shapes.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Keyed, keyedState } from '../engine/state.ts';
 

@@ -1,6 +1,6 @@
 /** Which places of a pattern take any word: decided by how many words its neighbours have there. */
 
-import { ANY } from '../../runtime/log-patterns/tokens.ts';
+import { ANY } from '../../subjects/log-patterns/tokens.ts';
 import type { Pattern } from './pattern.ts';
 
 /**

@@ -6,8 +6,8 @@
  * words at birth, so that members and shards find the same ids, in whatever order bodies arrive.
  */
 
-import { OTHER_ID, OTHER_TEMPLATE } from '../../runtime/log-patterns/pattern-id.ts';
-import { Tokens } from '../../runtime/log-patterns/tokens.ts';
+import { OTHER_ID, OTHER_TEMPLATE } from '../../subjects/log-patterns/pattern-id.ts';
+import { Tokens } from '../../subjects/log-patterns/tokens.ts';
 import { variablePlaces } from './evidence.ts';
 import { Pattern, type SavedPattern } from './pattern.ts';
 

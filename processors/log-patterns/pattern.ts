@@ -1,7 +1,7 @@
 /** One pattern: its words and variables, and what was counted of it. */
-import { covers } from '../../runtime/log-patterns/forms.ts';
-import { patternIdOf } from '../../runtime/log-patterns/pattern-id.ts';
-import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../runtime/log-patterns/tokens.ts';
+import { covers } from '../../subjects/log-patterns/forms.ts';
+import { patternIdOf } from '../../subjects/log-patterns/pattern-id.ts';
+import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../subjects/log-patterns/tokens.ts';
 import { type SavedValues, Values } from './values.ts';
 
 /** Frequent values kept of one pattern, shared by its variables. */

@@ -1,7 +1,8 @@
 /** What a group is told at a time: Alertmanager's rules, but that nothing which fired goes untold. */
-import type { CompiledRoute } from '../../queries/alerts/routing/tree.ts';
-import { severityRank } from '../../queries/alerts/rule.ts';
+
 import type { Notification } from '../../schemas/notifications.ts';
+import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
+import { severityRank } from '../../subjects/alerts/rule.ts';
 import type { Group, KeptAlert, NotificationState, Told } from './state.ts';
 
 interface Member {

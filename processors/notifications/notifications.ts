@@ -1,11 +1,11 @@
-import type { CompiledRoute } from '../../queries/alerts/routing/tree.ts';
-import { groupKeyOf, groupLabelsOf, routesOf } from '../../queries/alerts/routing/tree.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
 import { type AlertAcknowledgement, alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
+import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
+import { groupKeyOf, groupLabelsOf, routesOf } from '../../subjects/alerts/routing/tree.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { flushGroup, riseOf } from './flush.ts';
 import { type Group, type KeptAlert, mostAlerts, type NotificationState, notificationState } from './state.ts';

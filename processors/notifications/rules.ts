@@ -1,11 +1,12 @@
 /** The routing document and silences of an organization, compiled, and the alerts that mute others. */
-import { Inhibition } from '../../queries/alerts/routing/inhibition.ts';
-import { compileMatchers, type Labels, type Matching } from '../../queries/alerts/routing/matching.ts';
-import { mutedByTime } from '../../queries/alerts/routing/times.ts';
-import { type CompiledRoute, compileRoutes } from '../../queries/alerts/routing/tree.ts';
+
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
 import { type Silence, silenceStateAt } from '../../schemas/resources/silence.ts';
+import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
+import { compileMatchers, type Labels, type Matching } from '../../subjects/alerts/routing/matching.ts';
+import { mutedByTime } from '../../subjects/alerts/routing/times.ts';
+import { type CompiledRoute, compileRoutes } from '../../subjects/alerts/routing/tree.ts';
 
 interface Firing {
   readonly labels: Labels;

@@ -1,8 +1,9 @@
 /** The indicators of a tenant, made ready as its blocks come and go. */
-import { IndicatorIndex } from '../../queries/threat-intel/indicator-index.ts';
+
 import type { DocumentsById } from '../../runtime/kept.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
+import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 
 type Blocks = DocumentsById<IndicatorBlock & Stored>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { severityOf } from '../../schemas/records/severity.ts';
+import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
 import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import {
   InstrumentationScope,
@@ -13,7 +14,6 @@ import { rangeValues } from '../records.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { formatTime } from '../time.ts';
-import { patternIdsOf } from './pattern-ids.ts';
 
 /** A log record as answers carry it. */
 export const LogRecord = z.strictObject({

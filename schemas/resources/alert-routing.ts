@@ -179,7 +179,7 @@ const InhibitRule = z.strictObject({
 });
 export type InhibitRule = z.output<typeof InhibitRule>;
 
-/** The document as callers write it. What its parts name must be there: `queries/alerts/routing/problems.ts` checks that. */
+/** The document as callers write it. What its parts name must be there: `subjects/alerts/routing/problems.ts` checks that. */
 export const AlertRouting = z.strictObject({
   route: routeOf(deepest).describe('The root: it has a receiver and no matchers'),
   receivers: z.array(Receiver).min(1).max(500),

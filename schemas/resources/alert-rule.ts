@@ -1,7 +1,7 @@
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * An alert rule as it is stored. What may stand in `condition` is declared where queries are (`queries/alerts/rule.ts`), in the version
+ * An alert rule as it is stored. What may stand in `condition` is declared where queries are (`subjects/alerts/rule.ts`), in the version
  * of queries that is stored beside it.
  */
 export interface StoredAlertRule {

@@ -59,7 +59,7 @@ const LogSourceParts = z.strictObject({
 const fieldName = z.string().min(1).max(256);
 const fieldValues = z.array(z.string().min(1).max(256)).min(1).max(200);
 
-/** A table of field names of an organization's own; `queries/sigma/fields/table.ts` says what its parts mean. */
+/** A table of field names of an organization's own; `subjects/detections/fields/table.ts` says what its parts mean. */
 export const DetectionFields = z.strictObject({
   name: z.string().min(1).max(128).describe('One that a table of the platform has takes its place'),
   summary: z.string().max(1_024).default(''),

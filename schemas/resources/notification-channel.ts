@@ -2,7 +2,7 @@ import { defineCollection } from '../ports/documents.ts';
 
 /**
  * Where notifications are sent. What may stand in `settings` is declared with the types of channels
- * (`runtime/notification-channels`); its secrets are sealed.
+ * (`subjects/notification-channels`); its secrets are sealed.
  */
 export interface NotificationChannel {
   readonly name: string;

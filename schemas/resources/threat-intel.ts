@@ -63,7 +63,7 @@ export const threatIndicators = defineCollection<ThreatIndicator>({
  */
 export interface IndicatorBlock {
   readonly sources: readonly string[];
-  /** Base64 of entries (`queries/threat-intel/block.ts`). */
+  /** Base64 of entries (`subjects/threat-intel/block.ts`). */
   readonly entries: string;
   /** 0 as it was written, 1 for one that others were merged into. */
   readonly level: 0 | 1;

@@ -8,9 +8,9 @@ import { groups, operations, resources } from '../../api/groups/index.ts';
 import { processors } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
 import { receivers } from '../../receivers/registry.ts';
-import { channelTypes } from '../../runtime/notification-channels/registry.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
 import { sinks } from '../../sinks/index.ts';
+import { channelTypes } from '../../subjects/notification-channels/registry.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = globSync('{schemas,adapters,runtime,queries,receivers,processors,sinks,api,commands}/**/*.ts', {

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot, encodeSlot, type SavedThing } from '../../processors/engine/schedule-snapshot.ts';
 import { phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
-import { evaluate } from '../../queries/alerts/evaluate.ts';
-import { emptyState } from '../../queries/alerts/state.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
 import { answerOfValues, ruleOf } from '../cases/alert-evaluation.ts';
 import { scratch } from './scratch.ts';
 

@@ -4,8 +4,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { importAlertmanager } from '../../queries/alerts/routing/alertmanager.ts';
-import { compileRoutes, routesOf } from '../../queries/alerts/routing/tree.ts';
+import { importAlertmanager } from '../../subjects/alerts/routing/alertmanager.ts';
+import { compileRoutes, routesOf } from '../../subjects/alerts/routing/tree.ts';
 import { type Random, seeded } from '../cases/random.ts';
 
 const names = ['team', 'severity', 'env', 'service'];

@@ -8,8 +8,6 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
-import { evaluate } from '../../queries/alerts/evaluate.ts';
-import { emptyState } from '../../queries/alerts/state.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
@@ -20,6 +18,8 @@ import { processorStateChunks, processorStates } from '../../schemas/resources/p
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
 import { answerOfValues, ruleOf } from '../cases/alert-evaluation.ts';
 import { scratch } from './scratch.ts';
 

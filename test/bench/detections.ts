@@ -8,9 +8,9 @@
  */
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fieldTables } from '../../queries/sigma/fields/index.ts';
-import { readRules } from '../../queries/sigma/read.ts';
-import { compile, type DeployedRule } from '../../queries/sigma/rule-set.ts';
+import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { readRules } from '../../subjects/detections/read.ts';
+import { compile, type DeployedRule } from '../../subjects/detections/rule-set.ts';
 import { jsonObjects } from '../cases/json-objects.ts';
 import { seeded } from '../cases/random.ts';
 

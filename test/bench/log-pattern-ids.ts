@@ -6,15 +6,15 @@
  */
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';
-import { patternIdsOf } from '../../queries/logs/pattern-ids.ts';
-import { readLogsOfPattern } from '../../queries/logs/pattern-records.ts';
 import { readPage } from '../../queries/logs/record.ts';
-import { Tokens } from '../../runtime/log-patterns/tokens.ts';
 import { byDayReceived, landed } from '../../schemas/tables/parts.ts';
 import { bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, defineTable } from '../../schemas/tables/table.ts';
 import { defineTopic } from '../../schemas/topics.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
+import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
+import { readLogsOfPattern } from '../../subjects/log-patterns/pattern-records.ts';
+import { Tokens } from '../../subjects/log-patterns/tokens.ts';
 import { logsRequest, messageOf, openTables, text } from '../cases/sink-tables.ts';
 
 const records = 200_000;

@@ -8,10 +8,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { evaluate } from '../../queries/alerts/evaluate.ts';
-import { type AlertRule, AlertRuleFields } from '../../queries/alerts/rule.ts';
-import { readRuleFile } from '../../queries/alerts/rule-file.ts';
-import { emptyState } from '../../queries/alerts/state.ts';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
 import { seeded } from '../cases/random.ts';
 
 const [promtool = 'promtool', files = '20', seed = '1'] = process.argv.slice(2);

@@ -9,9 +9,9 @@
 
 import { Task } from '../../processors/engine/task.ts';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
-import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
-import { mostOfBlock } from '../../queries/threat-intel/merge-blocks.ts';
 import { type IndicatorType, indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
+import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { mostOfBlock } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from '../cases/random.ts';
 import { firstMs, otlpMessage } from '../cases/run-task.ts';
 import { text } from '../cases/sink-tables.ts';

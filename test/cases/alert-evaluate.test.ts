@@ -1,8 +1,8 @@
 /** The evaluator of alert rules: a table of rules, what their queries answer, and what is told. */
 import test from 'ava';
-import type { RuleAnswer } from '../../queries/alerts/answer.ts';
-import type { AlertRule } from '../../queries/alerts/rule.ts';
-import { staleSinceMs } from '../../queries/alerts/staleness.ts';
+import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import type { AlertRule } from '../../subjects/alerts/rule.ts';
+import { staleSinceMs } from '../../subjects/alerts/staleness.ts';
 import { errorsByService, evaluations, ruleOf, told, type Values } from './alert-evaluation.ts';
 
 type Case = readonly [

@@ -1,8 +1,8 @@
 /** Alert rules in tests: written in short, and evaluated at times against what their query would answer. */
-import type { RuleAnswer } from '../../queries/alerts/answer.ts';
-import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
-import { type AlertRule, AlertRuleFields } from '../../queries/alerts/rule.ts';
-import { emptyState } from '../../queries/alerts/state.ts';
+import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
+import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
 
 type Given = Record<string, unknown>;
 

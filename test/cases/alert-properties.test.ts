@@ -1,10 +1,10 @@
 /** What holds of every evaluation of alert rules, whatever is answered. */
 import test from 'ava';
 import fc from 'fast-check';
-import type { RuleAnswer } from '../../queries/alerts/answer.ts';
-import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
-import type { AlertRule } from '../../queries/alerts/rule.ts';
-import { emptyState, type RuleState } from '../../queries/alerts/state.ts';
+import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
+import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
+import type { AlertRule } from '../../subjects/alerts/rule.ts';
+import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { answerOfValues, errorsByService, ruleOf } from './alert-evaluation.ts';
 
 const minuteMs = 60_000;

@@ -1,17 +1,21 @@
 /** Routing of alerts as pure functions: trees, time intervals over changes of the clocks, inhibition, and Alertmanager's files. */
 import test from 'ava';
-import { AlertmanagerFileError, importAlertmanager, parseMatchers } from '../../queries/alerts/routing/alertmanager.ts';
-import { Inhibition } from '../../queries/alerts/routing/inhibition.ts';
-import { routingProblems } from '../../queries/alerts/routing/problems.ts';
-import { holdsAt, mutedByTime } from '../../queries/alerts/routing/times.ts';
+import { AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
+import {
+  AlertmanagerFileError,
+  importAlertmanager,
+  parseMatchers,
+} from '../../subjects/alerts/routing/alertmanager.ts';
+import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
+import { routingProblems } from '../../subjects/alerts/routing/problems.ts';
+import { holdsAt, mutedByTime } from '../../subjects/alerts/routing/times.ts';
 import {
   compileRoutes,
   explainRoutes,
   groupKeyOf,
   groupLabelsOf,
   routesOf,
-} from '../../queries/alerts/routing/tree.ts';
-import { AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
+} from '../../subjects/alerts/routing/tree.ts';
 
 const file = `
 global: { resolve_timeout: 5m }

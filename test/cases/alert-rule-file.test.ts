@@ -1,8 +1,8 @@
 /** Rule files of Prometheus: what is read, what is written, what is refused. */
 import test from 'ava';
-import { alertLabels } from '../../queries/alerts/evaluate.ts';
-import { type AlertRule, AlertRuleFields } from '../../queries/alerts/rule.ts';
-import { type KnownRule, RuleNames, readRuleFile, writeRuleFile } from '../../queries/alerts/rule-file.ts';
+import { alertLabels } from '../../subjects/alerts/evaluate.ts';
+import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { type KnownRule, RuleNames, readRuleFile, writeRuleFile } from '../../subjects/alerts/rule-file.ts';
 
 const file = `
 groups:

@@ -1,9 +1,6 @@
 /** Questions that wait for their turn: what is asked when there is more than the engine can answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { ask as askRule } from '../../queries/alerts/ask.ts';
-import { evaluate } from '../../queries/alerts/evaluate.ts';
-import { emptyState } from '../../queries/alerts/state.ts';
 import type { Asked } from '../../queries/answer.ts';
 import { Turns } from '../../queries/limits/turns.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -12,6 +9,9 @@ import { Answers } from '../../queries/together/answers.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { ask as askRule } from '../../subjects/alerts/ask.ts';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
 import { eventually } from '../waiting.ts';
 import { ruleOf } from './alert-evaluation.ts';
 

@@ -1,7 +1,7 @@
 /** What ids of ATT&CK stand for, and which techniques rules cover. */
 import test from 'ava';
-import { coverageOf } from '../../queries/attack/coverage.ts';
-import { attackTagsOf, standingOf, tactics, tacticsNamed, techniques } from '../../queries/attack/matrix.ts';
+import { coverageOf } from '../../subjects/attack/coverage.ts';
+import { attackTagsOf, standingOf, tactics, tacticsNamed, techniques } from '../../subjects/attack/matrix.ts';
 
 test('the matrix is whole: every technique has a tactic of it, and every sub-technique its technique', (t) => {
   const names = new Set(tactics.map(({ shortName }) => shortName));

@@ -1,13 +1,13 @@
 /** Verdicts on made-up requests: planted regressions are found, and no change is called one about as seldom as stated. */
 import test from 'ava';
+import { durationBucket } from '../../schemas/tables/durations.ts';
 import {
   type Aspect,
   compare,
   falseAlarms,
   type MinuteCounts,
   studentTail,
-} from '../../queries/services/comparison.ts';
-import { durationBucket } from '../../schemas/tables/durations.ts';
+} from '../../subjects/services/comparison.ts';
 import { randomOf } from './random.ts';
 
 interface Traffic {

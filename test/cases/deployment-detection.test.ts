@@ -1,6 +1,6 @@
 /** Which changes of service.version are deployments. */
 import test from 'ava';
-import { deploymentsIn, type VersionActivity } from '../../queries/services/detection.ts';
+import { deploymentsIn, type VersionActivity } from '../../subjects/services/detection.ts';
 
 const quiet = 5;
 const end = 100;

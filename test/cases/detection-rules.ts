@@ -1,7 +1,8 @@
 /** Rules for tests of detections, as they are stored. */
-import { readRules } from '../../queries/sigma/read.ts';
+
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { DetectionRule } from '../../schemas/resources/detection-rule.ts';
+import { readRules } from '../../subjects/detections/read.ts';
 
 export type StoredDetectionRule = DetectionRule & Stored;
 

@@ -1,10 +1,10 @@
 /** Which telemetry the stream saw, and what that says of rules. */
 import test from 'ava';
-import { documentOf } from '../../queries/sigma/deployed.ts';
-import { fieldTables } from '../../queries/sigma/fields/index.ts';
-import { type Telemetry, telemetryOf } from '../../queries/sigma/telemetry.ts';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
+import { documentOf } from '../../subjects/detections/deployed.ts';
+import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { type Telemetry, telemetryOf } from '../../subjects/detections/telemetry.ts';
 import { deployedRule, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { firstMs } from './run-task.ts';

@@ -1,12 +1,12 @@
 /** What the stream detects, and that a look back detects the same. */
 import test from 'ava';
-import { Backtest } from '../../queries/sigma/backtest.ts';
-import { deploymentOf } from '../../queries/sigma/deployed.ts';
-import { recordIdOf, valuesOfRecord } from '../../queries/sigma/record-event.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { DetectionFields, detectionFields, detectionPlaceholders } from '../../schemas/resources/detection-rule.ts';
 import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
+import { Backtest } from '../../subjects/detections/backtest.ts';
+import { deploymentOf } from '../../subjects/detections/deployed.ts';
+import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { seeded } from './random.ts';

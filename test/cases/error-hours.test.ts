@@ -1,9 +1,9 @@
 /** Errors that are counted by whole hours are those that happened, whatever the range begins and ends with. */
 import test from 'ava';
 import fc from 'fast-check';
-import { countedOccurrences } from '../../queries/errors/counted.ts';
-import { errorScope } from '../../queries/errors/scope.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { countedOccurrences } from '../../subjects/errors/counted.ts';
+import { errorScope } from '../../subjects/errors/scope.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 /** Which errors are one group, and why. */
 import test from 'ava';
-import { fingerprintOf } from '../../runtime/errors/fingerprint.ts';
-import { cutStack, maxStack, readStack } from '../../runtime/errors/stack.ts';
+import { fingerprintOf } from '../../subjects/errors/fingerprint.ts';
+import { cutStack, maxStack, readStack } from '../../subjects/errors/stack.ts';
 import { stackCases, type Thrown } from './errors/stacks.ts';
 import { seeded } from './random.ts';
 

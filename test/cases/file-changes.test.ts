@@ -1,10 +1,10 @@
 import test from 'ava';
 import { fileChanges } from '../../processors/file-changes/file-changes.ts';
-import { packagesIn } from '../../queries/file-integrity/packages.ts';
-import { modeOf } from '../../queries/file-integrity/read.ts';
-import { coversHost } from '../../queries/file-integrity/scope.ts';
 import type { FileChange, PackageChange } from '../../schemas/file-changes.ts';
 import { topics } from '../../schemas/topics.ts';
+import { packagesIn } from '../../subjects/file-integrity/packages.ts';
+import { modeOf } from '../../subjects/file-integrity/read.ts';
+import { coversHost } from '../../subjects/file-integrity/scope.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const sha = (letter: string): string => letter.repeat(64);

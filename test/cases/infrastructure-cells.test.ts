@@ -1,8 +1,8 @@
 /** What series say in a range and by step, beside arithmetic by hand. */
 import test from 'ava';
-import { readCells } from '../../queries/infrastructure/cells.ts';
 import { presentMetrics } from '../../queries/metrics/present.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { readCells } from '../../subjects/infrastructure/cells.ts';
 import { agentOf, type Metric, type Points } from '../end-to-end/infrastructure-senders.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 

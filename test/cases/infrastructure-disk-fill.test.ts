@@ -1,6 +1,6 @@
 /** When a disk is full, from made-up histories whose end is known. */
 import test from 'ava';
-import { daysUntilFull, type UsedAt } from '../../queries/infrastructure/disk-fill.ts';
+import { daysUntilFull, type UsedAt } from '../../subjects/infrastructure/disk-fill.ts';
 import { randomOf } from './random.ts';
 
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 /** The truth table of out-of-memory kills: what is known of a container, and the verdict. */
 import test from 'ava';
-import { type OomSigns, type OomVerdict, oomVerdict } from '../../queries/kubernetes/oom.ts';
+import { type OomSigns, type OomVerdict, oomVerdict } from '../../subjects/kubernetes/oom.ts';
 
 const table: readonly [title: string, signs: OomSigns, verdict: OomVerdict['verdict'], reason: RegExp][] = [
   ['the kubelet says OOMKilled', { lastReason: 'OOMKilled', exitCode: 137, restarts: 1 }, 'yes', /OOMKilled/],

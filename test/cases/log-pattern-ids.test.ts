@@ -2,10 +2,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { Miner } from '../../processors/log-patterns/miner.ts';
-import { catalogueOf } from '../../queries/logs/pattern-catalogue.ts';
-import { readLogsOfPattern, survivingPattern } from '../../queries/logs/pattern-records.ts';
 import { type FoundLog, type LogPosition, readLogs } from '../../queries/logs/record.ts';
-import { OTHER_ID } from '../../runtime/log-patterns/pattern-id.ts';
+import { catalogueOf } from '../../subjects/log-patterns/pattern-catalogue.ts';
+import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
+import { readLogsOfPattern, survivingPattern } from '../../subjects/log-patterns/pattern-records.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 

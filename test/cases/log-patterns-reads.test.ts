@@ -1,9 +1,14 @@
 /** Lists of log patterns, one of them, and two ranges against each other, over what landed. */
 import test from 'ava';
-import { readPattern } from '../../queries/logs/pattern.ts';
-import { changeOf, comparePatterns } from '../../queries/logs/pattern-comparison.ts';
-import { compareHours } from '../../queries/logs/pattern-verdicts.ts';
-import { describePatterns, type LogPattern, type PatternsQuestion, totalsOf } from '../../queries/logs/patterns.ts';
+import { readPattern } from '../../subjects/log-patterns/pattern.ts';
+import { changeOf, comparePatterns } from '../../subjects/log-patterns/pattern-comparison.ts';
+import { compareHours } from '../../subjects/log-patterns/pattern-verdicts.ts';
+import {
+  describePatterns,
+  type LogPattern,
+  type PatternsQuestion,
+  totalsOf,
+} from '../../subjects/log-patterns/patterns.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 

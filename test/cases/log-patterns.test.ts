@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
-import { OTHER_ID } from '../../runtime/log-patterns/pattern-id.ts';
+import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 
 const key = 'tenant/service';
 const templateOf = (body: string): string => new Miner().add(key, body).template;

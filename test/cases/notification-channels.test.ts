@@ -2,16 +2,16 @@
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import test from 'ava';
-import { deliver } from '../../runtime/notification-channels/deliver.ts';
-import { messageOf } from '../../runtime/notification-channels/message.ts';
-import { fingerprintOf } from '../../runtime/notification-channels/payload.ts';
-import { markdownEscaped, readableDuration, readableTime } from '../../runtime/notification-channels/readable.ts';
-import { channelTypeOf, channelTypes } from '../../runtime/notification-channels/registry.ts';
-import { parseTemplate, TemplateError } from '../../runtime/notification-channels/template.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { Mail, Mailer } from '../../schemas/ports/mail.ts';
+import { deliver } from '../../subjects/notification-channels/deliver.ts';
+import { messageOf } from '../../subjects/notification-channels/message.ts';
+import { fingerprintOf } from '../../subjects/notification-channels/payload.ts';
+import { markdownEscaped, readableDuration, readableTime } from '../../subjects/notification-channels/readable.ts';
+import { channelTypeOf, channelTypes } from '../../subjects/notification-channels/registry.ts';
+import { parseTemplate, TemplateError } from '../../subjects/notification-channels/template.ts';
 import { type Reply, services, startChannelReceiver } from './channel-receiver.ts';
 
 const clock = { now: () => Date.now() };

@@ -6,9 +6,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { stringify } from 'yaml';
-import { messageOf } from '../../runtime/notification-channels/message.ts';
-import { channelTypes } from '../../runtime/notification-channels/registry.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
+import { messageOf } from '../../subjects/notification-channels/message.ts';
+import { channelTypes } from '../../subjects/notification-channels/registry.ts';
 import { services } from './channel-receiver.ts';
 
 const directory = join(import.meta.dirname, 'notifications-golden');

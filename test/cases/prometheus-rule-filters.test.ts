@@ -1,7 +1,7 @@
 /** Which rules and groups a client of Prometheus' rules asks for. */
 import test from 'ava';
 import { chosenRules, pageOfGroups, wantsAlerts } from '../../api/groups/prometheus/rule-filters.ts';
-import type { AlertRule } from '../../queries/alerts/rule.ts';
+import type { AlertRule } from '../../subjects/alerts/rule.ts';
 
 const rule = (name: string, labels: Readonly<Record<string, string>>): AlertRule =>
   ({ name, labels }) as unknown as AlertRule;

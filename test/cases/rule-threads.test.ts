@@ -1,7 +1,7 @@
 /** Threads that run detection rules: whose turn it is, and what its time counts. */
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
-import { RuleThreads } from '../../queries/sigma/rule-threads.ts';
+import { RuleThreads } from '../../subjects/detections/rule-threads.ts';
 import { stretched } from '../waiting.ts';
 
 const nothing = { rules: [], fields: [], placeholders: [] };

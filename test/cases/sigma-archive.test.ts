@@ -1,7 +1,7 @@
 /** Archives of Sigma's texts: what is unpacked, and what is refused before it is. */
 import test from 'ava';
 import { strToU8, zipSync } from 'fflate';
-import { filesOf } from '../../queries/sigma/archive.ts';
+import { filesOf } from '../../subjects/detections/archive.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -1,11 +1,11 @@
 /** The index loses no rule: what it finds is what asking every rule finds. */
 import test from 'ava';
-import { fieldTables } from '../../queries/sigma/fields/index.ts';
-import { Looked, predicateOf } from '../../queries/sigma/predicate.ts';
-import { readRules } from '../../queries/sigma/read.ts';
-import { compile } from '../../queries/sigma/rule-set.ts';
-import { detectionTree } from '../../queries/sigma/rule-tree.ts';
-import { TextIndex } from '../../queries/sigma/text-index.ts';
+import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { Looked, predicateOf } from '../../subjects/detections/predicate.ts';
+import { readRules } from '../../subjects/detections/read.ts';
+import { compile } from '../../subjects/detections/rule-set.ts';
+import { detectionTree } from '../../subjects/detections/rule-tree.ts';
+import { TextIndex } from '../../subjects/detections/text-index.ts';
 import { type Random, seeded } from './random.ts';
 
 const words = [

@@ -1,9 +1,9 @@
 /** What rules match, by the specification of Sigma 2.1. */
 import test from 'ava';
-import { fitsName } from '../../queries/sigma/condition.ts';
-import { fieldTables } from '../../queries/sigma/fields/index.ts';
-import { readRules, readRulesInTurns } from '../../queries/sigma/read.ts';
-import { compile } from '../../queries/sigma/rule-set.ts';
+import { fitsName } from '../../subjects/detections/condition.ts';
+import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { readRules, readRulesInTurns } from '../../subjects/detections/read.ts';
+import { compile } from '../../subjects/detections/rule-set.ts';
 
 /** A rule with these lines as its detection. */
 const ruleOf = (detection: string, logsource = 'category: test'): string =>

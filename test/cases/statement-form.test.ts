@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { statementDigest, statementForm } from '../../queries/databases/statement-form.ts';
-import { systemExpression } from '../../queries/databases/systems.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { statementDigest, statementForm } from '../../subjects/databases/statement-form.ts';
+import { systemExpression } from '../../subjects/databases/systems.ts';
 
 let columns: Columns;
 const directory = mkdtempSync(join(tmpdir(), 'oiq-statements-'));

@@ -1,11 +1,11 @@
 /** A hunt over stored logs finds what the stream would have found, and nothing that the stream has told. */
 import test from 'ava';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
-import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
-import { huntIndicators } from '../../queries/threat-intel/hunt.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
+import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { huntIndicators } from '../../subjects/threat-intel/hunt.ts';
 import { type Random, seeded } from './random.ts';
 import { firstMs, otlpMessage, TaskRun } from './run-task.ts';
 import { openTables, text } from './sink-tables.ts';

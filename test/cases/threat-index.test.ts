@@ -1,9 +1,9 @@
 /** Indicators are found by their values alone, the latest that each source says, however they lie in blocks. */
 import test from 'ava';
-import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
-import { IndicatorIndex } from '../../queries/threat-intel/indicator-index.ts';
-import { mergeBlocks } from '../../queries/threat-intel/merge-blocks.ts';
 import { indicatorTypes } from '../../schemas/resources/threat-intel.ts';
+import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
+import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
+import { mergeBlocks } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from './random.ts';
 
 const indicator = (given: Partial<BlockIndicator>): BlockIndicator => ({

@@ -1,6 +1,7 @@
 /** What indicators are read from STIX, MISP and CSV, and for how long they are believed. */
 import test from 'ava';
-import { readCsv, readList } from '../../queries/threat-intel/csv.ts';
+import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { readCsv, readList } from '../../subjects/threat-intel/csv.ts';
 import {
   believed,
   givenIndicator,
@@ -8,10 +9,9 @@ import {
   scoreAt,
   timeOf,
   typeOfValue,
-} from '../../queries/threat-intel/indicator.ts';
-import { readMisp } from '../../queries/threat-intel/misp.ts';
-import { readStix, valuesOfPattern } from '../../queries/threat-intel/stix.ts';
-import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
+} from '../../subjects/threat-intel/indicator.ts';
+import { readMisp } from '../../subjects/threat-intel/misp.ts';
+import { readStix, valuesOfPattern } from '../../subjects/threat-intel/stix.ts';
 
 const values: readonly [written: string, type: IndicatorType | undefined, value?: string][] = [
   ['192.0.2.7', 'ip', '192.0.2.7'],

@@ -1,13 +1,13 @@
 /** Which values of an event are held against indicators, and how. */
 import test from 'ava';
-import { EventPaths, SigmaEvent } from '../../queries/sigma/event.ts';
-import { fieldTables } from '../../queries/sigma/fields/index.ts';
-import { fillEvent } from '../../queries/sigma/record-event.ts';
-import { blockOf } from '../../queries/threat-intel/block.ts';
-import { normalised } from '../../queries/threat-intel/indicator.ts';
-import { IndicatorIndex } from '../../queries/threat-intel/indicator-index.ts';
-import { matchEvent } from '../../queries/threat-intel/match.ts';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
+import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { fillEvent } from '../../subjects/detections/record-event.ts';
+import { blockOf } from '../../subjects/threat-intel/block.ts';
+import { normalised } from '../../subjects/threat-intel/indicator.ts';
+import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
+import { matchEvent } from '../../subjects/threat-intel/match.ts';
 
 const paths = new EventPaths(fieldTables);
 const sha256 = 'ab12'.repeat(16);

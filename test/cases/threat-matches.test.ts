@@ -1,11 +1,11 @@
 /** What the stream tells of threat indicators that records hold. */
 import test from 'ava';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
-import { type BlockIndicator, blockOf } from '../../queries/threat-intel/block.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
+import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const hourMs = 3_600_000;

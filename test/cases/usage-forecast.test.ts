@@ -2,11 +2,11 @@
 import test from 'ava';
 import { costOf } from '../../api/groups/usage/billing.ts';
 import { lossesOf, retentionWithin } from '../../api/groups/usage/change-plan.ts';
-import { forecast } from '../../queries/ledger/forecast.ts';
-import { quotaStates, type Used } from '../../queries/ledger/quota-states.ts';
-import { known, unknown } from '../../queries/ledger/unknown.ts';
+import { known, unknown } from '../../queries/unknown.ts';
 import { defaultPlans, type Plan, type Price } from '../../schemas/resources/plan.ts';
 import { Quota } from '../../schemas/resources/quota.ts';
+import { forecast } from '../../subjects/usage/forecast.ts';
+import { quotaStates, type Used } from '../../subjects/usage/quota-states.ts';
 
 const march = { fromMs: Date.UTC(2026, 2, 1), endMs: Date.UTC(2026, 3, 1) };
 const days = (entries: Record<string, number>) => new Map(Object.entries(entries));

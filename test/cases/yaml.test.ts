@@ -1,9 +1,9 @@
 /** YAML that people send: what is read, and what is more than is read. */
 import test from 'ava';
-import { AlertmanagerFileError, importAlertmanager } from '../../queries/alerts/routing/alertmanager.ts';
-import { readRuleFile } from '../../queries/alerts/rule-file.ts';
-import { readRules } from '../../queries/sigma/read.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
+import { AlertmanagerFileError, importAlertmanager } from '../../subjects/alerts/routing/alertmanager.ts';
+import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
+import { readRules } from '../../subjects/detections/read.ts';
 
 const repeated = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('');

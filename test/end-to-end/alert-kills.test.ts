@@ -12,7 +12,6 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
 import { phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
 import { scheduleTopics } from '../../processors/index.ts';
-import { toldEvent } from '../../queries/alerts/told.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -21,6 +20,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
 import { allTopics, type DerivedTopic, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { toldEvent } from '../../subjects/alerts/told.ts';
 import { seeded } from '../cases/random.ts';
 import { duesOf, prepareScript, type Script, type Stage, type StoredRule, stepMs } from './alert-script.ts';
 

@@ -1,10 +1,6 @@
 /** Alert rules, the log records that they read, at all times of a stretch, and what must follow from them. */
 import { togetherMs } from '../../processors/alerts/alert-evaluation.ts';
 import { nextDue, sharedPhaseOf, thingKey } from '../../processors/engine/schedule-times.ts';
-import type { GroupAnswer } from '../../queries/alerts/answer.ts';
-import { type Evaluation, evaluate } from '../../queries/alerts/evaluate.ts';
-import { type AlertRule, readRule, windowMs } from '../../queries/alerts/rule.ts';
-import { emptyState, type RuleState } from '../../queries/alerts/state.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -13,6 +9,10 @@ import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import type { GroupAnswer } from '../../subjects/alerts/answer.ts';
+import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
+import { type AlertRule, readRule, windowMs } from '../../subjects/alerts/rule.ts';
+import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 import { seeded } from '../cases/random.ts';
 

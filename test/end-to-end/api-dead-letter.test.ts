@@ -5,7 +5,6 @@ import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { readPayload } from '../../api/dead-letters/payload.ts';
 import { openReplayJobs, replayJobs } from '../../api/dead-letters/replay-jobs.ts';
 import { runReplaysRequest } from '../../commands/control-request.ts';
-import type { DeadLetter } from '../../queries/dead-letters/letters.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { type DeadLetterHeaders, decodeDeadLetter, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -14,6 +13,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
 import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 

@@ -1,6 +1,6 @@
 /** Hosts over what agents send, under today's names and former ones, compared with arithmetic by hand. */
 import test from 'ava';
-import { pageAsked } from '../../queries/infrastructure/paging.ts';
+import { pageAsked } from '../../subjects/infrastructure/paging.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Agent, agentOf, flat, growing, type Labels, type Metric } from './infrastructure-senders.ts';
 

@@ -1,10 +1,10 @@
 /** Feeds of threat indicators: subscribed to through the API, and polled from a server that answers as those of feeds do. */
 import test from 'ava';
-import { pollDueFeeds } from '../../api/threat-intel/poll-feeds.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { indicatorBlocks, threatFeedStates } from '../../schemas/resources/threat-intel.ts';
+import { pollDueFeeds } from '../../subjects/threat-intel/poll-feeds.ts';
 import { type ChannelReceiver, type Reply, startChannelReceiver } from '../cases/channel-receiver.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { readRuleStates, type StandingAlert } from '../../../queries/alerts/history.ts';
-import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../queries/alerts/rule.ts';
-import { problemsOf } from '../../../queries/alerts/rule-problems.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
+import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
+import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
+import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
 import { invalidFields } from '../../kernel/errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';

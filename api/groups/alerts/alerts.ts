@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { alertAnnotations, alertLabels } from '../../../queries/alerts/evaluate.ts';
-import { readAlerts, type StandingAlert } from '../../../queries/alerts/history.ts';
 import {
   cursorParameter,
   decodeCursor,
@@ -13,6 +11,8 @@ import {
 import { alertStates } from '../../../schemas/alerts.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
+import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
+import { readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

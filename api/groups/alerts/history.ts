@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readEvaluations, readTransitions } from '../../../queries/alerts/history.ts';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
 import { alertSeverities, alertStates } from '../../../schemas/alerts.ts';
+import { readEvaluations, readTransitions } from '../../../subjects/alerts/history.ts';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

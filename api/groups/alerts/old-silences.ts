@@ -1,9 +1,9 @@
 /** Removes silences that ended long ago. */
 
-import { matchersText } from '../../../queries/alerts/routing/matching.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
+import { matchersText } from '../../../subjects/alerts/routing/matching.ts';
 import { systemActor, systemChange } from '../../identity/accounts/closing.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 

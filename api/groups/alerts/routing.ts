@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { AlertmanagerFileError, importAlertmanager } from '../../../queries/alerts/routing/alertmanager.ts';
-import { routingProblems } from '../../../queries/alerts/routing/problems.ts';
-import { mutedByTime } from '../../../queries/alerts/routing/times.ts';
+import { parseTime } from '../../../queries/time.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { AlertmanagerFileError, importAlertmanager } from '../../../subjects/alerts/routing/alertmanager.ts';
+import { routingProblems } from '../../../subjects/alerts/routing/problems.ts';
+import { mutedByTime } from '../../../subjects/alerts/routing/times.ts';
 import {
   compileRoutes,
   explainRoutes,
   groupKeyOf,
   groupLabelsOf,
   routesOf,
-} from '../../../queries/alerts/routing/tree.ts';
-import { parseTime } from '../../../queries/time.ts';
-import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
-import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
-import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+} from '../../../subjects/alerts/routing/tree.ts';
 import { invalid, invalidFields } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { AlertRule } from '../../../queries/alerts/rule.ts';
+import { queryVersion } from '../../../queries/query.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { AlertRule } from '../../../subjects/alerts/rule.ts';
 import {
   type FileRule,
   type KnownRule,
   RuleNames,
   readRuleFile,
   writeRuleFile,
-} from '../../../queries/alerts/rule-file.ts';
-import { queryVersion } from '../../../queries/query.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
+} from '../../../subjects/alerts/rule-file.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { invalid } from '../../kernel/errors.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { readFiring } from '../../../queries/alerts/firing.ts';
-import { compileMatchers, matcherProblem, matchersText } from '../../../queries/alerts/routing/matching.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { type Silence, SilenceFields, silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
+import { readFiring } from '../../../subjects/alerts/firing.ts';
+import { compileMatchers, matcherProblem, matchersText } from '../../../subjects/alerts/routing/matching.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';

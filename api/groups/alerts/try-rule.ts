@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { ask } from '../../../queries/alerts/ask.ts';
-import { evaluate } from '../../../queries/alerts/evaluate.ts';
-import { AlertRuleFields } from '../../../queries/alerts/rule.ts';
-import { problemsOf } from '../../../queries/alerts/rule-problems.ts';
-import { emptyState } from '../../../queries/alerts/state.ts';
-import { testFiring } from '../../../queries/alerts/test-firing.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
+import { ask } from '../../../subjects/alerts/ask.ts';
+import { evaluate } from '../../../subjects/alerts/evaluate.ts';
+import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
+import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import { emptyState } from '../../../subjects/alerts/state.ts';
+import { testFiring } from '../../../subjects/alerts/test-firing.ts';
 import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

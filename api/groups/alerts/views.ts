@@ -1,9 +1,9 @@
 /** How alerts and what became of them are shown. */
 import { z } from 'zod';
-import type { GroupResult } from '../../../queries/alerts/evaluate.ts';
-import type { PastTransition } from '../../../queries/alerts/history.ts';
-import { staleSinceMs } from '../../../queries/alerts/staleness.ts';
 import { type AlertTransition, alertSeverities, alertStates } from '../../../schemas/alerts.ts';
+import type { GroupResult } from '../../../subjects/alerts/evaluate.ts';
+import type { PastTransition } from '../../../subjects/alerts/history.ts';
+import { staleSinceMs } from '../../../subjects/alerts/staleness.ts';
 
 const labels = z.record(z.string(), z.string());
 

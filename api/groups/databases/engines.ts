@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { engineOf, engines } from '../../../queries/databases/engines.ts';
-import { FigureAnswer, readEngineSeries, readFigures } from '../../../queries/databases/figures.ts';
-import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
-import { systemOf } from '../../../queries/databases/systems.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Series } from '../../../queries/result.ts';
-import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { engineOf, engines } from '../../../subjects/databases/engines.ts';
+import { FigureAnswer, readEngineSeries, readFigures } from '../../../subjects/databases/figures.ts';
+import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
+import { systemOf } from '../../../subjects/databases/systems.ts';
+import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, someText, textIn, textPart } from '../../../queries/cursor.ts';
-import { DatabaseInstance, readDatabases } from '../../../queries/databases/instances.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
+import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
+import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts';
-import { readStatements, Statement, statementOrders } from '../../../queries/databases/statements.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
+import { readStatements, Statement, statementOrders } from '../../../subjects/databases/statements.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

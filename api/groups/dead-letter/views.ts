@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { DeadLetter, DeadLetterView } from '../../../queries/dead-letters/letters.ts';
 import { timeParameter } from '../../../queries/time.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/topics.ts';
+import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/letters.ts';
 import type { ReplayJob, ReplayView } from '../../dead-letters/replay-jobs.ts';
 
 export const viewOf = ({ tenantId: _, place: __, ...letter }: DeadLetter): z.output<typeof DeadLetterView> => letter;

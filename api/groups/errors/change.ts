@@ -1,8 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { groupKnown } from '../../../queries/errors/groups.ts';
-import { Merges } from '../../../queries/errors/merges.ts';
-import { Standings } from '../../../queries/errors/states.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type ErrorGroupState,
@@ -12,6 +9,9 @@ import {
   IgnoredUntil,
   ResolvedIn,
 } from '../../../schemas/resources/error-group.ts';
+import { groupKnown } from '../../../subjects/errors/groups.ts';
+import { Merges } from '../../../subjects/errors/merges.ts';
+import { Standings } from '../../../subjects/errors/states.ts';
 import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { ApiError, type Detail, invalid, invalidFields, notFound } from '../../kernel/errors.ts';

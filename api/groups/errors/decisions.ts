@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { Decisions } from '../../../queries/errors/merges.ts';
-import { Merges } from '../../../queries/errors/merges.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import {
   type ErrorGroupState,
@@ -8,6 +6,8 @@ import {
   IgnoredUntil,
   ResolvedIn,
 } from '../../../schemas/resources/error-group.ts';
+import type { Decisions } from '../../../subjects/errors/merges.ts';
+import { Merges } from '../../../subjects/errors/merges.ts';
 
 export const idOfGroup = z
   .string()

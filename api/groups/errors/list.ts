@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { ErrorGroup, errorSorts, readErrorGroups } from '../../../queries/errors/groups.ts';
-import { errorFilterParameters, errorRange, recheckRange } from '../../../queries/errors/scope.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
+import { ErrorGroup, errorSorts, readErrorGroups } from '../../../subjects/errors/groups.ts';
+import { errorFilterParameters, errorRange, recheckRange } from '../../../subjects/errors/scope.ts';
 import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { groupKnown } from '../../../queries/errors/groups.ts';
-import { type Decisions, Merges } from '../../../queries/errors/merges.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
+import { groupKnown } from '../../../subjects/errors/groups.ts';
+import { type Decisions, Merges } from '../../../subjects/errors/merges.ts';
 import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { groupKnown } from '../../../queries/errors/groups.ts';
-import { Merges } from '../../../queries/errors/merges.ts';
-import { ErrorOccurrenceView, readOccurrences } from '../../../queries/errors/occurrences.ts';
-import { errorFilterParameters, errorRange, errorScope, recheckRange } from '../../../queries/errors/scope.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { groupKnown } from '../../../subjects/errors/groups.ts';
+import { Merges } from '../../../subjects/errors/merges.ts';
+import { ErrorOccurrenceView, readOccurrences } from '../../../subjects/errors/occurrences.ts';
+import { errorFilterParameters, errorRange, errorScope, recheckRange } from '../../../subjects/errors/scope.ts';
 import { decisionsOf } from '../../error-decisions.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

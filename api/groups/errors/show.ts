@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { describeErrorGroup, OneErrorGroup } from '../../../queries/errors/group.ts';
-import { groupKnown } from '../../../queries/errors/groups.ts';
-import { errorFilterParameters, errorRange } from '../../../queries/errors/scope.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
+import { describeErrorGroup, OneErrorGroup } from '../../../subjects/errors/group.ts';
+import { groupKnown } from '../../../subjects/errors/groups.ts';
+import { errorFilterParameters, errorRange } from '../../../subjects/errors/scope.ts';
 import { decisionsOf } from '../../error-decisions.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

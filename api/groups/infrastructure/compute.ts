@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Compute, ComputeGroup, computeGroups, readCompute } from '../../../queries/infrastructure/compute.ts';
-import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { Compute, ComputeGroup, computeGroups, readCompute } from '../../../subjects/infrastructure/compute.ts';
+import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Disk, type FoundDisk, readDisks, withDaysUntilFull } from '../../../queries/infrastructure/disks.ts';
-import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../queries/infrastructure/paging.ts';
+import { Disk, type FoundDisk, readDisks, withDaysUntilFull } from '../../../subjects/infrastructure/disks.ts';
+import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Host, readHosts } from '../../../queries/infrastructure/hosts.ts';
-import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
+import { Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
+import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { HostSeries, hostSeriesNames, readHostSeries } from '../../../queries/infrastructure/host-series.ts';
-import { readHosts } from '../../../queries/infrastructure/hosts.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { stepOf, stepParameter, stepsOf } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
+import { HostSeries, hostSeriesNames, readHostSeries } from '../../../subjects/infrastructure/host-series.ts';
+import { readHosts } from '../../../subjects/infrastructure/hosts.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
-import { Cluster, readClusters } from '../../../queries/kubernetes/clusters.ts';
+import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { Cluster, readClusters } from '../../../subjects/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

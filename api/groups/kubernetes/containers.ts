@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
-import { Container, readContainers } from '../../../queries/kubernetes/containers.ts';
+import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { Container, readContainers } from '../../../subjects/kubernetes/containers.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { eventParameters, KubernetesEvent, readEvents } from '../../../queries/kubernetes/events.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
+import { eventParameters, KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
-import { Namespace, readNamespaces } from '../../../queries/kubernetes/clusters.ts';
+import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { Namespace, readNamespaces } from '../../../subjects/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
-import { Node, readNodes } from '../../../queries/kubernetes/nodes.ts';
+import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { Node, readNodes } from '../../../subjects/kubernetes/nodes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

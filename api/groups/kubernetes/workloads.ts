@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { listOf, listPage, listParameters } from '../../../queries/infrastructure/paging.ts';
-import { workloadKinds } from '../../../queries/kubernetes/names.ts';
-import { readWorkloads, Workload } from '../../../queries/kubernetes/workloads.ts';
+import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
+import { workloadKinds } from '../../../subjects/kubernetes/names.ts';
+import { readWorkloads, Workload } from '../../../subjects/kubernetes/workloads.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { chosenColumns, readChosen } from '../../../queries/logs/chosen.ts';
 import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
 import { logCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
-import { readLogsOfPattern } from '../../../queries/logs/pattern-records.ts';
 import {
   type LogPageRequest,
   type LogPosition,
@@ -14,6 +13,7 @@ import {
 import { parseNames } from '../../../queries/names.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { rangeValues } from '../../../queries/records.ts';
+import { readLogsOfPattern } from '../../../subjects/log-patterns/pattern-records.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
-import { DnsName, DnsServer, readDns } from '../../../queries/network/dns.ts';
-import { Flow, FlowsPartial, flowViews } from '../../../queries/network/flow.ts';
-import { readFlows } from '../../../queries/network/flows.ts';
-import { Topology, topologyOf } from '../../../queries/network/topology.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
+import { DnsName, DnsServer, readDns } from '../../../subjects/network/dns.ts';
+import { Flow, FlowsPartial, flowViews } from '../../../subjects/network/flow.ts';
+import { readFlows } from '../../../subjects/network/flows.ts';
+import { Topology, topologyOf } from '../../../subjects/network/topology.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

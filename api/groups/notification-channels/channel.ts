@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ChannelSettings, channelTypes } from '../../../runtime/notification-channels/registry.ts';
-import { parseTemplate, TemplateError } from '../../../runtime/notification-channels/template.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import { alertRoutingId, alertRoutings } from '../../../schemas/resources/alert-routing.ts';
 import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { ChannelSettings, channelTypes } from '../../../subjects/notification-channels/registry.ts';
+import { parseTemplate, TemplateError } from '../../../subjects/notification-channels/template.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type Attempted, deliver, openSettings } from '../../../runtime/notification-channels/deliver.ts';
-import { messageOf } from '../../../runtime/notification-channels/message.ts';
-import { channelTypeOf } from '../../../runtime/notification-channels/registry.ts';
 import type { Notification } from '../../../schemas/notifications.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { type Attempted, deliver, openSettings } from '../../../subjects/notification-channels/deliver.ts';
+import { messageOf } from '../../../subjects/notification-channels/message.ts';
+import { channelTypeOf } from '../../../subjects/notification-channels/registry.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

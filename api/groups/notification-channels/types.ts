@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channelTypes } from '../../../runtime/notification-channels/registry.ts';
+import { channelTypes } from '../../../subjects/notification-channels/registry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const types = channelTypes.map(({ type, name, summary, settings, secrets }) => ({

@@ -1,8 +1,8 @@
 /** Findings from the requests of a key. Pure. */
 
-import type { DeadLetter } from '../../../queries/dead-letters/letters.ts';
-import type { Landed } from '../../../queries/onboarding/landed.ts';
 import type { Signal } from '../../../schemas/topics.ts';
+import type { DeadLetter } from '../../../subjects/dead-letters/letters.ts';
+import type { Landed } from '../../../subjects/onboarding/landed.ts';
 import type { Evidence } from './doctor-reads.ts';
 import { type Finding, type FindingCode, good, hint, problem } from './finding.ts';
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { DeadLetter } from '../../../queries/dead-letters/letters.ts';
-import { readVolumes } from '../../../queries/ledger/ledger.ts';
-import { type QuotaState, quotaStates, readUsed } from '../../../queries/ledger/quota-states.ts';
-import { type Landed, lastLanded } from '../../../queries/onboarding/landed.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
 import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/topics.ts';
+import type { DeadLetter } from '../../../subjects/dead-letters/letters.ts';
+import { type Landed, lastLanded } from '../../../subjects/onboarding/landed.ts';
+import { readVolumes } from '../../../subjects/usage/ledger.ts';
+import { type QuotaState, quotaStates, readUsed } from '../../../subjects/usage/quota-states.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 

@@ -1,8 +1,8 @@
-import { firstLanded } from '../../../queries/onboarding/landed.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import type { OnboardingState } from '../../../schemas/resources/onboarding.ts';
 import { signals } from '../../../schemas/topics.ts';
+import { firstLanded } from '../../../subjects/onboarding/landed.ts';
 import { remember } from './state.ts';
 
 type FirstSeen = OnboardingState['firstSeen'];

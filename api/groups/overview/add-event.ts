@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { FeedEvent, findEvent, shownEvent } from '../../../queries/events/events.ts';
 import { timeParameter } from '../../../queries/time.ts';
 import { eventSeverities, PlatformEvent } from '../../../schemas/events.ts';
+import { FeedEvent, findEvent, shownEvent } from '../../../subjects/events/events.ts';
 import { momentOf } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 

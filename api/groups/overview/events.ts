@@ -8,17 +8,17 @@ import {
   jsonPart,
   someText,
 } from '../../../queries/cursor.ts';
-import { eventsRange, FeedEvent, feedKinds, readEvents } from '../../../queries/events/events.ts';
-import { type EventSource, feedPage } from '../../../queries/events/feed.ts';
-import { unapprovedChanges } from '../../../queries/file-integrity/unapproved.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { type Range, rangeParameters, whyUnreadable } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { deploymentEvent, readDeployments } from '../../../queries/services/deployments.ts';
-import { signalEvent } from '../../../queries/sigma/signal-events.ts';
-import { readSignals } from '../../../queries/sigma/stored-signals.ts';
 import { formatTime, parseTime } from '../../../queries/time.ts';
+import { signalEvent } from '../../../subjects/detections/signal-events.ts';
+import { readSignals } from '../../../subjects/detections/stored-signals.ts';
+import { eventsRange, FeedEvent, feedKinds, readEvents } from '../../../subjects/events/events.ts';
+import { type EventSource, feedPage } from '../../../subjects/events/feed.ts';
+import { unapprovedChanges } from '../../../subjects/file-integrity/unapproved.ts';
+import { deploymentEvent, readDeployments } from '../../../subjects/services/deployments.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

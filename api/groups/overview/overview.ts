@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { eventsRange } from '../../../queries/events/events.ts';
-import { Attention, readAttention } from '../../../queries/overview/attention.ts';
-import { Counters, readCounters } from '../../../queries/overview/counters.ts';
-import { readOverviewSeries } from '../../../queries/overview/series.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
-import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../queries/services/minutes.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { eventsRange } from '../../../subjects/events/events.ts';
+import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
+import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
+import { readOverviewSeries } from '../../../subjects/overview/series.ts';
+import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../subjects/services/minutes.ts';
 import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,9 +1,10 @@
 /** Alert rules and alerts in the form of Prometheus. */
-import { readAlerts, readRuleStates } from '../../../queries/alerts/history.ts';
-import { prometheusAlerts, prometheusRules } from '../../../queries/alerts/prometheus-shape.ts';
-import { type AlertRule, readRule } from '../../../queries/alerts/rule.ts';
+
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import { readAlerts, readRuleStates } from '../../../subjects/alerts/history.ts';
+import { prometheusAlerts, prometheusRules } from '../../../subjects/alerts/prometheus-shape.ts';
+import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,7 +1,7 @@
 /** Which rules and groups of them a client asks for, by the parameters of Prometheus' `/api/v1/rules`. */
 import { createHash } from 'node:crypto';
-import type { AlertRule } from '../../../queries/alerts/rule.ts';
 import { testOf } from '../../../queries/promql/syntax/matchers.ts';
+import type { AlertRule } from '../../../subjects/alerts/rule.ts';
 import { type Given, invalid, listOf, parameter, selectors, setsOf, textOf } from './parameters.ts';
 
 export const ruleParameters = {

@@ -4,9 +4,9 @@ import { decodeCursor, integer, someText } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
 import { type Range, rangeOf, refuseBeyondRetention } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { isService } from '../../../queries/services/detail.ts';
-import { minutesOf } from '../../../queries/services/minutes.ts';
 import { type Direction, type Position, positionIn } from '../../../queries/sorted-page.ts';
+import { isService } from '../../../subjects/services/detail.ts';
+import { minutesOf } from '../../../subjects/services/minutes.ts';
 import { notFound } from '../../kernel/errors.ts';
 
 interface Asked extends ProjectScope {

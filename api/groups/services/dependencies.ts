@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, jsonIn, jsonPart, someText } from '../../../queries/cursor.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { Edge, edgeParameters, keySize, readEdges } from '../../../queries/services/edges.ts';
-import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
+import { Edge, edgeParameters, keySize, readEdges } from '../../../subjects/services/edges.ts';
+import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { encodeCursor } from '../../../queries/cursor.ts';
-import { findEvent, shownEvent } from '../../../queries/events/events.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { Deployment, readDeployments, recordedOf } from '../../../queries/services/deployments.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { timeParameter } from '../../../queries/time.ts';
 import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
+import { findEvent, shownEvent } from '../../../subjects/events/events.ts';
+import { Deployment, readDeployments, recordedOf } from '../../../subjects/services/deployments.ts';
 import { momentOf } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -3,17 +3,17 @@ import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
-import { apdexParameter, choiceParameters } from '../../../queries/services/chosen.ts';
+import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
+import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen.ts';
 import {
   describeServices,
   readServices,
   ServiceSummary,
   serviceSorts,
   sortedBy,
-} from '../../../queries/services/inventory.ts';
-import { minutesAnswer, minutesFields } from '../../../queries/services/minutes.ts';
-import { serviceSettingsOf } from '../../../queries/services/settings.ts';
-import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
+} from '../../../subjects/services/inventory.ts';
+import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
+import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

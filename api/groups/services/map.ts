@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
-import { edgeParameters } from '../../../queries/services/edges.ts';
-import { readServiceMap, ServiceMap } from '../../../queries/services/map.ts';
-import { minutesAnswer, minutesOf } from '../../../queries/services/minutes.ts';
+import { edgeParameters } from '../../../subjects/services/edges.ts';
+import { readServiceMap, ServiceMap } from '../../../subjects/services/map.ts';
+import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 

@@ -1,5 +1,5 @@
-import { serviceSettingsOf } from '../../../queries/services/settings.ts';
 import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../../schemas/resources/apdex-settings.ts';
+import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { hasAlready } from '../../kernel/changes.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

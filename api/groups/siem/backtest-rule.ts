@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
-import { backtestLogs } from '../../../queries/sigma/backtest.ts';
-import { toDeployOfRule } from '../../../queries/sigma/rule-tests.ts';
 import { DetectionSignal } from '../../../schemas/signals.ts';
+import { backtestLogs } from '../../../subjects/detections/backtest.ts';
+import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

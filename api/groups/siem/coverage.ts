@@ -1,16 +1,16 @@
 import { z } from 'zod';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type Coverage,
   type CoveringRule,
   coverageOf,
   type TechniqueCoverage,
-} from '../../../queries/attack/coverage.ts';
-import { attackNotice, attackVersion } from '../../../queries/attack/matrix.ts';
-import { documentOf } from '../../../queries/sigma/deployed.ts';
-import { countSignals } from '../../../queries/sigma/stored-signals.ts';
-import { telemetryOf } from '../../../queries/sigma/telemetry.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
-import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+} from '../../../subjects/attack/coverage.ts';
+import { attackNotice, attackVersion } from '../../../subjects/attack/matrix.ts';
+import { documentOf } from '../../../subjects/detections/deployed.ts';
+import { countSignals } from '../../../subjects/detections/stored-signals.ts';
+import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { ruleResource } from './rule.ts';

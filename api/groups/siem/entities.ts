@@ -10,9 +10,9 @@ import {
 } from '../../../queries/cursor.ts';
 import { keptDays } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { type EntityRisk, type RiskQuestion, readEntityRisk } from '../../../queries/sigma/entity-risk.ts';
-import { entityTypes } from '../../../queries/sigma/fields/entities.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
+import { type EntityRisk, type RiskQuestion, readEntityRisk } from '../../../subjects/detections/entity-risk.ts';
+import { entityTypes } from '../../../subjects/detections/fields/entities.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -1,7 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { eventsRange } from '../../../queries/events/events.ts';
-import { readFiles } from '../../../queries/file-integrity/stored.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
@@ -15,6 +13,8 @@ import {
   fileBaselines,
 } from '../../../schemas/resources/file-baseline.ts';
 import { signals } from '../../../schemas/topics.ts';
+import { eventsRange } from '../../../subjects/events/events.ts';
+import { readFiles } from '../../../subjects/file-integrity/stored.ts';
 import { type Caller, personOf } from '../../identity/caller.ts';
 import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { encodeCursor, textPart } from '../../../queries/cursor.ts';
-import { type Judgement, type Verdict, verdicts } from '../../../queries/file-integrity/judge.ts';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { FileState, fileActions, fileSources } from '../../../schemas/file-changes.ts';
+import { type HistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { type Judgement, type Verdict, verdicts } from '../../../subjects/file-integrity/judge.ts';
 import {
   type JudgedChange,
   type Judging,
   judgedChanges,
   usualWindowSeconds,
-} from '../../../queries/file-integrity/judged.ts';
-import { type ChangeFilter, countChanges } from '../../../queries/file-integrity/stored.ts';
-import { type HistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
-import { projectScopeParameters } from '../../../queries/project-scope.ts';
-import { FileState, fileActions, fileSources } from '../../../schemas/file-changes.ts';
+} from '../../../subjects/file-integrity/judged.ts';
+import { type ChangeFilter, countChanges } from '../../../subjects/file-integrity/stored.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 

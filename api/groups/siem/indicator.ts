@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { believed, scoreAt } from '../../../queries/threat-intel/indicator.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
+import { believed, scoreAt } from '../../../subjects/threat-intel/indicator.ts';
+import { addBlock } from '../../../subjects/threat-intel/write-indicators.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type Listing, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { addBlock } from '../../threat-intel/write-indicators.ts';
 
 const time = z.iso.datetime({ offset: true });
 

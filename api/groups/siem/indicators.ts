@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
-import { readCsv } from '../../../queries/threat-intel/csv.ts';
-import { normalised, type ReadIndicators } from '../../../queries/threat-intel/indicator.ts';
-import { readMisp } from '../../../queries/threat-intel/misp.ts';
-import { readStix } from '../../../queries/threat-intel/stix.ts';
 import { timeParameter } from '../../../queries/time.ts';
+import { readCsv } from '../../../subjects/threat-intel/csv.ts';
+import { normalised, type ReadIndicators } from '../../../subjects/threat-intel/indicator.ts';
+import { readMisp } from '../../../subjects/threat-intel/misp.ts';
+import { readStix } from '../../../subjects/threat-intel/stix.ts';
+import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { writeIndicators } from '../../threat-intel/write-indicators.ts';
 import { IndicatorFields } from './indicator.ts';
 
 /** What one request may bring. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
-import { exceptionError } from '../../../queries/sigma/deployed.ts';
-import { mostPreviewed, previewException } from '../../../queries/sigma/exception-preview.ts';
-import { toDeployOfRule } from '../../../queries/sigma/rule-tests.ts';
 import { RuleException } from '../../../schemas/resources/detection-rule.ts';
+import { exceptionError } from '../../../subjects/detections/deployed.ts';
+import { mostPreviewed, previewException } from '../../../subjects/detections/exception-preview.ts';
+import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
 import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

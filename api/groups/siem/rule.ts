@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { exceptionError, documentOf as storedDocument } from '../../../queries/sigma/deployed.ts';
-import { faultText, type SigmaDocument, type SigmaLevel } from '../../../queries/sigma/documents.ts';
-import { missingRules } from '../../../queries/sigma/named-rules.ts';
-import { mostRuleCharacters, readRules } from '../../../queries/sigma/read.ts';
-import { newHunt } from '../../../queries/sigma/retro-hunt.ts';
-import { failedTests, RuleTests } from '../../../queries/sigma/rule-tests.ts';
-import { readSwitchedOff } from '../../../queries/sigma/switched-off.ts';
-import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../queries/sigma/telemetry.ts';
-import { splitDocuments } from '../../../queries/sigma/yaml.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
   DetectionRule,
@@ -18,6 +9,15 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
+import { exceptionError, documentOf as storedDocument } from '../../../subjects/detections/deployed.ts';
+import { faultText, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
+import { missingRules } from '../../../subjects/detections/named-rules.ts';
+import { mostRuleCharacters, readRules } from '../../../subjects/detections/read.ts';
+import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
+import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.ts';
+import { readSwitchedOff } from '../../../subjects/detections/switched-off.ts';
+import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../subjects/detections/telemetry.ts';
+import { splitDocuments } from '../../../subjects/detections/yaml.ts';
 import { invalid, invalidFields } from '../../kernel/errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';

@@ -1,12 +1,4 @@
 import { z } from 'zod';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
-import {
-  eventsOf,
-  readSignal,
-  readSignals,
-  type SignalFilter,
-  type StoredSignal,
-} from '../../../queries/sigma/stored-signals.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type SignalTriage,
@@ -15,6 +7,14 @@ import {
   signalVerdicts,
 } from '../../../schemas/resources/signal-triage.ts';
 import { SignalEvent, signalSeverities } from '../../../schemas/signals.ts';
+import {
+  eventsOf,
+  readSignal,
+  readSignals,
+  type SignalFilter,
+  type StoredSignal,
+} from '../../../subjects/detections/stored-signals.ts';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
 import { invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

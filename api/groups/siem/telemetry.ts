@@ -1,7 +1,7 @@
 /** What a caller's organization sends, for what is said about its rules. */
-import type { FieldTable } from '../../../queries/sigma/fields/table.ts';
-import { ownTables } from '../../../queries/sigma/rule-tests.ts';
-import { defaultTelemetryDays, readTelemetry, type Telemetry } from '../../../queries/sigma/telemetry.ts';
+import type { FieldTable } from '../../../subjects/detections/fields/table.ts';
+import { ownTables } from '../../../subjects/detections/rule-tests.ts';
+import { defaultTelemetryDays, readTelemetry, type Telemetry } from '../../../subjects/detections/telemetry.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import type { ResourceContext } from '../../resources/resource-spec.ts';
 

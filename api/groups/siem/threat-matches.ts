@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { cutHistoryPage, historyPageOf, historyParameters } from '../../../queries/history-page.ts';
-import { readMatches, type StoredMatch } from '../../../queries/threat-intel/stored-matches.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   indicatorKey,
@@ -8,6 +6,8 @@ import {
   type ThreatIndicator,
   threatIndicators,
 } from '../../../schemas/resources/threat-intel.ts';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { readMatches, type StoredMatch } from '../../../subjects/threat-intel/stored-matches.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 

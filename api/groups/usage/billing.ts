@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { readVolumes } from '../../../queries/ledger/ledger.ts';
-import { iso, monthParameter, periodOf, project } from '../../../queries/ledger/period.ts';
-import { type Known, Known as KnownSchema, known, sumOf, unknown } from '../../../queries/ledger/unknown.ts';
+import { type Known, Known as KnownSchema, known, sumOf, unknown } from '../../../queries/unknown.ts';
 import { Price } from '../../../schemas/resources/plan.ts';
 import { type Signal, signals } from '../../../schemas/topics.ts';
+import { readVolumes } from '../../../subjects/usage/ledger.ts';
+import { iso, monthParameter, periodOf, project } from '../../../subjects/usage/period.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
 

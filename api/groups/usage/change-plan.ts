@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { readVolumes, totalOf } from '../../../queries/ledger/ledger.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { type Plan, plans, plansTenant } from '../../../schemas/resources/plan.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
 import { signals } from '../../../schemas/topics.ts';
+import { readVolumes, totalOf } from '../../../subjects/usage/ledger.ts';
 import { ApiError, type Detail, invalid, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { iso } from '../../../queries/ledger/period.ts';
-import { QuotaState, quotaStates, readUsed } from '../../../queries/ledger/quota-states.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { noQuota, Quota, quotaId, quotaScopes, quotas, quotaWindows } from '../../../schemas/resources/quota.ts';
+import { iso } from '../../../subjects/usage/period.ts';
+import { QuotaState, quotaStates, readUsed } from '../../../subjects/usage/quota-states.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { hasAlready } from '../../kernel/changes.ts';
 import { type Detail, invalidFields } from '../../kernel/errors.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { readVolumes, totalOf } from '../../../queries/ledger/ledger.ts';
-import { iso, monthParameter, periodOf, project } from '../../../queries/ledger/period.ts';
-import { Known, known, unknown } from '../../../queries/ledger/unknown.ts';
-import { Volume } from '../../../queries/ledger/volume.ts';
+import { Known, known, unknown } from '../../../queries/unknown.ts';
 import { ledgerGroups } from '../../../runtime/ledger-groups.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import { quotaWindowAt } from '../../../schemas/resources/quota.ts';
+import { readVolumes, totalOf } from '../../../subjects/usage/ledger.ts';
+import { iso, monthParameter, periodOf, project } from '../../../subjects/usage/period.ts';
+import { Volume } from '../../../subjects/usage/volume.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Period, PlanRef, usageCache } from './views.ts';
 

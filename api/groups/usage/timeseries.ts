@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { addRow, emptyVolume, type Hours } from '../../../queries/ledger/ledger.ts';
-import { type PointRow, readGroups, readPoints } from '../../../queries/ledger/over-time.ts';
-import { iso } from '../../../queries/ledger/period.ts';
-import { Amount, Landed } from '../../../queries/ledger/volume.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
+import { addRow, emptyVolume, type Hours } from '../../../subjects/usage/ledger.ts';
+import { type PointRow, readGroups, readPoints } from '../../../subjects/usage/over-time.ts';
+import { iso } from '../../../subjects/usage/period.ts';
+import { Amount, Landed } from '../../../subjects/usage/volume.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { SignalName, usageCache } from './views.ts';

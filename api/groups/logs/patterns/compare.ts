@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
-import { ComparedPattern, comparePatterns } from '../../../../queries/logs/pattern-comparison.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
 import { timeParameter } from '../../../../queries/time.ts';
+import { ComparedPattern, comparePatterns } from '../../../../subjects/log-patterns/pattern-comparison.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters } from './question.ts';

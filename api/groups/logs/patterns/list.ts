@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
+import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
 import {
   describePatterns,
   LogPattern,
@@ -8,8 +9,7 @@ import {
   type PatternTotals,
   totalsOf,
   verdictOf,
-} from '../../../../queries/logs/patterns.ts';
-import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
+} from '../../../../subjects/log-patterns/patterns.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters, questionOf } from './question.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { PatternsQuestion } from '../../../../queries/logs/patterns.ts';
 import { projectScopeParameters } from '../../../../queries/project-scope.ts';
 import { type Range, serviceParameter } from '../../../../queries/range.ts';
 import { severityLevels } from '../../../../schemas/log-patterns.ts';
+import type { PatternsQuestion } from '../../../../subjects/log-patterns/patterns.ts';
 import type { Caller } from '../../../identity/caller.ts';
 
 /** Parameters that choose which records are counted. */

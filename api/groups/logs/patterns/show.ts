@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { OneLogPattern, readPattern } from '../../../../queries/logs/pattern.ts';
 import { rangeOf, rangeParameters } from '../../../../queries/range.ts';
+import { OneLogPattern, readPattern } from '../../../../subjects/log-patterns/pattern.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';

@@ -1,0 +1,239 @@
+/** Asks what a rule asks, for a time, in the form that evaluation reads. */
+
+import type { Answer, Asked } from '../../queries/answer.ts';
+import { QueryError } from '../../queries/errors.ts';
+import type { AggregateQuery, Query } from '../../queries/query.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Answers } from '../../queries/together/answers.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { GroupAnswer, RuleAnswer } from './answer.ts';
+import { holds } from './composite.ts';
+import { msOf } from './durations.ts';
+import { firingAt } from './history.ts';
+import type { AlertRule } from './rule.ts';
+import { groupKey, type Labels } from './state.ts';
+
+/** How long the query of one evaluation may take: with those of other rules, and alone. */
+export const askLimits = { sharedMs: 10_000, aloneMs: 20_000 };
+/** Groups of one rule. */
+export const mostGroups = 10_000;
+/** The measure that counts events, where a rule needs a minimum of them. */
+const eventsName = 'oiq_events';
+
+type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
+type Asking = Exclude<AlertRule['condition'], Composite>;
+
+const withLimit = <Part extends Query>(query: Part): Part =>
+  query.kind === 'aggregate' || query.kind === 'metric' ? { ...query, limit: mostGroups } : query;
+
+/** What is asked of the engine: every group, and what the condition needs beside its figure. */
+const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition: Asking }): Query => {
+  const query = withLimit(condition.query);
+  // Whether a metric is there at all; a value would hold for some minutes.
+  if (query.kind === 'metric' && condition.kind === 'absence') return { ...query, overTime: 'count', across: 'sum' };
+  if (query.kind === 'aggregate' && minimumEvents !== undefined)
+    return { ...query, measures: [...query.measures, { function: 'count', as: eventsName }] };
+  if (query.kind === 'formula')
+    return {
+      ...query,
+      queries: Object.fromEntries(Object.entries(query.queries).map(([name, part]) => [name, withLimit(part)])),
+    };
+  return query;
+};
+
+/** Whether a query is evaluated at instants, as PromQL is: its range ends with the last one. */
+const isAtInstants = (query: Query): boolean =>
+  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).some(isAtInstants));
+
+/** The question of a rule at a time: what, over which window. */
+export const questionOf = (
+  rule: AlertRule & { readonly condition: Asking },
+  nowMs: number,
+): { readonly query: Query; readonly asked: Asked } => {
+  const { condition, delay } = rule;
+  const query = queryOf(rule);
+  const endMs = nowMs - msOf(delay);
+  const from = BigInt(endMs - msOf(condition.window)) * 1_000_000n;
+  const step = condition.kind === 'threshold' ? condition.step : undefined;
+  if (isAtInstants(query)) {
+    const stepMs = step === undefined ? undefined : msOf(step);
+    const first = stepMs === undefined ? from : from + BigInt(stepMs) * 1_000_000n;
+    return { query, asked: { range: { from: first, to: BigInt(endMs) * 1_000_000n }, stepMs, stepsFrom: 'range' } };
+  }
+  const range = { from, to: BigInt(endMs) * 1_000_000n - 1n };
+  return { query, asked: { range, stepMs: step === undefined ? undefined : msOf(step), stepsFrom: 'range' } };
+};
+
+/** JSON has no number for some values. */
+const numberOf = (value: unknown): number | null => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return value;
+  const text = String(value)
+    .replace(/^\+?inf(inity)?$/i, 'Infinity')
+    .replace(/^-inf(inity)?$/i, '-Infinity');
+  return Number(text);
+};
+
+/** A label without a value is none. Names and values are bounded: they lie in states and in messages. */
+const labelsOf = (labels: Labels): Labels =>
+  Object.fromEntries(
+    Object.entries(labels)
+      .filter(([name, value]) => value !== '' && name !== '__name__')
+      .map(([name, value]) => [name.slice(0, 256), value.slice(0, 2048)]),
+  );
+
+const counting = new Set<string>(['count', 'rate', 'distinct']);
+
+interface Wanted {
+  /** The measure that is compared; undefined for the only figure there is. */
+  readonly measure: string | undefined;
+  readonly isCount: boolean;
+}
+
+const wantedOf = (rule: AlertRule & { readonly condition: Asking }, answer: Answer): Wanted => {
+  const { query } = rule.condition;
+  if (query.kind !== 'aggregate') return { measure: undefined, isCount: false };
+  const named = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
+  const figures = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
+  const first = answer.form === 'table' ? figures[0] : answer.series[0]?.name;
+  const index =
+    named === undefined
+      ? 0
+      : Math.max(
+          0,
+          query.measures.findIndex(({ as }) => as === named),
+        );
+  const measure = named ?? first;
+  return { measure, isCount: counting.has((query as AggregateQuery).measures[index]?.function ?? '') };
+};
+
+const fromSeries = ({ series }: Answer, { measure, isCount }: Wanted): GroupAnswer[] => {
+  const events = new Map(
+    series
+      .filter(({ name }) => name === eventsName)
+      .map(({ labels, points }) => [
+        groupKey(labelsOf(labels)),
+        points.reduce((sum, [, value]) => sum + (numberOf(value) ?? 0), 0),
+      ]),
+  );
+  return series
+    .filter(({ name }) => name !== eventsName && (measure === undefined || name === measure))
+    .map(({ labels: all, points }) => {
+      const labels = labelsOf(all);
+      return {
+        labels,
+        isCount,
+        points: points.map(([, value]) => numberOf(value)),
+        events: events.get(groupKey(labels)),
+      };
+    });
+};
+
+const fromTable = ({ columns, rows }: Answer, { measure, isCount }: Wanted): GroupAnswer[] => {
+  const isFigure = (index: number): boolean => ['number', 'duration'].includes(columns[index]?.type ?? '');
+  const figure = columns.findIndex(({ name }, index) => isFigure(index) && (measure === undefined || name === measure));
+  const events = columns.findIndex(({ name }) => name === eventsName);
+  return rows.map((row) => ({
+    labels: labelsOf(
+      Object.fromEntries(columns.flatMap(({ name, type }, at) => (type === 'text' ? [[name, String(row[at])]] : []))),
+    ),
+    isCount,
+    points: [numberOf(row[figure])],
+    ...(events >= 0 && { events: numberOf(row[events]) ?? 0 }),
+  }));
+};
+
+/** Of an answer in general what evaluation reads. */
+export const answerOf = (rule: AlertRule & { readonly condition: Asking }, answer: Answer): RuleAnswer => {
+  const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
+  if (wrong !== undefined) return { kind: 'error', message: `the query was answered in part: ${wrong.message}` };
+  const wanted = wantedOf(rule, answer);
+  const { query } = rule.condition;
+  const { measure } = wanted;
+  if (measure !== undefined && answer.form === 'table' && !answer.columns.some(({ name }) => name === measure))
+    return { kind: 'error', message: `the query has no measure ${measure}` };
+  const isTable = answer.form === 'table';
+  const groups = isTable ? fromTable(answer, wanted) : fromSeries(answer, wanted);
+  const unit = isTable
+    ? answer.columns.find(
+        ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),
+      )?.unit
+    : answer.series.find(({ name }) => measure === undefined || name === measure)?.unit;
+  // Of no records there are no steps, of which each counts 0.
+  const isNone = query.kind === 'aggregate' && query.groupBy.length === 0 && groups.length === 0;
+  return {
+    kind: 'groups',
+    unit: unit ?? '',
+    groups: isNone ? [{ labels: {}, points: [firstCounts(query) ? 0 : null], isCount: true, events: 0 }] : groups,
+    isCut: answer.partial.length > 0,
+  };
+};
+
+const firstCounts = ({ measures }: AggregateQuery): boolean => counting.has(measures[0]?.function ?? '');
+
+const askComposite = async (condition: Composite, reading: Reading, nowMs: number): Promise<RuleAnswer> => {
+  const names = Object.entries(condition.rules);
+  const firing = await firingAt(
+    reading,
+    names.map(([, id]) => id),
+    nowMs,
+  );
+  const projected = (labels: Labels): Labels =>
+    labelsOf(Object.fromEntries(condition.groupBy.map((name) => [name, labels[name] ?? ''])));
+  const byName = new Map(
+    names.map(([name, id]) => [name, new Set((firing.get(id) ?? []).map((labels) => groupKey(projected(labels))))]),
+  );
+  const groups = new Map([...firing.values()].flat().map((labels) => [groupKey(projected(labels)), projected(labels)]));
+  if (condition.groupBy.length === 0) groups.set('', {});
+  return {
+    ...{ kind: 'groups', unit: '' },
+    groups: [...groups].map(([key, labels]) => ({
+      labels,
+      points: [holds(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],
+    })),
+  };
+};
+
+const messageOf = (error: unknown): string =>
+  error instanceof QueryError || error instanceof UnavailableError || error instanceof PermanentError
+    ? error.message
+    : 'the query could not be run';
+
+interface AskOptions {
+  readonly nowMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** How long it waits for its turn and the answer; by default as long as it takes. */
+  readonly withinMs?: number;
+  readonly onError?: (error: unknown) => void;
+  /** Of the rule's tenant. Those of rules that share one are asked together; the answer is the same. */
+  readonly answers?: Answers;
+}
+
+/**
+ * What the rule's query answers at a time. A query that fails is an answer too, of which the rule says what it means; it rejects only
+ * where `signal` aborts.
+ */
+export const ask = async (
+  rule: AlertRule,
+  reading: Reading,
+  { nowMs, signal, withinMs, onError, answers = new Answers({ ...askLimits, gatherMs: 0 }) }: AskOptions,
+): Promise<RuleAnswer> => {
+  const { condition } = rule;
+  const over = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
+  const ending = AbortSignal.any([signal, over].filter((each) => each !== undefined));
+  try {
+    if (condition.kind === 'composite')
+      return await answers.turn(() => askComposite(condition, reading, nowMs), ending);
+    const asking = { ...rule, condition };
+    const { query, asked } = questionOf(asking, nowMs);
+    return answerOf(asking, await answers.ask(query, reading, asked, { signal: ending, dueMs: nowMs }));
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (over?.aborted === true) {
+      const message = `the query had no answer within ${Number(withinMs) / 1000} seconds: there is more to evaluate than can be`;
+      return { kind: 'error', message };
+    }
+    if (messageOf(error) === messageOf(undefined)) onError?.(error);
+    return { kind: 'error', message: messageOf(error) };
+  }
+};

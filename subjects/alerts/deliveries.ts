@@ -1,0 +1,107 @@
+/** The ledger of notifications: what was sent to a channel, and what came of it. */
+import { z } from 'zod';
+import { decodeCursor, encodeCursor, integer, someText, textIn, textPart } from '../../queries/cursor.ts';
+import { deliveryStates, notificationReasons } from '../../schemas/notifications.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+
+const time = z.iso.datetime();
+
+export const Delivery = z.strictObject({
+  id: z.string().describe('The idempotency key: equal in every attempt'),
+  state: z.enum(deliveryStates),
+  receiver: z.string(),
+  groupKey: z.string(),
+  status: z.enum(['firing', 'resolved']),
+  reason: z.enum(notificationReasons),
+  firing: z.int().describe('Alerts that fired'),
+  resolved: z.int().describe('Alerts that had ended'),
+  isTest: z.boolean(),
+  queuedAt: time,
+  attempts: z.array(
+    z.strictObject({
+      number: z.int(),
+      at: time,
+      state: z.enum(deliveryStates).describe('After the attempt'),
+      statusCode: z.int().nullable(),
+      answer: z.string().describe('Begin of the answer, or why there was none'),
+      latencyMs: z.int(),
+    }),
+  ),
+});
+export type Delivery = z.output<typeof Delivery>;
+
+interface Row {
+  readonly id: string;
+  readonly queued: string;
+  readonly receiver: string;
+  readonly group_key: string;
+  readonly status: Delivery['status'];
+  readonly reason: Delivery['reason'];
+  readonly firing: number;
+  readonly resolved: number;
+  readonly is_test: number;
+  readonly steps: readonly (readonly [number, string, Delivery['state'], number, string, number])[];
+}
+
+const iso = (ms: string): string => new Date(Number(ms)).toISOString();
+
+const deliveryOf = (row: Row): Delivery => {
+  const steps = [...row.steps].sort(([left], [right]) => left - right);
+  return {
+    ...{ id: row.id, receiver: row.receiver, groupKey: row.group_key, status: row.status, reason: row.reason },
+    ...{ firing: row.firing, resolved: row.resolved, isTest: row.is_test === 1, queuedAt: iso(row.queued) },
+    state: steps.at(-1)?.[2] ?? 'queued',
+    attempts: steps
+      .filter(([number]) => number > 0)
+      .map(([number, at, state, statusCode, answer, latencyMs]) => ({
+        ...{ number, at: iso(at), state, answer, latencyMs },
+        statusCode: statusCode === 0 ? null : statusCode,
+      })),
+  };
+};
+
+/** Deliveries of a channel, the latest first. */
+export const listDeliveries = async (
+  columns: TenantColumns,
+  {
+    channelId,
+    state,
+    limit,
+    cursor,
+  }: {
+    readonly channelId: string;
+    readonly state?: Delivery['state'] | undefined;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+  },
+): Promise<{ readonly items: Delivery[]; readonly nextCursor: string | null }> => {
+  const [queuedMs = '', idPart = ''] =
+    cursor === undefined ? [] : decodeCursor('deliveries', cursor, [integer, someText]);
+  const after = [
+    ...(cursor === undefined ? [] : ['(queued, id) < ({queued:Int64}, {id:String})']),
+    ...(state === undefined ? [] : ['latest = {state:String}']),
+  ];
+  const rows = await columns.query<Row>(
+    `SELECT delivery_id AS id, toUnixTimestamp64Milli(min(queued_at)) AS queued,
+      any(receiver) AS receiver, any(group_key) AS group_key, any(status) AS status, any(reason) AS reason,
+      any(firing) AS firing, any(resolved) AS resolved, any(is_test) AS is_test, argMax(state, attempt) AS latest,
+      groupUniqArray((attempt, toString(toUnixTimestamp64Milli(at)), state, status_code, answer, latency_ms)) AS steps
+    FROM notification_deliveries WHERE tenant_id = {tenant:String} AND channel_id = {channel:String}
+    GROUP BY delivery_id
+    HAVING ${['1', ...after].join(' AND ')}
+    ORDER BY queued DESC, id DESC LIMIT {limit:UInt32}`,
+    {
+      channel: channelId,
+      limit: limit + 1,
+      ...(cursor !== undefined && { queued: queuedMs, id: textIn(idPart) }),
+      ...(state !== undefined && { state }),
+    },
+  );
+  const items = rows.slice(0, limit).map(deliveryOf);
+  const last = items.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return {
+    items,
+    nextCursor: more ? encodeCursor('deliveries', [Date.parse(last.queuedAt), textPart(last.id)]) : null,
+  };
+};

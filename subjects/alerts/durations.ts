@@ -1,0 +1,30 @@
+/** Durations of rules: text such as `5m`, in milliseconds. */
+import { z } from 'zod';
+import { parseDuration } from '../../queries/time.ts';
+
+/** Milliseconds of a duration that was checked. */
+export const msOf = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
+
+const sizes = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+/** The shortest text of a duration: 90000 is `90s`, 3600000 is `1h`. */
+export const durationText = (ms: number): string => {
+  if (ms === 0) return '0s';
+  const [unit, size] = sizes.find(([, each]) => ms % each === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
+};
+
+/** A duration within limits, as text. */
+export const duration = (least: string, most: string) =>
+  z
+    .string()
+    .max(32)
+    .refine((text) => {
+      const ns = parseDuration(text);
+      return ns !== undefined && ns >= (parseDuration(least) ?? 0n) && ns <= (parseDuration(most) ?? 0n);
+    }, `must be a duration from ${least} to ${most}, such as 30s, 5m or 1h`);

@@ -1,0 +1,197 @@
+/** What evaluation told of alerts, as it landed. */
+
+import type { Reading } from '../../queries/reading.ts';
+import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
+import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import type { Labels } from './state.ts';
+
+type Columns = Pick<Reading, 'columns'>;
+
+/** Labels of the alerts of these rules that fire at a time, by rule. */
+export const firingAt = async (
+  { columns }: Columns,
+  ruleIds: readonly string[],
+  atMs: number,
+): Promise<ReadonlyMap<string, readonly Labels[]>> => {
+  const rows = await columns.query<{ rule: string; labels: Labels }>(
+    `SELECT rule_id AS rule, argMax(labels, time) AS labels FROM alert_transitions
+    WHERE tenant_id = {tenant:String} AND rule_id IN {rules:Array(String)} AND NOT is_test
+      AND time <= fromUnixTimestamp64Milli({at:Int64}, 'UTC')
+    GROUP BY rule_id, alert_id HAVING argMax(to_state, time) IN ('firing', 'recovering')`,
+    { rules: [...new Set(ruleIds)], at: String(atMs) },
+  );
+  const byRule = new Map<string, Labels[]>();
+  for (const { rule, labels } of rows) byRule.set(rule, [...(byRule.get(rule) ?? []), { ...labels }]);
+  return byRule;
+};
+
+/** An alert, or a rule where `alertId` is empty, as its last evaluation found it. */
+export interface StandingAlert {
+  readonly ruleId: string;
+  readonly alertId: string;
+  readonly projectId: string;
+  /** Of the group. */
+  readonly labels: Labels;
+  readonly state: AlertState;
+  readonly severity: AlertSeverity | null;
+  readonly value: number | null;
+  readonly reason: string;
+  readonly error: string;
+  readonly evaluatedMs: number;
+  readonly sinceMs: number | null;
+  readonly startedAtMs: number | null;
+  readonly durationMs: number;
+  readonly lateMs: number;
+  readonly groups: number;
+  readonly firing: number;
+}
+
+interface StandingRow {
+  readonly rule_id: string;
+  readonly alert_id: string;
+  readonly project: string;
+  readonly labels: Labels;
+  readonly state: AlertState;
+  readonly severity: AlertSeverity | '';
+  readonly value: number | null;
+  readonly reason: string;
+  readonly error: string;
+  readonly evaluated: string;
+  readonly since: string;
+  readonly started: string;
+  readonly duration_ms: number;
+  readonly late_ms: number;
+  readonly groups: number;
+  readonly firing: number;
+}
+
+const orNull = (text: string): number | null => (text === '0' ? null : Number(text));
+
+const standing = (row: StandingRow): StandingAlert => ({
+  ...{ ruleId: row.rule_id, alertId: row.alert_id, projectId: row.project, labels: { ...row.labels } },
+  ...{ state: row.state, severity: row.severity === '' ? null : row.severity, value: row.value, reason: row.reason },
+  ...{ error: row.error, evaluatedMs: Number(row.evaluated), durationMs: row.duration_ms, lateMs: row.late_ms },
+  ...{ sinceMs: orNull(row.since), startedAtMs: orNull(row.started), groups: row.groups, firing: row.firing },
+});
+
+const standingColumns = `rule_id, alert_id, project_id AS project, labels, state, severity, value, reason, error,
+  toString(evaluated_ms) AS evaluated, toString(since_ms) AS since, toString(started_ms) AS started, duration_ms, late_ms, groups, firing`;
+
+/** Rules as their last evaluation found them, by id. */
+export const readRuleStates = async (
+  { columns }: Columns,
+  ruleIds: readonly string[],
+): Promise<ReadonlyMap<string, StandingAlert>> => {
+  if (ruleIds.length === 0) return new Map();
+  const rows = await columns.query<StandingRow>(
+    `SELECT ${standingColumns} FROM alert_states FINAL
+    WHERE tenant_id = {tenant:String} AND rule_id IN {rules:Array(String)} AND alert_id = ''`,
+    { rules: [...ruleIds] },
+  );
+  return new Map(rows.map((row) => [row.rule_id, standing(row)]));
+};
+
+export interface AlertFilter {
+  readonly ruleIds?: readonly string[] | undefined;
+  readonly alertId?: string | undefined;
+  readonly states: readonly AlertState[];
+  /** Behind this one. */
+  readonly after?: { readonly sinceMs: string; readonly alertId: string } | undefined;
+}
+
+/** Alerts as their last evaluation found them, those that began last first. What the rule does not tell of any more is not among them. */
+export const readAlerts = async (
+  { columns }: Columns,
+  { ruleIds, alertId, states, after }: AlertFilter,
+  limit: number,
+): Promise<StandingAlert[]> => {
+  const rows = await columns.query<StandingRow>(
+    `SELECT ${standingColumns} FROM alert_states FINAL
+    WHERE tenant_id = {tenant:String} AND alert_id != '' AND state IN {states:Array(String)}
+      ${ruleIds === undefined ? '' : 'AND rule_id IN {rules:Array(String)}'}
+      ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
+      ${after === undefined ? '' : 'AND (since_ms < {since:UInt64} OR (since_ms = {since:UInt64} AND alert_id > {after:String}))'}
+    ORDER BY since_ms DESC, alert_id LIMIT ${limit}`,
+    {
+      states: [...states],
+      ...(ruleIds !== undefined && { rules: [...ruleIds] }),
+      ...(alertId !== undefined && { alert: alertId }),
+      ...(after !== undefined && { since: after.sinceMs, after: after.alertId }),
+    },
+    { maxResultRows: limit },
+  );
+  return rows.map(standing);
+};
+
+/** What one evaluation found: of the rule, or of one of its alerts. */
+export interface PastEvaluation {
+  readonly ms: string;
+  readonly labels: Labels;
+  readonly state: AlertState;
+  readonly severity: AlertSeverity | '';
+  readonly value: number | null;
+  readonly reason: string;
+  readonly error: string;
+  readonly rule_version: number;
+  readonly duration_ms: number;
+  readonly late_ms: number;
+  readonly groups: number;
+  readonly firing: number;
+}
+
+/** Evaluations of a rule, the newest first; of one of its alerts, where `alertId` is not empty. */
+export const readEvaluations = (
+  { columns }: Columns,
+  { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
+  page: HistoryPage,
+): Promise<PastEvaluation[]> => {
+  const { sql, values } = historyCondition(page, 'alert_id');
+  return columns.query<PastEvaluation>(
+    `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, state, severity, value, reason, error, rule_version,
+      duration_ms, late_ms, groups, firing
+    FROM alert_evaluations WHERE tenant_id = {tenant:String} AND rule_id = {rule:String} AND alert_id = {alert:String} AND ${sql}
+    ORDER BY time DESC LIMIT 1 BY time LIMIT ${page.limit}`,
+    { rule: ruleId, alert: alertId, ...values },
+  );
+};
+
+/** A transition as it landed. */
+export interface PastTransition {
+  readonly id: string;
+  readonly alert_id: string;
+  readonly rule_id: string;
+  readonly rule_name: string;
+  readonly rule_version: number;
+  readonly project: string;
+  readonly ms: string;
+  readonly from_state: AlertState;
+  readonly to_state: AlertState;
+  readonly severity: AlertSeverity;
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  /** 0 where there is none. */
+  readonly started: string;
+  readonly ended: string;
+  readonly value: number | null;
+  readonly reason: string;
+  readonly is_test: boolean;
+}
+
+/** Transitions, the newest first. */
+export const readTransitions = (
+  { columns }: Columns,
+  filter: { readonly ruleId?: string | undefined; readonly alertId?: string | undefined },
+  page: HistoryPage,
+): Promise<PastTransition[]> => {
+  const { sql, values } = historyCondition(page, 'id');
+  const { ruleId, alertId } = filter;
+  return columns.query<PastTransition>(
+    `SELECT id, alert_id, rule_id, rule_name, rule_version, project_id AS project, toString(toUnixTimestamp64Milli(time)) AS ms,
+      from_state, to_state, severity, labels, annotations, toString(toUnixTimestamp64Milli(started_at)) AS started,
+      toString(toUnixTimestamp64Milli(ended_at)) AS ended, value, reason, is_test
+    FROM alert_transitions WHERE tenant_id = {tenant:String} AND ${sql}
+      ${ruleId === undefined ? '' : 'AND rule_id = {rule:String}'} ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    { ...values, ...(ruleId !== undefined && { rule: ruleId }), ...(alertId !== undefined && { alert: alertId }) },
+  );
+};

@@ -1,0 +1,175 @@
+/** Reads a configuration file of Alertmanager as a routing document. */
+import type { z } from 'zod';
+import { readYaml, YamlError } from '../../../queries/yaml.ts';
+import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
+import { type RoutingProblem, routingProblems } from './problems.ts';
+
+/** What a file became. Receivers have no channels yet, as the file holds addresses and secrets of its own. */
+export interface ImportedRouting {
+  readonly routing: AlertRouting;
+  /** What the file says and the document does not. */
+  readonly notes: readonly string[];
+}
+
+/** A file that is none; the message says where and why. */
+export class AlertmanagerFileError extends Error {
+  readonly problems: readonly RoutingProblem[];
+
+  constructor(problems: readonly RoutingProblem[]) {
+    super(problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '));
+    this.name = 'AlertmanagerFileError';
+    this.problems = problems;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const scalar = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+const listed = (value: unknown): unknown =>
+  value === undefined || value === null ? undefined : listOf(value).map(scalar);
+
+const matcherText = /^\s*("(?:[^"\\]|\\.)*"|[^\s"=!~{},]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|[^"]*?)\s*$/s;
+
+const unquoted = (text: string): string => {
+  if (!text.startsWith('"')) return text;
+  return text.slice(1, -1).replaceAll(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+};
+
+/** The matchers of one text: `a="b"`, or several in braces or between commas. */
+export const parseMatchers = (text: string): Matcher[] | undefined => {
+  const inner = /^\s*\{([\s\S]*)\}\s*$/.exec(text)?.[1] ?? text;
+  const parts = [...inner.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g)]
+    .map(([part]) => part)
+    .filter((part) => part.trim() !== '');
+  const found = parts.map((part) => matcherText.exec(part));
+  if (found.length === 0 || found.includes(null)) return undefined;
+  return found.map((match) => ({
+    name: unquoted(match?.[1] ?? ''),
+    operator: (match?.[2] ?? '=') as (typeof matcherOperators)[number],
+    value: unquoted(match?.[3] ?? ''),
+  }));
+};
+
+const matchersOf = (
+  given: Fields,
+  [equal, expression, texts]: readonly [string, string, string],
+  path: string,
+): Matcher[] => {
+  const pairs = (field: string, operator: '=' | '=~'): Matcher[] =>
+    Object.entries(fieldsOf(given[field])).map(([name, value]) => ({ name, operator, value: String(value) }));
+  const parsed = listOf(given[texts]).flatMap((text, index) => {
+    const matchers = parseMatchers(String(text));
+    if (matchers !== undefined) return matchers;
+    throw new AlertmanagerFileError([
+      { path: `${path}.${texts}.${index}`, message: `${String(text)} is not a matcher` },
+    ]);
+  });
+  return [...pairs(equal, '='), ...pairs(expression, '=~'), ...parsed];
+};
+
+const routeOf = (given: Fields, path: string): object => ({
+  receiver: given['receiver'],
+  matchers: matchersOf(given, ['match', 'match_re', 'matchers'], path),
+  continue: given['continue'] ?? false,
+  groupBy: listed(given['group_by']),
+  groupWait: given['group_wait'],
+  groupInterval: given['group_interval'],
+  repeatInterval: given['repeat_interval'],
+  muteTimeIntervals: listed(given['mute_time_intervals']),
+  activeTimeIntervals: listed(given['active_time_intervals']),
+  routes: listOf(given['routes']).map((child, index) => routeOf(fieldsOf(child), `${path}.routes.${index}`)),
+});
+
+const intervalOf = (given: Fields): object => ({
+  times: Array.isArray(given['times'])
+    ? given['times'].map((range) => ({
+        startTime: fieldsOf(range)['start_time'],
+        endTime: fieldsOf(range)['end_time'],
+      }))
+    : undefined,
+  weekdays: listed(given['weekdays']),
+  daysOfMonth: listed(given['days_of_month']),
+  months: listed(given['months']),
+  years: listed(given['years']),
+  location: given['location'] ?? given['time_zone'],
+});
+
+const integrationsOf = (receiver: Fields): string[] =>
+  Object.entries(receiver).flatMap(([field, value]) =>
+    field.endsWith('_configs') && listOf(value).length > 0 ? [`${listOf(value).length} × ${field.slice(0, -8)}`] : [],
+  );
+
+/** Integrations whose `send_resolved` is false where the file does not say it; of all others it is true. */
+const silentAtTheEnd = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
+
+const sendsResolved = (receiver: Fields): boolean => {
+  const sends = Object.entries(receiver).flatMap(([field, value]) =>
+    field.endsWith('_configs')
+      ? listOf(value).map((config) => fieldsOf(config)['send_resolved'] ?? !silentAtTheEnd.has(field))
+      : [],
+  );
+  return sends.length === 0 || sends.some((send) => send !== false);
+};
+
+const read = (text: string): Fields => {
+  try {
+    const value = readYaml(text).value();
+    if (isFields(value)) return value;
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new AlertmanagerFileError([{ path: '', message: `this is not YAML: ${error.text}` }]);
+  }
+  throw new AlertmanagerFileError([
+    { path: '', message: 'this is not a configuration file of Alertmanager: it has no fields' },
+  ]);
+};
+
+/** Throws `AlertmanagerFileError` with all that is wrong. */
+export const importAlertmanager = (text: string): ImportedRouting => {
+  const file = read(text);
+  const receivers = listOf(file['receivers']).map(fieldsOf);
+  const given = {
+    route: routeOf(fieldsOf(file['route']), 'route'),
+    receivers: receivers.map((receiver) => ({ name: receiver['name'], sendResolved: sendsResolved(receiver) })),
+    inhibitRules: listOf(file['inhibit_rules']).map((rule, index) => ({
+      sourceMatchers: matchersOf(
+        fieldsOf(rule),
+        ['source_match', 'source_match_re', 'source_matchers'],
+        `inhibit_rules.${index}`,
+      ),
+      targetMatchers: matchersOf(
+        fieldsOf(rule),
+        ['target_match', 'target_match_re', 'target_matchers'],
+        `inhibit_rules.${index}`,
+      ),
+      equal: listed(fieldsOf(rule)['equal']),
+    })),
+    timeIntervals: [...listOf(file['time_intervals']), ...listOf(file['mute_time_intervals'])].map((one) => ({
+      name: fieldsOf(one)['name'],
+      timeIntervals: listOf(fieldsOf(one)['time_intervals']).map((part) => intervalOf(fieldsOf(part))),
+    })),
+  };
+  // Fields that are absent have their defaults.
+  const result = AlertRouting.safeParse(JSON.parse(JSON.stringify(given)));
+  if (!result.success) throw new AlertmanagerFileError(issuesOf(result.error));
+  const problems = routingProblems(result.data);
+  if (problems.length > 0) throw new AlertmanagerFileError(problems);
+  const notes = receivers.flatMap((receiver) => {
+    const integrations = integrationsOf(receiver);
+    if (integrations.length === 0) return [];
+    return [
+      `receiver ${String(receiver['name'])} had ${integrations.join(', ')}: make channels for them and name them in its channelIds`,
+    ];
+  });
+  for (const field of ['global', 'templates', 'tracing'])
+    if (file[field] !== undefined)
+      notes.push(`${field} is left out: channels have settings and templates of their own`);
+  return { routing: result.data, notes };
+};
+
+const issuesOf = (error: z.ZodError): RoutingProblem[] =>
+  error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));

@@ -1,0 +1,187 @@
+/**
+ * What is known of database engines: the metrics by which collectors' receivers and Prometheus exporters tell of them, as figures that
+ * mean the same whichever of the two sends them. Names are those of the receivers of opentelemetry-collector-contrib and of
+ * postgres_exporter, mysqld_exporter, redis_exporter and mongodb_exporter.
+ */
+import type { AskedQuery } from '../../queries/run.ts';
+
+/** A figure of an engine. `of` are queries for it, by the sender's names; the first with an answer is taken. */
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly summary: string;
+  readonly of: readonly AskedQuery[];
+}
+
+export interface Engine {
+  /** Product, by its present name in the conventions. */
+  readonly name: string;
+  /** What names of its metrics begin with. */
+  readonly prefixes: readonly string[];
+  /** Who sends them. */
+  readonly senders: readonly string[];
+  readonly figures: readonly Figure[];
+}
+
+type Metric = Extract<AskedQuery, { kind: 'metric' }>;
+
+const now = (metric: string, search?: string): Metric => ({
+  kind: 'metric',
+  metric,
+  overTime: 'last',
+  across: 'sum',
+  ...(search === undefined ? {} : { search }),
+});
+const largest = (metric: string, search?: string): Metric => ({ ...now(metric, search), across: 'max' });
+const rate = (metric: string, search?: string): Metric => ({ ...now(metric, search), overTime: 'rate' });
+const share = (part: Metric, other: Metric): AskedQuery => ({
+  kind: 'formula',
+  expression: 'part / (part + other)',
+  queries: { part, other },
+});
+const ofMost = (part: Metric, most: Metric): AskedQuery => ({
+  kind: 'formula',
+  expression: 'part / most',
+  queries: { part, most },
+});
+
+const figure = (name: string, unit: string, summary: string, ...of: readonly AskedQuery[]): Figure => ({
+  name,
+  unit,
+  summary,
+  of,
+});
+const connections = (...of: readonly AskedQuery[]): Figure =>
+  figure('connections', '{connection}', 'Connections now', ...of);
+const connectionShare = (...of: readonly AskedQuery[]): Figure =>
+  figure('connectionsOfLimit', '1', 'Connections, of those that the server allows', ...of);
+const cacheHits = (...of: readonly AskedQuery[]): Figure =>
+  figure('cacheHitRatio', '1', 'Reads that found their data in memory', ...of);
+const size = (...of: readonly AskedQuery[]): Figure => figure('size', 'By', 'Size of the data', ...of);
+const replicationLag = (...of: readonly AskedQuery[]): Figure =>
+  figure('replicationLag', 's', 'How far the replica that is furthest behind is behind', ...of);
+const work = (...of: readonly AskedQuery[]): Figure =>
+  figure('operationRate', '1/s', 'What the server counts as done: commits, queries or commands', ...of);
+const deadlocks = (...of: readonly AskedQuery[]): Figure => figure('deadlockRate', '1/s', 'Deadlocks', ...of);
+
+/** Engines of which more is known than their calls. */
+export const engines: readonly Engine[] = [
+  {
+    name: 'postgresql',
+    prefixes: ['postgresql.', 'pg_'],
+    senders: ['postgresqlreceiver', 'postgres_exporter'],
+    figures: [
+      connections(now('postgresql.backends'), now('pg_stat_database_numbackends')),
+      connectionShare(
+        ofMost(now('postgresql.backends'), largest('postgresql.connection.max')),
+        ofMost(now('pg_stat_database_numbackends'), largest('pg_settings_max_connections')),
+      ),
+      work(rate('postgresql.commits'), rate('pg_stat_database_xact_commit')),
+      figure(
+        'rollbackRatio',
+        '1',
+        'Transactions that were rolled back',
+        share(rate('postgresql.rollbacks'), rate('postgresql.commits')),
+        share(rate('pg_stat_database_xact_rollback'), rate('pg_stat_database_xact_commit')),
+      ),
+      cacheHits(
+        share(rate('postgresql.blks_hit'), rate('postgresql.blks_read')),
+        share(rate('pg_stat_database_blks_hit'), rate('pg_stat_database_blks_read')),
+      ),
+      deadlocks(rate('postgresql.deadlocks'), rate('pg_stat_database_deadlocks')),
+      size(now('postgresql.db_size'), now('pg_database_size_bytes')),
+      replicationLag(
+        largest('postgresql.wal.delay'),
+        largest('postgresql.wal.lag'),
+        largest('pg_replication_lag_seconds'),
+        largest('pg_replication_lag'),
+      ),
+    ],
+  },
+  {
+    name: 'mysql',
+    prefixes: ['mysql.', 'mysql_'],
+    senders: ['mysqlreceiver', 'mysqld_exporter'],
+    figures: [
+      connections(now('mysql.threads', 'kind:connected'), now('mysql_global_status_threads_connected')),
+      connectionShare(
+        ofMost(now('mysql_global_status_threads_connected'), largest('mysql_global_variables_max_connections')),
+      ),
+      work(rate('mysql.query.count'), rate('mysql_global_status_queries')),
+      figure(
+        'slowQueryRate',
+        '1/s',
+        'Queries that the server calls slow',
+        rate('mysql.query.slow.count'),
+        rate('mysql_global_status_slow_queries'),
+      ),
+      figure(
+        'rowLockWaitRate',
+        '1/s',
+        'Waits for a lock of a row',
+        rate('mysql.row_locks', 'kind:waits'),
+        rate('mysql_global_status_innodb_row_lock_waits'),
+      ),
+      replicationLag(largest('mysql.replica.time_behind_source'), largest('mysql_slave_status_seconds_behind_master')),
+    ],
+  },
+  {
+    name: 'redis',
+    prefixes: ['redis.', 'redis_'],
+    senders: ['redisreceiver', 'redis_exporter'],
+    figures: [
+      connections(now('redis.clients.connected'), now('redis_connected_clients')),
+      connectionShare(ofMost(now('redis_connected_clients'), largest('redis_config_maxclients'))),
+      work(rate('redis.commands.processed'), rate('redis_commands_processed_total')),
+      cacheHits(
+        share(rate('redis.keyspace.hits'), rate('redis.keyspace.misses')),
+        share(rate('redis_keyspace_hits_total'), rate('redis_keyspace_misses_total')),
+      ),
+      size(now('redis.memory.used'), now('redis_memory_used_bytes')),
+      figure(
+        'evictionRate',
+        '1/s',
+        'Keys that were evicted',
+        rate('redis.keys.evicted'),
+        rate('redis_evicted_keys_total'),
+      ),
+    ],
+  },
+  {
+    name: 'mongodb',
+    prefixes: ['mongodb.', 'mongodb_'],
+    senders: ['mongodbreceiver', 'mongodb_exporter'],
+    figures: [
+      connections(
+        now('mongodb.connection.count', 'type:current'),
+        now('mongodb_ss_connections', 'conn_type:current'),
+        now('mongodb_connections', 'state:current'),
+      ),
+      work(rate('mongodb.operation.count'), rate('mongodb_ss_opcounters'), rate('mongodb_op_counters_total')),
+      cacheHits(share(rate('mongodb.cache.operations', 'type:hit'), rate('mongodb.cache.operations', 'type:miss'))),
+      size(now('mongodb.data.size'), now('mongodb_dbstats_dataSize')),
+    ],
+  },
+  {
+    name: 'microsoft.sql_server',
+    prefixes: ['sqlserver.', 'mssql_'],
+    senders: ['sqlserverreceiver', 'sql_exporter'],
+    figures: [
+      connections(now('sqlserver.user.connection.count'), now('mssql_connections')),
+      work(now('sqlserver.batch.request.rate')),
+      deadlocks(now('sqlserver.deadlock.rate'), rate('mssql_deadlocks')),
+    ],
+  },
+  {
+    name: 'elasticsearch',
+    prefixes: ['elasticsearch.', 'elasticsearch_'],
+    senders: ['elasticsearchreceiver', 'elasticsearch_exporter'],
+    figures: [
+      work(rate('elasticsearch.node.operations.completed'), rate('elasticsearch_indices_search_query_total')),
+      size(now('elasticsearch.node.shards.size'), now('elasticsearch_indices_store_size_bytes_primary')),
+    ],
+  },
+];
+
+/** What is known of an engine; undefined where only its calls are. */
+export const engineOf = (name: string): Engine | undefined => engines.find((each) => each.name === name);

@@ -1,0 +1,185 @@
+/** Databases that were seen in a range: by the calls of services, and by the metrics of those who watch them. */
+import { z } from 'zod';
+import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { Known, known, unknown } from '../../queries/unknown.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from '../services/call-figures.ts';
+import { engines } from './engines.ts';
+import { systemExpression, systemOf } from './systems.ts';
+
+const Calls = z.strictObject({
+  requests: z.int(),
+  errors: z.int(),
+  ratePerSecond: z.number(),
+  errorRate: z.number().describe('0 to 1'),
+  duration: CallDurations.nullable().describe('Nanoseconds, as callers saw it; quantiles are off by 4.4 % at most'),
+  callers: z.array(z.string()).describe('Services; up to 50'),
+});
+
+export const DatabaseInstance = z.strictObject({
+  id: z.string().describe('Engine and name'),
+  engine: z.string().describe('Product, by its present name in the conventions; empty where nobody names one'),
+  name: z.string().describe('Database, or host where nobody names one; empty where metrics name neither'),
+  addresses: z.array(z.string()).describe('Hosts and ports; up to 20'),
+  seenBy: z.array(z.enum(['calls', 'metrics'])),
+  calls: z.union([Calls, z.strictObject({ value: z.null(), reason: z.string() })]),
+  series: Known.describe('Time series that tell of it'),
+  lastSeen: z.string().describe('The minute of its last call; of one that metrics alone tell of, to the hour'),
+});
+export type DatabaseInstance = z.output<typeof DatabaseInstance>;
+
+export interface InstanceQuery extends ProjectScope {
+  readonly engine?: string | undefined;
+}
+
+interface CallRow extends EdgeFiguresRow {
+  readonly engine: string;
+  readonly name: string;
+  readonly addresses: readonly string[];
+  readonly callers: readonly string[];
+  readonly last: string;
+}
+
+interface SeriesRow {
+  readonly engine: string;
+  readonly name: string;
+  readonly host: string;
+  readonly all: string;
+  readonly last: string;
+}
+
+const mostInstances = 5_000;
+const noCalls = 'no service called it with a span in this range';
+const noMetrics = 'no metrics of it came in this range';
+const notIncluded = (signal: string): string => `the plan does not include ${signal}`;
+
+/** SQL of the rows of `service_edges` that are calls of databases in these minutes. Its parameters are `{from:Int64}` and `{to:Int64}`, seconds. */
+export const databaseCalls = (query: InstanceQuery): string =>
+  `service_edges WHERE tenant_id = {tenant:String} AND minute >= toDateTime({from:Int64}, 'UTC') AND minute <= toDateTime({to:Int64}, 'UTC')
+      AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:Int64}, 'UTC')) AND toStartOfHour(minute) <= toDateTime({to:Int64}, 'UTC')
+      AND server_kind = 'database' AND connection = 'query'${query.engine === undefined ? '' : ` AND ${systemExpression('system')} = {engine:String}`}${projectScopeCondition(query, ['project_id', 'server_project_id'])}`;
+
+/** Parameters of that SQL. */
+export const callParameters = (query: InstanceQuery, minutes: Range): Record<string, string> => ({
+  from: String(minutes.from / 1_000_000_000n),
+  to: String((minutes.to - 1n) / 1_000_000_000n),
+  ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
+  ...projectScopeValues(query),
+});
+
+const readCalls = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<CallRow[]> =>
+  reading.columns.query<CallRow>(
+    `SELECT ${systemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
+      arraySort(groupUniqArrayIf(50)(client, client_kind = 'service')) AS callers,
+      ${edgeColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
+    FROM ${databaseCalls(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${mostInstances}`,
+    callParameters(query, minutes),
+  );
+
+const prefixes = engines.flatMap(({ name, prefixes: each }) => each.map((prefix) => [name, prefix] as const));
+const engineOfMetric = `multiIf(${prefixes.map(([name, prefix]) => `startsWith(metric, ${quote(prefix)}), ${quote(name)}`).join(', ')}, '')`;
+const attributeOf = (keys: readonly string[]): string =>
+  `coalesce(${keys.flatMap((key) => [`nullIf(s.attributes[${quote(key)}], '')`, `nullIf(r.attributes[${quote(key)}], '')`]).join(', ')}, '')`;
+/** What receivers and exporters call the database and the server that they watch. */
+const databaseNames = [
+  'postgresql.database.name',
+  'mysql.instance.endpoint',
+  'sqlserver.database.name',
+  'database',
+  'datname',
+  'server',
+];
+const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
+
+/** Instances as metrics name them, from the series that were alive. */
+const readWatched = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
+  reading.columns.query<SeriesRow>(
+    `SELECT ${engineOfMetric} AS engine, ${attributeOf(databaseNames)} AS name, ${attributeOf(serverNames)} AS host,
+      toString(uniqExact(s.series_id)) AS all, toString(toUnixTimestamp64Milli(max(s.seen))) AS last
+    FROM (SELECT metric, series_id, resource_id, any(attributes) AS attributes, max(last_seen) AS seen FROM series
+      WHERE tenant_id = {tenant:String} AND ${seriesSeen}
+        AND (${prefixes.map(([, prefix]) => `startsWith(metric, ${quote(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineOfMetric} = {engine:String}`}${projectScopeCondition(query)}
+      GROUP BY metric, series_id, resource_id) AS s
+    LEFT JOIN (SELECT resource_id, any(attributes) AS attributes FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS r USING (resource_id)
+    GROUP BY engine, name, host ORDER BY engine, name, host LIMIT ${mostInstances}`,
+    {
+      ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }),
+      ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
+      ...projectScopeValues(query),
+    },
+  );
+
+/**
+ * Databases of whole minutes by engine and name. What metrics tell of is one with what services called where both give the same name or
+ * host; what a plan does not include is left out, with the reason.
+ */
+export const readDatabases = async (
+  reading: Reading,
+  query: InstanceQuery,
+  minutes: Range,
+): Promise<{ readonly items: DatabaseInstance[]; readonly isCut: boolean }> => {
+  const { entitlements } = reading.plan;
+  const [calls, watched] = await Promise.all([
+    entitlements.includes('traces') ? readCalls(reading, query, minutes) : [],
+    entitlements.includes('metrics') ? readWatched(reading, query, minutes) : [],
+  ]);
+  const seconds = Number(minutes.to - minutes.from) / 1e9;
+  const missing = {
+    calls: entitlements.includes('traces') ? noCalls : notIncluded('traces'),
+    series: unknown(entitlements.includes('metrics') ? noMetrics : notIncluded('metrics')),
+  };
+  const found = calls.map((row) => calledOf(row, seconds, missing.series));
+  for (const row of watched) addWatched(found, row, missing.calls);
+  return {
+    items: found.sort((one, other) => (one.id < other.id ? -1 : 1)),
+    isCut: calls.length === mostInstances || watched.length === mostInstances,
+  };
+};
+
+/** Adds what metrics tell of an instance: of one that is called already, where there is one. */
+const addWatched = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: string): void => {
+  const at = found.findIndex((instance) => isSame(instance, row));
+  const { id, engine, name, host } = { id: idOf(row.engine, row.name || row.host), ...row };
+  const lastSeen = formatTime(BigInt(row.last) * 1_000_000n);
+  const one = found[at] ?? {
+    ...{ id, engine, name: name || host, addresses: host === '' ? [] : [host], seenBy: [], lastSeen },
+    calls: { value: null, reason: noCallsReason },
+    series: known(0),
+  };
+  found[at < 0 ? found.length : at] = {
+    ...one,
+    seenBy: one.seenBy.includes('metrics') ? one.seenBy : [...one.seenBy, 'metrics'],
+    series: known((one.series.value ?? 0) + Number(row.all)),
+    lastSeen: [lastSeen, one.lastSeen].sort()[1] as string,
+  };
+};
+
+const hostOf = (address: string): string => address.replace(/:\d+$/, '');
+
+const isSame = (instance: DatabaseInstance, row: SeriesRow): boolean =>
+  instance.engine === row.engine &&
+  ((row.name !== '' && instance.name === row.name) ||
+    (row.host !== '' &&
+      [instance.name, ...instance.addresses].some((each) => each === row.host || hostOf(each) === hostOf(row.host))));
+
+const idOf = (engine: string, name: string): string => `${engine}:${name}`;
+
+const calledOf = (row: CallRow, seconds: number, series: Known): DatabaseInstance => {
+  return {
+    id: idOf(row.engine, row.name),
+    engine: row.engine,
+    name: row.name,
+    addresses: [...row.addresses],
+    seenBy: ['calls'],
+    calls: {
+      ...edgeFiguresOf(row, seconds),
+      callers: [...row.callers],
+    },
+    series,
+    lastSeen: formatTime(BigInt(row.last) * 1_000_000_000n),
+  };
+};

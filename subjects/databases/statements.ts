@@ -1,0 +1,228 @@
+/** Statements that databases were asked, by their normalised form: what they cost, who asks them, and who else knows them. */
+import { z } from 'zod';
+import { requireEntitlement } from '../../queries/entitlement.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { exact } from '../../queries/time.ts';
+import { durationBucketSql } from '../../schemas/tables/durations.ts';
+import { firstAttribute, quote } from '../../schemas/tables/literal.ts';
+import { CallDurations, durationsOf, type QuantilesRow, quantileColumns } from '../services/call-figures.ts';
+import { cutMark, statementDigest, statementForm } from './statement-form.ts';
+import { attributeKeys, systemExpression, systemOf } from './systems.ts';
+
+export const Statement = z.strictObject({
+  digest: z
+    .string()
+    .describe('The same for this statement in spans, logs and metrics; its letters before the dash are the version'),
+  engine: z.string().describe('Product, by its present name in the conventions; empty where senders name none'),
+  statement: z.string().describe('Normalised: ? stands for any number of values, and nothing else is of a sender'),
+  isCut: z.boolean().describe('Whether senders cut it: several statements may have this beginning'),
+  databases: z.array(z.string()).describe('Up to 10'),
+  collections: z.array(z.string()).describe('Tables or collections that senders name; up to 10'),
+  services: z.array(z.string()).describe('Who asks it; up to 20'),
+  calls: z.int(),
+  errors: z.int(),
+  errorRate: z.number().describe('0 to 1'),
+  callsPerSecond: z.number(),
+  duration: z
+    .strictObject({
+      sum: z.union([z.number(), z.string()]),
+      share: z.number(),
+      ...CallDurations.shape,
+    })
+    .describe(
+      'As callers saw it. `share` is of all statements of the answer’s filter. Quantiles are off by 4.4 % at most',
+    ),
+  slowest: z.strictObject({ traceId: z.string(), spanId: z.string() }),
+  logs: z.int().nullable().describe('Log records with this statement; null where the plan does not include logs'),
+  series: z
+    .int()
+    .nullable()
+    .describe('Time series that carry this statement; null where the plan does not include metrics'),
+});
+export type Statement = z.output<typeof Statement>;
+
+/** What statements are listed by, largest first. */
+export const statementOrders = ['time', 'calls', 'errors', 'mean', 'max'] as const;
+export type StatementOrder = (typeof statementOrders)[number];
+
+const orderExpressions: Readonly<Record<StatementOrder, string>> = {
+  time: 'toFloat64(sum(duration_sum))',
+  calls: 'toFloat64(sum(calls))',
+  errors: 'toFloat64(sum(errors))',
+  mean: 'sum(duration_sum) / sum(calls)',
+  max: 'toFloat64(max(duration_max))',
+};
+
+export interface StatementQuery extends ProjectScope {
+  readonly engine?: string | undefined;
+  readonly service?: string | undefined;
+  readonly database?: string | undefined;
+  /** A part of the normalised form, in any case. */
+  readonly search?: string | undefined;
+  readonly order: StatementOrder;
+  readonly limit: number;
+  /** The place of the last statement of the page before. */
+  readonly after?: { readonly value: string; readonly digest: string } | undefined;
+}
+
+interface Row extends QuantilesRow {
+  readonly digest: string;
+  readonly engine: string;
+  readonly shown: string;
+  readonly databases: readonly string[];
+  readonly collections: readonly string[];
+  readonly services: readonly string[];
+  readonly all_calls: string;
+  readonly all_errors: string;
+  readonly lasted: string;
+  readonly trace: string;
+  readonly span: string;
+  readonly place: string;
+  readonly total: number;
+}
+
+const isJson = "system IN ('mongodb', 'elasticsearch', 'opensearch', 'couchdb', 'azure.cosmosdb', 'aws.dynamodb')";
+
+/**
+ * What a span says it asked: its statement, else its summary, else operation and collection, else its name. Documents do not name the
+ * collection that they ask.
+ */
+const textOfSpan = `multiIf(statement != '', if(${isJson} AND collection != '', concat(collection, ' ', statement), statement), summary != '', summary, operation != '', trimRight(concat(operation, ' ', collection)), name)`;
+
+const within =
+  "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
+
+/** Client spans of databases, by the text of what they asked: each text is normalised once, however often it was asked. */
+const asked = (query: StatementQuery): string => {
+  const conditions = [
+    ...(query.engine === undefined ? [] : [`system = {engine:String}`]),
+    ...(query.database === undefined ? [] : ['namespace = {database:String}']),
+  ];
+  return `SELECT ${textOfSpan} AS text, system, count() AS calls, countIf(status_code = 2) AS errors, sum(duration) AS duration_sum, max(duration) AS duration_max,
+      sumMap(map(${durationBucketSql('duration')}, toUInt64(1))) AS duration_buckets, argMax((trace_id, span_id), duration) AS slowest,
+      groupUniqArray(10)(namespace) AS databases, groupUniqArray(10)(collection) AS collections, groupUniqArray(20)(service) AS services
+    FROM (SELECT ${systemExpression(firstAttribute(attributeKeys.system))} AS system, ${firstAttribute(attributeKeys.namespace)} AS namespace, ${firstAttribute(attributeKeys.statement)} AS statement,
+        ${firstAttribute(attributeKeys.summary)} AS summary, ${firstAttribute(attributeKeys.operation)} AS operation, ${firstAttribute(attributeKeys.collection)} AS collection,
+        name, duration, status_code, service, trace_id, span_id
+      FROM spans WHERE tenant_id = {tenant:String} AND ${within} AND kind = 3${query.service === undefined ? '' : ' AND service = {service:String}'}${projectScopeCondition(query)}
+        AND (system != '' OR namespace != ''))
+    ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY text, system`;
+};
+
+/** Statements of a range, with the most of what they are ordered by first. One more than `limit` when there are more. */
+export const readStatements = async (
+  reading: Reading,
+  query: StatementQuery,
+  range: Range,
+): Promise<
+  { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
+> => {
+  requireEntitlement(reading, 'traces');
+  const order = orderExpressions[query.order];
+  const parameters: Record<string, string> = {
+    from: String(range.from),
+    to: String(range.to),
+    ...projectScopeValues(query),
+    ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
+    ...(query.service === undefined ? {} : { service: query.service }),
+    ...(query.database === undefined ? {} : { database: query.database }),
+    ...(query.search === undefined ? {} : { search: query.search }),
+    ...(query.after === undefined ? {} : { value: query.after.value, digest: query.after.digest }),
+  };
+  const rows = await reading.columns.query<Row>(
+    `SELECT * FROM (SELECT digest, system AS engine, any(form) AS shown, arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(databases))) AS databases,
+      arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(collections))) AS collections, arraySort(groupUniqArrayArray(20)(services)) AS services,
+      toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
+      lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
+      ${order} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
+    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${asked(query)}))
+    ${query.search === undefined ? '' : 'WHERE positionCaseInsensitive(form, {search:String}) > 0'}
+    GROUP BY digest, system)
+    ${query.after === undefined ? '' : 'WHERE (number, digest) < (toFloat64({value:String}), {digest:String})'}
+    ORDER BY number DESC, digest DESC LIMIT ${query.limit + 1}`,
+    parameters,
+  );
+  const digests = rows.map(({ digest }) => digest);
+  const inQuestion = { range, projectId: query.projectId, scope: query.scope };
+  const [logs, series] = await Promise.all([
+    alsoIn(reading, logsWith, digests, inQuestion),
+    alsoIn(reading, seriesWith, digests, inQuestion),
+  ]);
+  const seconds = Math.max(1, Number(range.to - range.from)) / 1e9;
+  return rows.map((row) => ({
+    statement: statementOf(row, {
+      seconds,
+      logs: logs?.get(row.digest) ?? (logs && 0),
+      series: series?.get(row.digest) ?? (series && 0),
+    }),
+    place: { value: row.place, digest: row.digest },
+  }));
+};
+
+const statementOf = (
+  row: Row,
+  { seconds, logs, series }: { seconds: number; logs: number | undefined; series: number | undefined },
+): Statement => {
+  const calls = Number(row.all_calls);
+  const errors = Number(row.all_errors);
+  return {
+    digest: row.digest,
+    engine: row.engine,
+    statement: row.shown,
+    isCut: row.shown.endsWith(cutMark),
+    databases: [...row.databases],
+    collections: [...row.collections],
+    services: [...row.services],
+    calls,
+    errors,
+    errorRate: errors / calls,
+    callsPerSecond: calls / seconds,
+    duration: {
+      sum: exact(row.lasted),
+      share: row.total === 0 ? 0 : Number(row.lasted) / row.total,
+      ...durationsOf(row, Number(row.lasted) / calls),
+    },
+    slowest: { traceId: row.trace, spanId: row.span },
+    logs: logs ?? null,
+    series: series ?? null,
+  };
+};
+
+const textAndSystem = `${firstAttribute(attributeKeys.statement)} AS text, ${systemExpression(firstAttribute(attributeKeys.system))} AS system`;
+
+/** Events by which receivers tell of the statements that a database itself counts or sees. */
+const logsWith = {
+  signal: 'logs',
+  texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, count() AS times FROM logs
+    WHERE tenant_id = {tenant:String} AND ${within} AND event_name IN ('db.server.query_sample', 'db.server.top_query') AND text != ''${projectScopeCondition(scope)} GROUP BY text, system`,
+} as const;
+
+const seriesWith = {
+  signal: 'metrics',
+  texts: (scope: ProjectScope) => `SELECT ${textAndSystem}, uniqExact(series_id) AS times FROM series
+    WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quote(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
+} as const;
+
+/** How often each digest stands in another signal; undefined where the plan does not include it. */
+const alsoIn = async (
+  { plan, columns }: Reading,
+  { signal, texts }: typeof logsWith | typeof seriesWith,
+  digests: readonly string[],
+  { range, ...scope }: ProjectScope & { readonly range: Range },
+): Promise<ReadonlyMap<string, number> | undefined> => {
+  if (!plan.entitlements.includes(signal)) return undefined;
+  if (digests.length === 0) return new Map();
+  const rows = await columns.query<{ digest: string; all: string }>(
+    `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${texts(scope)}))
+    WHERE digest IN {digests:Array(String)} GROUP BY digest`,
+    {
+      ...{ from: String(range.from), to: String(range.to), digests },
+      ...seriesSeenValues(range),
+      ...projectScopeValues(scope),
+    },
+  );
+  return new Map(rows.map(({ digest, all }) => [digest, Number(all)]));
+};

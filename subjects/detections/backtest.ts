@@ -1,0 +1,184 @@
+/** A look back: what the stream gave, or would have given, for records that were stored. */
+
+import { type ExportQuestion, exportRecords } from '../../queries/logs/export.ts';
+import type { LogRecord } from '../../queries/logs/record.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { DetectionMatch, DetectionSignal } from '../../schemas/signals.ts';
+import {
+  addMatch,
+  type CorrelationWindow,
+  chainOrder,
+  dueOf,
+  emptyWindow,
+  endWindow,
+  waitsForEnd,
+} from './correlation.ts';
+import type { DeployedCorrelation, Deployment, ToDeploy } from './deployed.ts';
+import { chainedMatch, type DetectedRecord, detect } from './detect.ts';
+import { type RuleRun, RulesTookTooLong, RuleThreads } from './rule-threads.ts';
+
+interface Open {
+  readonly correlation: DeployedCorrelation;
+  readonly of: Pick<DetectionMatch, 'key' | 'tenantId'> & { readonly projectId: string };
+  readonly window: CorrelationWindow;
+}
+
+/** Records are added in the order of their times, as they came. */
+export class Backtest {
+  readonly #deployment: Deployment;
+  readonly #nowMs: number;
+  readonly #windows = new Map<string, Open>();
+  readonly #suppressed = new Map<string, number>();
+  #signals: DetectionSignal[] = [];
+  /** Matches for chained correlations, which are taken in the order of their times. */
+  #chained: DetectionMatch[] = [];
+  /** The earliest time at which a window that waits for its end is over. */
+  #dueMs = Number.POSITIVE_INFINITY;
+
+  /** `nowMs` is when exceptions are looked at. */
+  constructor(deployment: Deployment, nowMs: number) {
+    this.#deployment = deployment;
+    this.#nowMs = nowMs;
+  }
+
+  /** Signals that a record gives. */
+  add(record: DetectedRecord): DetectionSignal[] {
+    this.#chain(record.timeMs);
+    if (record.timeMs >= this.#dueMs) this.#end(record.timeMs);
+    const found = detect(this.#deployment, record, this.#nowMs);
+    this.#signals.push(...found.signals);
+    for (const match of found.matches) this.#match(match);
+    this.#chained.push(...found.chained);
+    return this.#taken();
+  }
+
+  /** Signals of windows that were waiting for their end. */
+  end(): DetectionSignal[] {
+    this.#chain(Number.POSITIVE_INFINITY);
+    this.#end(Number.POSITIVE_INFINITY);
+    this.#chain(Number.POSITIVE_INFINITY);
+    return this.#taken();
+  }
+
+  #taken(): DetectionSignal[] {
+    const signals = this.#signals;
+    this.#signals = [];
+    return signals;
+  }
+
+  /** Takes what waits for chained correlations and lies before a time. */
+  #chain(beforeMs: number): void {
+    const due = this.#chained.filter(({ signal }) => signal.timeMs < beforeMs);
+    if (due.length === 0) return;
+    this.#chained = this.#chained.filter(({ signal }) => signal.timeMs >= beforeMs);
+    const ordered = due.map((match) => {
+      const correlation = this.#deployment.correlations.find(({ id }) => id === match.forRule);
+      return { match, order: chainOrder(match, correlation?.document.rules ?? []) };
+    });
+    ordered.sort((one, other) =>
+      one.match.signal.timeMs === other.match.signal.timeMs
+        ? one.order < other.order
+          ? -1
+          : 1
+        : one.match.signal.timeMs - other.match.signal.timeMs,
+    );
+    for (const { match } of ordered) this.#match(match);
+  }
+
+  #match(match: DetectionMatch): void {
+    const correlation = this.#deployment.correlations.find(({ id }) => id === match.forRule);
+    if (correlation === undefined) {
+      this.#suppress(match);
+      return;
+    }
+    const { key, tenantId, signal } = match;
+    const of = { key, tenantId, projectId: signal.projectId };
+    const name = JSON.stringify([match.forRule, key, signal.projectId]);
+    const added = addMatch(correlation, this.#windows.get(name)?.window ?? emptyWindow(), match);
+    if (added.isLate) return;
+    this.#windows.set(name, { correlation, of, window: added.window });
+    if (waitsForEnd(correlation.document)) this.#dueMs = Math.min(this.#dueMs, dueOf(correlation, added.window));
+    if (added.signal !== undefined) this.#tell(added.signal);
+  }
+
+  #suppress({ forRule, key, signal }: DetectionMatch): void {
+    const forMs = (this.#deployment.stored.get(forRule)?.suppression?.forSeconds ?? 0) * 1000;
+    const name = JSON.stringify([forRule, key]);
+    const fromMs = this.#suppressed.get(name);
+    if (fromMs !== undefined && Math.abs(signal.timeMs - fromMs) < forMs) return;
+    this.#suppressed.set(name, signal.timeMs);
+    this.#signals.push(signal);
+  }
+
+  #tell(signal: DetectionSignal): void {
+    const { matches, isSilent } = chainedMatch(this.#deployment, signal);
+    this.#chained.push(...matches);
+    if (!isSilent) this.#signals.push(signal);
+  }
+
+  #end(timeMs: number): void {
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    for (const [name, { correlation, of }] of this.#windows) {
+      if (!waitsForEnd(correlation.document)) continue;
+      for (
+        let open = this.#windows.get(name);
+        open !== undefined && dueOf(correlation, open.window) <= timeMs;
+        open = this.#windows.get(name)
+      ) {
+        const { window, signal } = endWindow(correlation, open.window, of);
+        if (window === undefined) this.#windows.delete(name);
+        else this.#windows.set(name, { ...open, window });
+        if (signal !== undefined) this.#tell(signal);
+      }
+      const left = this.#windows.get(name);
+      if (left !== undefined) this.#dueMs = Math.min(this.#dueMs, dueOf(correlation, left.window));
+    }
+  }
+}
+
+/** A stored record as the stream knew it. */
+export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecord => ({
+  ...{ tenantId, projectId: record.projectId, recordId: record.id, service: record.service },
+  timeMs: Math.floor(Date.parse(record.timestamp)),
+  values: {
+    body: record.body,
+    attributes: Object.entries(record.attributes),
+    resource: Object.entries(record.resource ?? {}),
+  },
+});
+
+/** Records of which a thread is asked at once: what is answered of them counts, should the time be over. */
+const recordsAtOnce = 100;
+
+const backtestThreads = new RuleThreads();
+
+/** What a look back found by and by. */
+export interface BacktestPage {
+  readonly records: number;
+  readonly signals: readonly DetectionSignal[];
+}
+
+/**
+ * Tells signals of stored records that a question finds, the oldest first, page by page; the last page has those of windows that then
+ * were open. It ends early where `take` answers false. Answers whether it was ended neither so nor by its budget of time.
+ */
+export const backtestLogs = async (
+  reading: Reading,
+  { toDeploy, ...run }: RuleRun & { readonly toDeploy: ToDeploy },
+  question: Omit<ExportQuestion, 'order'>,
+  take: (page: BacktestPage) => boolean,
+): Promise<boolean> => {
+  try {
+    return await backtestThreads.run(toDeploy, run, async (rules) => {
+      for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
+        for (let from = 0; from < items.length; from += recordsAtOnce) {
+          const records = items.slice(from, from + recordsAtOnce).map((item) => storedRecord(run.tenantId, item));
+          if (!take({ records: records.length, signals: await rules.signalsOf(records) })) return false;
+        }
+      return take({ records: 0, signals: await rules.end() });
+    });
+  } catch (error) {
+    if (error instanceof RulesTookTooLong) return false;
+    throw error;
+  }
+};

@@ -1,0 +1,101 @@
+/** Risk of users, hosts, processes and addresses: what their signals add up to, each worth half after every half-life. */
+
+import type { Reading } from '../../queries/reading.ts';
+import type { SignalSeverity } from '../../schemas/signals.ts';
+
+export interface RiskQuestion {
+  /** Scores are of this time. */
+  readonly atMs: number;
+  readonly days: number;
+  readonly halfLifeHours: number;
+  readonly type?: string | undefined;
+  /** `user ann`. */
+  readonly entity?: string | undefined;
+  /** Signals that count nothing, by their ids. */
+  readonly without: readonly string[];
+  /** Signals that are told of each entity, those first that add most. */
+  readonly shares: number;
+}
+
+/** Behind which entity a page begins. */
+export interface RiskPosition {
+  readonly score: number;
+  readonly entity: string;
+}
+
+export interface EntityRisk {
+  readonly entity: string;
+  readonly score: number;
+  readonly signals: number;
+  readonly lastMs: number;
+  readonly shares: readonly {
+    readonly share: number;
+    readonly ms: number;
+    readonly id: string;
+    readonly ruleId: string;
+    readonly ruleTitle: string;
+    readonly severity: SignalSeverity;
+    readonly riskScore: number;
+  }[];
+}
+
+type Share = readonly [
+  worth: number,
+  ms: string,
+  id: string,
+  ruleId: string,
+  ruleTitle: string,
+  severity: string,
+  riskScore: number,
+];
+
+interface Row {
+  readonly entity: string;
+  readonly score: number;
+  readonly signals: string;
+  readonly last: string;
+  readonly top: readonly Share[];
+}
+
+/** Entities by their score, the highest first. Signals that an exception covers count nothing. */
+export const readEntityRisk = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { atMs, days, halfLifeHours, type, entity, without, shares }: RiskQuestion,
+  { limit, after }: { readonly limit: number; readonly after?: RiskPosition | undefined },
+): Promise<EntityRisk[]> => {
+  const which = [
+    ...(type === undefined ? [] : ["startsWith(entity, concat({type:String}, ' '))"]),
+    ...(entity === undefined ? [] : ['entity = {entity:String}']),
+  ];
+  const rows = await columns.query<Row>(
+    `SELECT entity, round(sum(share), 3) AS score, toString(count()) AS signals, toString(max(ms)) AS last,
+      groupArraySorted(${shares})((-share, toString(ms), id, rule, title, severity, risk)) AS top
+    FROM (
+      SELECT id, toUnixTimestamp64Milli(time) AS ms, toString(rule_id) AS rule, toString(rule_title) AS title, toString(severity) AS severity,
+        risk_score AS risk, entities, risk_score * exp2(-({at:Int64} - ms) / {halfLife:Float64}) AS share
+      FROM signals WHERE tenant_id = {tenant:String} AND suppressed_by = '' AND id NOT IN {without:Array(String)}
+        AND time > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({at:Int64}, 'UTC')
+        ${entity === undefined ? '' : 'AND has(entities, {entity:String})'}
+      LIMIT 1 BY id
+    ) ARRAY JOIN entities AS entity
+    ${which.length === 0 ? '' : `WHERE ${which.join(' AND ')}`}
+    GROUP BY entity
+    ${after === undefined ? '' : 'HAVING score < {score:Float64} OR (score = {score:Float64} AND entity > {after:String})'}
+    ORDER BY score DESC, entity LIMIT ${limit}`,
+    {
+      ...{ at: String(atMs), from: String(atMs - days * 86_400_000), halfLife: String(halfLifeHours * 3_600_000) },
+      without: [...without],
+      ...(type !== undefined && { type }),
+      ...(entity !== undefined && { entity }),
+      ...(after !== undefined && { score: String(after.score), after: after.entity }),
+    },
+    { maxResultRows: limit },
+  );
+  return rows.map(({ entity: of, score, signals, last, top }) => ({
+    ...{ entity: of, score: Number(score), signals: Number(signals), lastMs: Number(last) },
+    shares: top.map(([worth, ms, id, ruleId, ruleTitle, severity, riskScore]) => ({
+      ...{ share: Math.round(-Number(worth) * 1000) / 1000, ms: Number(ms), id, ruleId, ruleTitle },
+      ...{ severity: severity as SignalSeverity, riskScore: Number(riskScore) },
+    })),
+  }));
+};

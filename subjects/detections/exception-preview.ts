@@ -1,0 +1,102 @@
+/** What an exception would have covered, had it been there: past signals, by the records that they were found in. */
+
+import { type LogRecord, readLogs } from '../../queries/logs/record.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { DetectionSignal } from '../../schemas/signals.ts';
+import { historyCondition } from '../events/history-page.ts';
+import { storedRecord } from './backtest.ts';
+import { exceptionKey, type StoredRule, type ToDeploy } from './deployed.ts';
+import { type RuleRun, RuleThreads } from './rule-threads.ts';
+import { eventsOf, type StoredSignal, selectedSignal } from './stored-signals.ts';
+
+/** Signals that are looked at, the newest. */
+export const mostPreviewed = 2_000;
+const recordsAtOnce = 500;
+
+const previewThreads = new RuleThreads();
+
+export interface PreviewedRule {
+  readonly ruleId: string;
+  readonly ruleTitle: string;
+  readonly kind: DetectionSignal['kind'];
+  readonly signals: number;
+  /** Of the rule itself: signals that the exception covers. Of a correlation: signals in whose records some are covered. */
+  readonly covered: number;
+  /** Signals whose records are no longer stored. */
+  readonly unknown: number;
+  readonly examples: readonly StoredSignal[];
+}
+
+/** A rule's signals of a range that no exception covers, and those of correlations that saw its records; the newest first. */
+const signalsAbout = async (
+  { columns }: Pick<Reading, 'columns'>,
+  ruleId: string,
+  range: Range,
+): Promise<readonly StoredSignal[]> => {
+  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
+  return columns.query<StoredSignal>(
+    `${selectedSignal} AND ${sql} AND suppressed_by = ''
+      AND (rule_id = {rule:String} OR (kind = 'correlation' AND position(events, {named:String}) > 0))
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${mostPreviewed + 1}`,
+    { ...values, rule: ruleId, named: `"ruleId":${JSON.stringify(ruleId)}` },
+    { maxResultRows: mostPreviewed + 1 },
+  );
+};
+
+const placeOfRecord = /^(\d{1,20})-(\d{1,10})-(\d{1,20})-(\d{1,10})$/;
+
+/** Stored records by their ids. */
+const recordsOf = async (
+  { columns }: Pick<Reading, 'columns'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, LogRecord>> => {
+  const records = new Map<string, LogRecord>();
+  const places = ids.map((id) => placeOfRecord.exec(id)).filter((place) => place !== null);
+  for (let from = 0; from < places.length; from += recordsAtOnce) {
+    const part = places.slice(from, from + recordsAtOnce);
+    const buckets = new Set(part.map(([, ns = '0']) => (BigInt(ns) / 600_000_000_000n) * 600n));
+    const tuples = part.map(([, ns, partition, offset, ordinal]) => `(${ns}, ${partition}, ${offset}, ${ordinal})`);
+    const condition = `toStartOfTenMinutes(timestamp) IN (${[...buckets].map((at) => `toDateTime(${at}, 'UTC')`).join(', ')})
+      AND (toUnixTimestamp64Nano(timestamp), logs.partition, logs.offset, logs.ordinal) IN (${tuples.join(', ')})`;
+    for (const { record } of await readLogs(columns, condition, {}, part.length)) records.set(record.id, record);
+  }
+  return records;
+};
+
+/**
+ * What the one exception of a deployed rule would have covered, the rule first. Records that are no longer stored are not known.
+ */
+export const previewException = async (
+  reading: Reading,
+  { rule, toDeploy, exceptionId, ...run }: RuleRun & { rule: StoredRule; toDeploy: ToDeploy; exceptionId: string },
+  range: Range,
+): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isWhole: boolean }> => {
+  const found = await signalsAbout(reading, rule.id, range);
+  const signals = found.slice(0, mostPreviewed);
+  const idsOf = (signal: StoredSignal): string[] =>
+    eventsOf(signal)
+      .filter(({ ruleId }) => ruleId === rule.id)
+      .map(({ recordId }) => recordId);
+  const records = await recordsOf(reading, [...new Set(signals.flatMap(idsOf))]);
+  const key = exceptionKey(rule.id, exceptionId);
+  const ids = [...records.keys()];
+  const matches = await previewThreads.run(toDeploy, run, (rules) =>
+    rules.matchesOf([...records.values()].map((record) => storedRecord('', record).values)),
+  );
+  const covered = new Set(ids.filter((_, at) => matches[at]?.some(({ ruleId }) => ruleId === key)));
+  const rules = [...Map.groupBy(signals, ({ rule_id }) => rule_id).values()].map((of): PreviewedRule => {
+    const [newest] = of as [StoredSignal];
+    const examples = of.filter((signal) => idsOf(signal).some((id) => covered.has(id)));
+    return {
+      ...{ ruleId: newest.rule_id, ruleTitle: newest.rule_title, kind: newest.kind, signals: of.length },
+      ...{ covered: examples.length, examples: examples.slice(0, 10) },
+      unknown: of.filter((signal) => idsOf(signal).every((id) => !records.has(id))).length,
+    };
+  });
+  const isOther = ({ ruleId }: PreviewedRule): number => (ruleId === rule.id ? 0 : 1);
+  return {
+    rules: rules.toSorted((one, other) => isOther(one) - isOther(other) || other.covered - one.covered),
+    isWhole: found.length <= mostPreviewed,
+  };
+};

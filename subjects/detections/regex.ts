@@ -1,0 +1,67 @@
+/**
+ * Regular expressions in linear time. RE2 in JavaScript takes microseconds a character. Where an expression and a text are such that
+ * JavaScript's own cannot take many steps, they are asked; else RE2 is.
+ */
+import { RE2JS } from 're2js';
+import { regexOf as linearRegexOf } from '../../queries/search/regex.ts';
+import { javaScriptOf, neededTexts, type RegexFlags, type RegexNode, regexTree, waysOf } from './regex-tree.ts';
+
+export interface SigmaRegex {
+  readonly source: string;
+  /** Whether any part of the text matches. */
+  test(text: string): boolean;
+  /** Sets of texts in lower case: of each set some must occur wherever it matches. */
+  readonly needed: readonly (readonly string[])[];
+  /** What asking RE2 of one character costs, beside a character that is compared. */
+  readonly weight: number;
+}
+
+/** Characters that expressions have looked at since the process began, those of RE2 many times: work that depends on nothing but the input. */
+export const regexWork = { characters: 0 };
+const linearWeight = 20;
+
+/** Steps that JavaScript's own may take at most: about a millisecond. */
+const mostSteps = 500_000;
+
+/** `.*` at the ends says nothing of whether some part matches. */
+const trimmed = (source: string): string =>
+  source.replace(/^(?:\.\*\??)+(?!\?)/, '').replace(/(?<!\\)(?:\.\*\??)+$/, '');
+
+const beginsWithAnchor = (node: RegexNode): boolean =>
+  (node.is === 'anchor' && node.source === '^') ||
+  (node.is === 'sequence' && node.parts[0] !== undefined && beginsWithAnchor(node.parts[0]));
+
+/** Compiles an expression with the flags among the modifiers; what is wrong with it is the answer if it is none. */
+export const regexOf = (written: string, modifiers: readonly string[]): SigmaRegex | string => {
+  // Flags at the start are Sigma's of old.
+  const [, inline = '', source = written] = /^\(\?([ims]+)\)(.*)$/s.exec(written) ?? [];
+  const has = (flag: string): boolean => modifiers.includes(flag) || inline.includes(flag);
+  const flags: RegexFlags = { ignoresCase: has('i'), multiline: has('m'), dotAll: has('s') };
+  const linear = linearRegexOf(
+    source,
+    (flags.ignoresCase ? RE2JS.CASE_INSENSITIVE : 0) |
+      (flags.multiline ? RE2JS.MULTILINE : 0) |
+      (flags.dotAll ? RE2JS.DOTALL : 0),
+  );
+  if (typeof linear === 'string') return linear;
+  const tree = regexTree(trimmed(source), flags);
+  const ask = (text: string): boolean => {
+    regexWork.characters += linearWeight * text.length;
+    return linear.test(text);
+  };
+  if (tree === undefined) return { source: written, test: ask, needed: [], weight: 200 };
+  const { factor, degree } = waysOf(tree);
+  const power = degree + (beginsWithAnchor(tree) ? 0 : 1);
+  const mostLength = Math.floor((mostSteps / factor) ** (1 / Math.max(1, power)));
+  const own = new RegExp(javaScriptOf(tree), flags.ignoresCase ? 'i' : '');
+  return {
+    source: written,
+    test(text) {
+      if (text.length > mostLength) return ask(text);
+      regexWork.characters += text.length;
+      return own.test(text);
+    },
+    needed: neededTexts(tree),
+    weight: mostLength > 10_000 ? 5 : 50,
+  };
+};

@@ -1,0 +1,62 @@
+/** What new rules find in what was stored before they were there. */
+
+import { rangeOf } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { documentsIn } from '../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import type { RetroHunt } from '../../schemas/resources/retro-hunt.ts';
+import type { DetectionSignal } from '../../schemas/signals.ts';
+import { backtestLogs } from './backtest.ts';
+import type { StoredRule } from './deployed.ts';
+import { toDeployOf } from './rule-tests.ts';
+import type { RuleRun } from './rule-threads.ts';
+
+const huntedMs = 86_400_000;
+/** By then the stream asks a rule that was deployed. */
+const liveWithinMs = 10_000;
+const mostRecords = 500_000;
+const mostSignals = 10_000;
+
+/** A hunt of rules that are deployed now: over the last day. */
+export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
+  ...{ ruleIds, fromMs: nowMs - huntedMs, toMs: nowMs + liveWithinMs, status: 'running' },
+  ...{ records: 0, signals: 0, isWhole: true, message: '' },
+});
+
+/** The hunted rules that are still enabled, with filters and correlations; a correlation may name any rule. */
+const rulesFor = async (own: Pick<TenantDocuments, 'collection'>, ids: ReadonlySet<string>): Promise<StoredRule[]> => {
+  const enabled: StoredRule[] = [];
+  for await (const rule of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
+    enabled.push(rule);
+  const needsAll = enabled.some(({ id, kind }) => kind === 'correlation' && ids.has(id));
+  return enabled.filter(({ id, kind }) => needsAll || kind !== 'rule' || ids.has(id));
+};
+
+/** Runs a hunt. Signals that the stream gave for the same records have the same ids. What it found until its time was over is answered. */
+export const hunt = async (
+  { ruleIds, fromMs, toMs }: RetroHunt,
+  {
+    reading,
+    own,
+    ...run
+  }: { readonly reading: Reading; readonly own: Pick<TenantDocuments, 'collection'> } & Omit<RuleRun, 'nowMs'>,
+): Promise<Pick<RetroHunt, 'records' | 'isWhole'> & { readonly signals: readonly DetectionSignal[] }> => {
+  const ids = new Set(ruleIds);
+  const rules = await rulesFor(own, ids);
+  if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isWhole: true, signals: [] };
+  const { nowMs } = reading;
+  const keptMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const asked = { from: String(Math.max(fromMs, keptMs)), to: String(toMs) };
+  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs });
+  const question = { filter: { scope: 'account' as const }, range, limit: mostRecords };
+  const signals: DetectionSignal[] = [];
+  let records = 0;
+  const toDeploy = await toDeployOf(rules, own);
+  const isWhole = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
+    records += page.records;
+    signals.push(...page.signals.filter(({ ruleId }) => ids.has(ruleId)));
+    return signals.length < mostSignals;
+  });
+  return { records, isWhole: isWhole && records < mostRecords, signals: signals.slice(0, mostSignals) };
+};

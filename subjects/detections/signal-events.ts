@@ -1,0 +1,46 @@
+/** Signals as events of the feed: read where they landed, so that each is there once. */
+
+import { formatTime } from '../../queries/time.ts';
+import type { FeedEvent } from '../events/events.ts';
+import { eventsOf, type StoredSignal } from './stored-signals.ts';
+
+const severities = {
+  informational: 'info',
+  low: 'info',
+  medium: 'warning',
+  high: 'error',
+  critical: 'critical',
+} as const satisfies Record<StoredSignal['severity'], FeedEvent['severity']>;
+
+const listed = (values: readonly string[]): string => values.join(', ').slice(0, 512);
+
+/** Entities by their type: `user` is `ann`, or `ann, bob`. */
+const entitiesByType = (entities: readonly string[]): Record<string, string> => {
+  const type = (entity: string): string => entity.slice(0, entity.indexOf(' '));
+  const value = (entity: string): string => entity.slice(entity.indexOf(' ') + 1);
+  return Object.fromEntries(
+    [...Map.groupBy(entities, type)].map(([name, each]) => [name, listed(each.map(value))] as const),
+  );
+};
+
+/** The tags are what alerts are routed by: rule, severity, tactic and who it is about. */
+export const signalEvent = (signal: StoredSignal): FeedEvent => {
+  const { id, ms, severity, tactics, techniques, entities } = signal;
+  return {
+    ...{ id, kind: 'signal', severity: severities[severity], projectId: signal.project, environment: '', link: '' },
+    time: formatTime(BigInt(ms) * 1_000_000n),
+    title: signal.rule_title.slice(0, 256),
+    text: entities.length === 0 ? '' : `About ${entities.join(', ')}`.slice(0, 8192),
+    service: eventsOf(signal)[0]?.service ?? '',
+    tags: {
+      ...{ ruleId: signal.rule_id, severity },
+      ...(tactics.length > 0 && { tactic: listed(tactics) }),
+      ...entitiesByType(entities),
+    },
+    actor: { type: 'system', id: 'detections' },
+    details: {
+      ...{ ruleId: signal.rule_id, ruleVersion: signal.rule_version, riskScore: signal.risk_score },
+      ...{ techniques, eventCount: signal.event_count, entities },
+    },
+  };
+};

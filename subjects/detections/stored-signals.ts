@@ -1,0 +1,109 @@
+/** Signals as they landed. */
+
+import type { Reading } from '../../queries/reading.ts';
+import type { SignalEvent, SignalSeverity } from '../../schemas/signals.ts';
+import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+
+type Columns = Pick<Reading, 'columns'>;
+
+export interface StoredSignal {
+  readonly id: string;
+  readonly ms: string;
+  readonly kind: 'rule' | 'correlation';
+  readonly project: string;
+  readonly rule_id: string;
+  readonly rule_version: number;
+  readonly rule_title: string;
+  readonly severity: SignalSeverity;
+  readonly risk_score: number;
+  /** JSON of `SignalEvent[]`. */
+  readonly events: string;
+  readonly event_count: number;
+  /** `user ann`: type and value. */
+  readonly entities: readonly string[];
+  readonly tactics: readonly string[];
+  readonly techniques: readonly string[];
+  readonly group_by: Readonly<Record<string, string>>;
+  readonly suppressed_by: string;
+}
+
+export interface SignalFilter {
+  readonly ruleId?: string | undefined;
+  readonly severities?: readonly string[] | undefined;
+  /** `user ann`. */
+  readonly entity?: string | undefined;
+  readonly technique?: string | undefined;
+  readonly projectId?: string | undefined;
+  /** Of the first record. */
+  readonly service?: string | undefined;
+  /** Those that an exception covers as well. */
+  readonly withSuppressed: boolean;
+  /** Only these, or all but these. */
+  readonly ids?: { readonly are: 'only' | 'none'; readonly of: readonly string[] } | undefined;
+}
+
+const columnsOfSignal = `id, toString(toUnixTimestamp64Milli(time)) AS ms, kind, project_id AS project, rule_id, rule_version, rule_title, severity,
+  risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by`;
+
+/** What stands before further conditions on signals. */
+export const selectedSignal = `SELECT ${columnsOfSignal} FROM signals WHERE tenant_id = {tenant:String}`;
+
+/** Conditions that a filter may have, each with the parameter of its name. */
+const conditions = {
+  ruleId: 'rule_id = {ruleId:String}',
+  severities: 'severity IN {severities:Array(String)}',
+  entity: 'has(entities, {entity:String})',
+  technique: 'has(techniques, {technique:String})',
+  projectId: 'project_id = {projectId:String}',
+  service: "JSONExtractString(events, 1, 'service') = {service:String}",
+} as const;
+
+/** A page of signals, the newest first. One that landed twice is there once. */
+export const readSignals = (
+  { columns }: Columns,
+  { withSuppressed, ids, ...filter }: SignalFilter,
+  page: HistoryPage,
+): Promise<StoredSignal[]> => {
+  const { sql, values } = historyCondition(page, 'id');
+  const asked = (Object.keys(conditions) as (keyof typeof conditions)[]).filter((name) => filter[name] !== undefined);
+  const all = [
+    sql,
+    ...asked.map((name) => conditions[name]),
+    ...(withSuppressed ? [] : ["suppressed_by = ''"]),
+    ...(ids === undefined ? [] : [`id ${ids.are === 'only' ? '' : 'NOT '}IN {ids:Array(String)}`]),
+  ];
+  return columns.query<StoredSignal>(
+    `${selectedSignal} AND ${all.join(' AND ')}
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    {
+      ...values,
+      ...Object.fromEntries(asked.map((name) => [name, filter[name] ?? ''])),
+      ...(ids !== undefined && { ids: ids.of }),
+    },
+    { maxResultRows: page.limit },
+  );
+};
+
+/** A signal by its id; undefined where there is none. */
+export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
+  const [found] = await columns.query<StoredSignal>(`${selectedSignal} AND id = {id:String} ORDER BY time LIMIT 1`, {
+    id,
+  });
+  return found;
+};
+
+/** Records that the rule matched, with the fields and why. */
+export const eventsOf = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
+
+/** How often each rule, technique and tactic was met in a range. */
+export const countSignals = async (
+  { columns }: Columns,
+  page: Pick<HistoryPage, 'range'>,
+): Promise<ReadonlyMap<string, number>> => {
+  const { sql, values } = historyCondition({ ...page, limit: 0 }, 'id');
+  const rows = await columns.query<{ rule: string; signals: string }>(
+    `SELECT rule_id AS rule, uniqExact(id) AS signals FROM signals WHERE tenant_id = {tenant:String} AND suppressed_by = '' AND ${sql} GROUP BY rule`,
+    values,
+  );
+  return new Map(rows.map(({ rule, signals }) => [rule, Number(signals)]));
+};

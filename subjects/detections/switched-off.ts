@@ -1,0 +1,41 @@
+/** Rules that were switched off because they took too much, as the stream told of them. */
+import type { Reading } from '../../queries/reading.ts';
+
+export interface SwitchedOff {
+  /** Time of the record with which it took too much, ISO-8601: the first, where several partitions switched it off. */
+  readonly at: string;
+  /** Partitions that no longer ask it. */
+  readonly partitions: number;
+}
+
+interface Row {
+  readonly rule: string;
+  readonly version: number;
+  readonly ms: string;
+  readonly partitions: string;
+}
+
+/** By rule, of those versions that are given. Another version is asked again. */
+export const readSwitchedOff = async (
+  { columns }: Pick<Reading, 'columns'>,
+  rules: readonly { readonly id: string; readonly version: number }[],
+): Promise<ReadonlyMap<string, SwitchedOff>> => {
+  if (rules.length === 0) return new Map();
+  const rows = await columns.query<Row>(
+    `SELECT JSONExtractString(details, 'ruleId') AS rule, toUInt32(JSONExtractUInt(details, 'ruleVersion')) AS version,
+      toString(toUnixTimestamp64Milli(min(time))) AS ms, toString(uniqExact(id)) AS partitions
+    FROM events WHERE tenant_id = {tenant:String} AND kind = 'signal' AND actor_id = 'detections'
+      AND JSONExtractString(details, 'reason') = 'too-slow' AND rule IN {rules:Array(String)}
+    GROUP BY rule, version`,
+    { rules: rules.map(({ id }) => id) },
+  );
+  const versions = new Map(rules.map(({ id, version }) => [id, version]));
+  return new Map(
+    rows
+      .filter(({ rule, version }) => versions.get(rule) === version)
+      .map(({ rule, ms, partitions }) => [
+        rule,
+        { at: new Date(Number(ms)).toISOString(), partitions: Number(partitions) },
+      ]),
+  );
+};

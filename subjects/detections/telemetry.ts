@@ -1,0 +1,168 @@
+/** Which telemetry a rule needs, and whether an organization sends it. */
+import { z } from 'zod';
+import type { Reading } from '../../queries/reading.ts';
+import { topics } from '../../schemas/topics.ts';
+import type { LogSource, Selection, SelectionItem, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
+import { EventPaths } from './event.ts';
+import { type FieldTable, fieldNames, isFor } from './fields/table.ts';
+import { type EventKind, mayBe } from './log-sources.ts';
+
+export const defaultTelemetryDays = 30;
+
+export const RuleTelemetry = z.strictObject({
+  isSeen: z.boolean().nullable().describe('Whether the organization sends it; null: not known, for the reason given'),
+  reason: z.string().nullable(),
+  lastSeen: z.iso.date().nullable().describe('Day on which records of it were received last'),
+  missingFields: z.array(z.string()).describe('Fields of the rule that no such record had'),
+});
+export type RuleTelemetry = z.output<typeof RuleTelemetry>;
+
+/** Records of one log source, as they came in some days. */
+interface SeenSource {
+  readonly kind: EventKind;
+  readonly names: ReadonlySet<string>;
+  readonly lastDay: string;
+}
+
+/** What an organization sent in some days. */
+export interface Telemetry {
+  readonly days: number;
+  /** By log source; empty where no rule was enabled, since nothing is then looked at. */
+  readonly sources: readonly SeenSource[];
+  /** Days on which attributes came last, by the names that rules may have for them. For where no source is known. */
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+const mostSources = 5_000;
+const mostAttributes = 20_000;
+
+interface SourceRow {
+  readonly products: readonly string[];
+  readonly services: readonly string[];
+  readonly categories: readonly string[];
+  readonly knows: boolean;
+  readonly last: string;
+  readonly names: readonly string[];
+}
+
+const sourceOf = ({ products, services, categories, knows, last, names }: SourceRow): SeenSource => ({
+  kind: {
+    ...{ key: '', products: new Set(products), services: new Set(services) },
+    categories: knows ? new Set(categories) : undefined,
+  },
+  names: new Set(names),
+  lastDay: last,
+});
+
+/** What came in the last days: by log source as detections saw it, and attributes as they were counted where they landed. */
+export const readTelemetry = async (
+  { columns, nowMs }: Pick<Reading, 'columns' | 'nowMs'>,
+  days: number,
+  tables: readonly FieldTable[],
+): Promise<Telemetry> => {
+  const values = { since: String(Math.trunc(nowMs / 1000) - days * 86_400) };
+  const [sources, attributes] = await Promise.all([
+    columns.query<SourceRow>(
+      `SELECT products, services, categories, knows_categories AS knows, toString(toDate(max(day))) AS last, groupUniqArrayArray(fields) AS names
+      FROM detection_telemetry WHERE tenant_id = {tenant:String} AND day >= toStartOfDay(toDateTime({since:Int64}, 'UTC'))
+      GROUP BY products, services, categories, knows_categories ORDER BY last DESC LIMIT ${mostSources}`,
+      values,
+    ),
+    columns.query<{ key: string; last: string }>(
+      `SELECT toString(key) AS key, toString(toDate(max(last_seen))) AS last FROM fields
+      WHERE tenant_id = {tenant:String} AND topic = '${topics.logs.name}' AND kind IN ('attribute', 'resource', 'field')
+        AND hour >= toDateTime({since:Int64}, 'UTC') GROUP BY key ORDER BY key LIMIT ${mostAttributes}`,
+      values,
+    ),
+  ]);
+  const paths = new EventPaths(tables);
+  return {
+    days,
+    sources: sources.map(sourceOf),
+    attributes: new Map(
+      attributes.flatMap(({ key, last }) => paths.child(paths.top, key).names.map((name) => [name, last] as const)),
+    ),
+  };
+};
+
+const itemsOf = (selection: Selection): readonly SelectionItem[] =>
+  selection.is === 'any' ? selection.parts.flatMap(itemsOf) : selection.items;
+
+/** Fields that a rule or filter asks for, each with the names under which events may have it. */
+export const askedFields = (
+  { detection, logsource }: SigmaRule | SigmaFilter,
+  tables: readonly FieldTable[],
+): { readonly field: string; readonly names: readonly string[] }[] => {
+  const fields = new Set([...detection.selections.values()].flatMap(itemsOf).map(({ field }) => field));
+  return [...fields]
+    .filter((field) => field !== '')
+    .map((field) => ({ field, names: fieldNames(field, logsource, tables) }));
+};
+
+/** Tables that say how events have the fields of a rule. */
+export const tablesFor = (logsource: LogSource, tables: readonly FieldTable[]): string[] =>
+  tables.filter((table) => isFor(table, logsource)).map(({ name }) => name);
+
+/** Whether all that a log source says is known of a kind of events. */
+const isSurely = ({ products, services, categories }: EventKind, { product, category, service }: LogSource): boolean =>
+  (product === undefined || products.has(product)) &&
+  (service === undefined || services.has(service)) &&
+  (category === undefined || categories?.has(category) === true);
+
+const textOf = (logsource: LogSource): string =>
+  Object.entries(logsource)
+    .map(([part, value]) => `${part} ${value}`)
+    .join(', ');
+
+const unknown = (reason: string): RuleTelemetry => ({ isSeen: null, reason, lastSeen: null, missingFields: [] });
+
+type Fields = ReturnType<typeof askedFields>;
+
+/** Where detections looked at nothing, attributes alone are known: what bodies hold is not. */
+const byAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
+  const found = fields.map(({ names }) => names.map((name) => attributes.get(name)).find((day) => day !== undefined));
+  const last = found.filter((day) => day !== undefined).toSorted()[0];
+  if (last !== undefined && !found.includes(undefined))
+    return { isSeen: true, reason: null, lastSeen: last, missingFields: [] };
+  return unknown(
+    `records are looked at by log source once a rule is enabled, and none was in the last ${days} days; not all fields of the rule were attributes of records`,
+  );
+};
+
+/** Whether what a document needs was sent. */
+export const telemetryOf = (
+  document: SigmaDocument,
+  tables: readonly FieldTable[],
+  telemetry: Telemetry,
+): RuleTelemetry => {
+  if (document.kind === 'correlation') return unknown('a correlation needs what the rules need that it names');
+  const { logsource } = document;
+  const { sources, days } = telemetry;
+  const fields = askedFields(document, tables);
+  if (sources.length === 0) return byAttributes(fields, telemetry);
+  const possible = sources.filter(({ kind }) => mayBe(kind, logsource));
+  const sure = possible.filter(({ kind }) => isSurely(kind, logsource));
+  const has = ({ names }: SeenSource, field: Fields[number]): boolean => field.names.some((name) => names.has(name));
+  const found = sure.length > 0 ? sure : possible.filter((source) => fields.some((field) => has(source, field)));
+  if (found.length > 0)
+    return {
+      ...{
+        isSeen: true,
+        reason: null,
+        lastSeen:
+          found
+            .map(({ lastDay }) => lastDay)
+            .toSorted()
+            .at(-1) ?? null,
+      },
+      missingFields: fields.filter((field) => !found.some((source) => has(source, field))).map(({ field }) => field),
+    };
+  if (possible.length > 0 && fields.length === 0)
+    return unknown(`records came of which the log source is not known: they may be of ${textOf(logsource)}`);
+  const what =
+    possible.length > 0 ? 'of unknown log sources had any field of the rule' : `were of ${textOf(logsource)}`;
+  return {
+    ...{ isSeen: false, reason: `no records of the last ${days} days ${what}`, lastSeen: null },
+    missingFields: fields.map(({ field }) => field),
+  };
+};

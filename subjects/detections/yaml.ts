@@ -1,0 +1,187 @@
+/** YAML documents with the lines of their parts. */
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import { readYaml, YamlError, type YamlText } from '../../queries/yaml.ts';
+import type { SigmaError, SigmaValue } from './documents.ts';
+
+/** A document of a text, as text. */
+export interface DocumentText {
+  readonly text: string;
+  /** Line of its first character, from 1. */
+  readonly line: number;
+}
+
+/** Splits a text at its lines of three hyphens, so that what is wrong with one document leaves the others alone. */
+export const splitDocuments = (text: string): DocumentText[] => {
+  const documents: DocumentText[] = [];
+  let start = 1;
+  let lines: string[] = [];
+  const end = (): void => {
+    if (lines.some((line) => line.trim() !== '' && !line.trimStart().startsWith('#')))
+      documents.push({ text: lines.join('\n'), line: start });
+    lines = [];
+  };
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (/^(---|\.\.\.)(\s|$)/.test(line)) {
+      end();
+      start = index + 2;
+    } else lines.push(line);
+  }
+  end();
+  return documents;
+};
+
+/** The name of a field; undefined for a key that is a list or a map. */
+const nameOf = ({ key }: Pair): string | undefined => (isScalar(key) ? String(key.value ?? '') : undefined);
+
+/** A map of a document, read field by field; what is wrong goes to `errors`. */
+export class YamlMap {
+  readonly #map: YAMLMap;
+  readonly #pairs = new Map<string, Pair>();
+  readonly #of: YamlDocument;
+  readonly path: string;
+
+  constructor(of: YamlDocument, map: YAMLMap, path: string) {
+    this.#of = of;
+    this.#map = map;
+    this.path = path;
+    for (const pair of map.items) {
+      const name = nameOf(pair);
+      // Of 1 and '1', which are two keys of YAML, the first counts.
+      if (name !== undefined && !this.#pairs.has(name)) this.#pairs.set(name, pair);
+    }
+  }
+
+  get keys(): string[] {
+    return this.#map.items.map((pair) => nameOf(pair) ?? '');
+  }
+
+  node(key: string): Node | undefined {
+    return this.#of.resolved(this.#pairs.get(key)?.value as Node | undefined);
+  }
+
+  /** Line of a field, or of the map where it has none of that name. */
+  line(key: string): number {
+    return this.#of.line((this.#pairs.get(key)?.key as Node | undefined) ?? this.#map);
+  }
+
+  fail(key: string, message: string): void {
+    this.#of.fail(this.line(key), this.at(key), message);
+  }
+
+  at(key: string): string {
+    if (key === '') return this.path;
+    return this.path === '' ? key : `${this.path}.${key}`;
+  }
+
+  /** A text; numbers, booleans and dates as they are written. Empty without it. */
+  text(key: string): string {
+    const node = this.node(key);
+    if (node === undefined || (isScalar(node) && node.value === null)) return '';
+    if (isScalar(node)) return node.source ?? String(node.value);
+    this.fail(key, 'expected a text');
+    return '';
+  }
+
+  /** Texts of a list, or the only one. */
+  texts(key: string): string[] {
+    const node = this.node(key);
+    if (node === undefined || (isScalar(node) && node.value === null)) return [];
+    if (isScalar(node)) return [this.text(key)];
+    if (isSeq(node) && node.items.every((item) => isScalar(this.#of.resolved(item as Node))))
+      return node.items.map((item) => this.#of.textOf(this.#of.resolved(item as Node) as Node));
+    this.fail(key, 'expected a text or a list of texts');
+    return [];
+  }
+
+  map(key: string): YamlMap | undefined {
+    const node = this.node(key);
+    if (isMap(node)) return new YamlMap(this.#of, node, this.at(key));
+    if (node !== undefined) this.fail(key, 'expected a map');
+    return undefined;
+  }
+
+  /** Whether so many more values are still few enough. */
+  hasRoom(values: number): boolean {
+    return this.#of.hasRoom(values);
+  }
+
+  /** A map inside of a list of this one, by its node. */
+  inner(node: Node, path: string): YamlMap | undefined {
+    return isMap(node) ? new YamlMap(this.#of, node, path) : undefined;
+  }
+
+  /** Nodes of a list; `undefined` for what is no list. */
+  list(key: string): Node[] | undefined {
+    const node = this.node(key);
+    return isSeq(node) ? node.items.map((item) => this.#of.resolved(item as Node) as Node) : undefined;
+  }
+
+  /** A scalar as a value; `undefined` for a list or map. */
+  value(node: Node | undefined): SigmaValue | undefined {
+    if (!isScalar(node)) return undefined;
+    const { value, source } = node;
+    if (typeof value === 'number')
+      return Number.isSafeInteger(value) || !/^\d+$/.test(source ?? '') ? value : (source ?? value);
+    if (typeof value === 'bigint') return String(value);
+    return typeof value === 'string' || typeof value === 'boolean' || value === null ? value : String(value);
+  }
+}
+
+/** Values of one document, with those that aliases repeat. */
+const mostValues = 50_000;
+
+/** A parsed document. */
+export class YamlDocument {
+  readonly #yaml: YamlText | undefined;
+  readonly #firstLine: number;
+  readonly #errors: SigmaError[];
+  readonly #number: number;
+  #values = 0;
+  title = '';
+
+  constructor({ text, line }: DocumentText, number: number, errors: SigmaError[]) {
+    this.#firstLine = line;
+    this.#number = number;
+    this.#errors = errors;
+    try {
+      this.#yaml = readYaml(text);
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      this.fail(line + error.line - 1, '', `this is no YAML: ${error.message}`);
+    }
+  }
+
+  /** The map that the document is, unless it is none or no YAML. */
+  root(): YamlMap | undefined {
+    if (this.#yaml === undefined) return undefined;
+    const { contents } = this.#yaml;
+    if (isMap(contents)) return new YamlMap(this, contents, '');
+    this.fail(this.#firstLine, '', 'expected a map with title, logsource and detection');
+    return undefined;
+  }
+
+  /** Counts values; fails where there are more than a rule can need, as aliases can make them. */
+  hasRoom(values: number): boolean {
+    this.#values += values;
+    return this.#values <= mostValues;
+  }
+
+  resolved(node: Node | undefined): Node | undefined {
+    return isAlias(node) ? this.#yaml?.target(node) : node;
+  }
+
+  textOf(node: Node): string {
+    return isScalar(node) ? (node.source ?? String(node.value ?? '')) : '';
+  }
+
+  line(node: Node): number {
+    return this.#firstLine + (this.#yaml?.line(node.range?.[0] ?? 0) ?? 1) - 1;
+  }
+
+  fail(line: number, field: string, message: string): void {
+    this.#errors.push({ document: this.#number, line, field, message, title: this.title });
+  }
+}

@@ -1,0 +1,71 @@
+/** Occurrences to be counted: whole hours from `error_hours`, what is left from the occurrences themselves. */
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { ErrorScope } from './scope.ts';
+
+const hourNs = 3_600_000_000_000n;
+const hourMs = 3_600_000;
+const ceiling = (ns: bigint): bigint => ((ns + hourNs - 1n) / hourNs) * hourNs;
+const floor = (ns: bigint): bigint => (ns / hourNs) * hourNs;
+
+const byTime = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
+const instant = (ns: bigint): string => `fromUnixTimestamp64Nano(toInt64(${ns}), 'UTC')`;
+const hourOf = (ns: bigint): string => `toDateTime(${ns / 1_000_000_000n}, 'UTC')`;
+
+/** From when on `error_hours` knows all that was received; undefined where it knows nothing of the organization. */
+const completeFrom = async ({ columns }: Reading): Promise<number | undefined> => {
+  const [row] = await columns.query<{ first: string; rows: string }>(
+    'SELECT toString(toUnixTimestamp(min(received_hour))) AS first, toString(count()) AS rows FROM error_hours WHERE tenant_id = {tenant:String}',
+  );
+  return row === undefined || row.rows === '0' ? undefined : Number(row.first) * 1000 + hourMs;
+};
+
+const columnsOfBoth = 'fingerprint, source, service, environment';
+const rawOf = (condition: string): string =>
+  `SELECT ${columnsOfBoth}, toUInt64(1) AS occurrences, toUInt64(handled = 'false') AS not_handled,
+      if(user_id = '', [], [user_id]) AS met_by, timestamp AS first_seen, timestamp AS last_seen
+    FROM error_occurrences WHERE ${condition}`;
+
+/**
+ * SQL of a table of occurrences in the range of the scope, some of them counted together: `fingerprint`, `source`, `service`, `environment`, `occurrences`,
+ * `not_handled`, `met_by` (users), `first_seen` and `last_seen`, which lie in one hour. Takes the parameters of the scope; `more` is one more condition;
+ * with `stepMs` no row lies in several steps of it.
+ */
+export const countedOccurrences = async (
+  reading: Reading,
+  { from, to }: Range,
+  scope: ErrorScope,
+  stepMs = hourMs,
+): Promise<(more: string) => string> => {
+  const raw = (more: string): string => `(${rawOf(scope.condition + more)})`;
+  const end = floor(to + 1n);
+  if (stepMs % hourMs !== 0 || end - ceiling(from) < hourNs) return raw;
+  const complete = await completeFrom(reading);
+  const landed = Math.floor(scope.landedBy / hourMs) * hourMs;
+  if (complete === undefined || complete >= landed) return raw;
+  // Where a source is kept for less than the range, its hours begin later.
+  const sources = scope.sources.map(({ name, from: begin }) => ({
+    name,
+    hour: [ceiling(begin), end].sort(byTime)[0] ?? end,
+  }));
+  const ofSource = (condition: (source: (typeof sources)[number]) => string): string =>
+    `(${sources.map((source) => `(source = '${source.name}' AND ${condition(source)})`).join(' OR ')})`;
+  const hours = sources.map(({ hour }) => hour).sort(byTime);
+  const [first = end, last = end] = [hours[0], hours.at(-1)];
+  const received = (at: number): string => `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC')`;
+  const inBetween = `received_at >= ${received(complete)} AND received_at < ${received(landed)}`;
+  return (more) =>
+    `(${[
+      `SELECT ${columnsOfBoth}, occurrences, unhandled AS not_handled, users AS met_by, first_seen, last_seen FROM error_hours
+        WHERE ${scope.filters}${more} AND hour >= ${hourOf(first)} AND hour < ${hourOf(end)} AND ${ofSource(({ hour }) => `hour >= ${hourOf(hour)}`)}
+          AND received_hour >= toDateTime(${complete / 1000}, 'UTC') AND received_hour < toDateTime(${landed / 1000}, 'UTC')`,
+      // What happened before the first whole hour and after the last one …
+      rawOf(
+        `${scope.condition}${more} AND ${inBetween} AND timestamp < ${instant(last)} AND ${ofSource(({ hour }) => `timestamp < ${instant(hour)}`)}`,
+      ),
+      rawOf(`${scope.condition}${more} AND ${inBetween} AND timestamp >= ${instant(end)}`),
+      // … and what came in an hour of reception that is not over, or was not counted.
+      rawOf(`${scope.condition}${more} AND received_at >= ${received(landed)}`),
+      rawOf(`${scope.condition}${more} AND received_at < ${received(complete)}`),
+    ].join('\nUNION ALL ')})`;
+};

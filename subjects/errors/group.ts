@@ -1,0 +1,143 @@
+/** One group of errors: its last occurrence, what its occurrences have in common, and why they are one group. */
+import { z } from 'zod';
+import type { Reading } from '../../queries/reading.ts';
+import { errorTags } from '../../schemas/error-occurrences.ts';
+import { ErrorGroup, type GroupsQuestion, readErrorGroup } from './groups.ts';
+import { type Decisions, Merges } from './merges.ts';
+import { ReadOccurrence, readOccurrences, withStackRead } from './occurrences.ts';
+import { errorScope, includedScope } from './scope.ts';
+
+const mostValues = 10;
+
+const Component = z.strictObject({
+  name: z.string().describe('type, cause, frame, message or operation'),
+  text: z.string().describe('As it is compared: without numbers, values and what differs between builds'),
+});
+
+const Member = z.strictObject({
+  fingerprint: z.string(),
+  components: z.array(Component).describe('All occurrences of the fingerprint have exactly these'),
+  mergedBy: z.string().nullable().describe('Null for the fingerprint that the group is called by'),
+  mergedAt: z.string().nullable(),
+});
+
+const Explanation = z.strictObject({
+  version: z.int().describe('Of the rules by which the fingerprint was made'),
+  summary: z.string(),
+  shared: z.array(Component).describe('What all fingerprints of the group have in common'),
+  members: z.array(Member),
+});
+
+const Tag = z.strictObject({
+  name: z.string(),
+  count: z.int().describe('Occurrences of the range that have it'),
+  values: z.array(z.strictObject({ value: z.string(), count: z.int() })).describe('The most frequent ones, 10 at most'),
+});
+
+export const OneErrorGroup = z.strictObject({
+  ...ErrorGroup.shape,
+  newest: ReadOccurrence.describe('The last occurrence of any time that is kept'),
+  tags: z.array(Tag).describe('release, environment, and attributes of occurrences and their resources'),
+  explanation: Explanation,
+});
+export type OneErrorGroup = z.output<typeof OneErrorGroup>;
+type Component = z.output<typeof Component>;
+
+/** Top values of each tag among the occurrences of a range. */
+const tagsOf = async (
+  reading: Reading,
+  { range, filter, landedBy }: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
+  fingerprints: readonly string[],
+): Promise<z.output<typeof Tag>[]> => {
+  const { condition, parameters } = errorScope(reading, range, filter, landedBy);
+  const rows = await reading.columns.query<{ name: string; value: string; total: string; of_all: string }>(
+    `SELECT name, value, toString(total) AS total, toString(of_all) AS of_all FROM (
+      SELECT tag.1 AS name, tag.2 AS value, count() AS total, sum(count()) OVER (PARTITION BY name) AS of_all,
+        row_number() OVER (PARTITION BY name ORDER BY count() DESC, value) AS rank
+      FROM error_occurrences
+      ARRAY JOIN arrayConcat([('release', toString(release)), ('environment', toString(environment)), ('service', toString(service))],
+        arrayMap((name, value) -> (toString(name), value), mapKeys(tags), mapValues(tags))) AS tag
+      WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} AND tag.2 != '' GROUP BY name, value
+    ) WHERE rank <= ${mostValues} ORDER BY name, total DESC, value LIMIT 1000`,
+    { ...parameters, fingerprints: [...fingerprints] },
+  );
+  const order = ['service', 'release', 'environment', ...errorTags];
+  const byName = Map.groupBy(rows, ({ name }) => name);
+  return order.flatMap((name) => {
+    const values = byName.get(name)?.map(({ value, total }) => ({ value, count: Number(total) }));
+    return values === undefined ? [] : [{ name, count: Number(byName.get(name)?.[0]?.of_all), values }];
+  });
+};
+
+const componentsIn = (json: string): Component[] =>
+  (JSON.parse(json) as [string, string][]).map(([name, text]) => ({ name, text }));
+
+const sentenceOf = (shared: readonly Component[], members: number): string => {
+  const names = (name: string): number => shared.filter((component) => component.name === name).length;
+  const parts = [
+    ...(names('type') > 0 ? ['exception type'] : []),
+    ...(names('cause') > 0 ? ['types of the causes'] : []),
+    ...(names('frame') > 0 ? [`${names('frame')} frames nearest to where it was raised`] : []),
+    ...(names('message') > 0 ? ['message without its values'] : []),
+    ...(names('operation') > 0 ? ['operation that failed'] : []),
+  ];
+  const same = parts.length === 0 ? 'nothing' : parts.join(', ');
+  return members === 1
+    ? `Every occurrence has the same ${same}.`
+    : `${members} fingerprints were merged by people. Occurrences of one fingerprint are equal in all of its components; all of them have in common: ${same}.`;
+};
+
+const explanationOf = async (reading: Reading, groupId: string, merges: Merges, decisions: Decisions) => {
+  const { condition, parameters } = includedScope(reading, {});
+  const fingerprints = merges.membersOf(groupId);
+  const rows = await reading.columns.query<{ fingerprint: string; components: string }>(
+    `SELECT fingerprint, any(components) AS components FROM error_groups
+    WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY fingerprint LIMIT 10000`,
+    { ...parameters, fingerprints },
+  );
+  const found = new Map(rows.map(({ fingerprint, components }) => [fingerprint, componentsIn(components)]));
+  const mergeOf = new Map(decisions.merges.map((merge) => [merge.id, merge]));
+  const members = fingerprints
+    .filter((fingerprint) => found.has(fingerprint))
+    .map((fingerprint) => ({
+      ...{ fingerprint, components: found.get(fingerprint) ?? [] },
+      mergedBy: fingerprint === groupId ? null : (mergeOf.get(fingerprint)?.mergedBy ?? null),
+      mergedAt: fingerprint === groupId ? null : (mergeOf.get(fingerprint)?.mergedAt ?? null),
+    }));
+  const isIn = ({ name, text }: Component, components: readonly Component[]): boolean =>
+    components.some((other) => other.name === name && other.text === text);
+  const shared = (members[0]?.components ?? []).filter((component) =>
+    members.every(({ components }) => isIn(component, components)),
+  );
+  return {
+    version: Number(/^f(\d+)-/.exec(groupId)?.[1] ?? 0),
+    ...{ summary: sentenceOf(shared, members.length), shared, members },
+  };
+};
+
+/** A group with all that is known of it; undefined where the range has no occurrence of it. */
+export const describeErrorGroup = async (
+  reading: Reading,
+  id: string,
+  question: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
+  decisions: Decisions,
+): Promise<OneErrorGroup | undefined> => {
+  const found = await readErrorGroup(reading, id, question, decisions);
+  if (found === undefined) return undefined;
+  const { group } = found;
+  const merges = new Merges(decisions.merges);
+  const fingerprints = group.fingerprints;
+  const included = includedScope(reading, question.filter);
+  const last = `${included.condition} AND timestamp = parseDateTime64BestEffort({last:String}, 9, 'UTC')`;
+  const [[newest], tags, explanation] = await Promise.all([
+    readOccurrences(
+      reading,
+      { condition: last, parameters: { ...included.parameters, last: group.lastSeen } },
+      { fingerprints, limit: 1 },
+    ),
+    tagsOf(reading, question, fingerprints),
+    explanationOf(reading, group.id, merges, decisions),
+  ]);
+  if (newest === undefined) return undefined;
+  return { ...group, newest: withStackRead(newest.occurrence), tags, explanation };
+};

@@ -1,0 +1,295 @@
+/** Groups of errors of a range. */
+import { z } from 'zod';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type Incompleteness, Unknown } from '../../queries/result.ts';
+import { formatTime } from '../../queries/time.ts';
+import { errorSources } from '../../schemas/error-occurrences.ts';
+import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import { type ErrorStatus, errorGroupStatuses } from '../../schemas/resources/error-group.ts';
+import { stepOf } from '../log-patterns/pattern-counts.ts';
+import { countedOccurrences } from './counted.ts';
+import { type Decisions, Merges } from './merges.ts';
+import { type ErrorFilter, type ErrorScope, errorScope, type IncludedScope, includedScope } from './scope.ts';
+import { type Standing, Standings } from './states.ts';
+
+const trendSteps = 30;
+const mostNames = 50;
+const hourMs = 3_600_000;
+
+/** What a group shows of how it stands. */
+export const ErrorStanding = z.strictObject({
+  status: z
+    .enum(errorGroupStatuses)
+    .describe(
+      'As it is now: what happens again after it was resolved, or ignored for a while, is unresolved by itself',
+    ),
+  isRegressed: z.boolean().describe('It was resolved, and happened again'),
+  regressedAt: z.string().nullable().describe('The first time that it happened again'),
+  assigneeId: z.string().nullable(),
+});
+
+export const ErrorGroup = z.strictObject({
+  id: z.string().describe('Fingerprint that the group is called by: its version and a hash of its components'),
+  type: z.string().nullable(),
+  message: z.string().describe('Of the last occurrence'),
+  culprit: z.string().nullable().describe('The frame to look at first'),
+  count: z.int().describe('Occurrences of the range that the filters leave'),
+  users: z.union([z.int(), Unknown]).describe('Distinct user.id or enduser.id among them'),
+  unhandled: z.int().describe('Of them, those that say that nothing handled the exception'),
+  firstSeen: z.string().describe('Of any time that is kept'),
+  lastSeen: z.string().describe('Of any time'),
+  firstSeenInRange: z.string().nullable().describe('Null where the range has none'),
+  lastSeenInRange: z.string().nullable(),
+  services: z.array(z.string()).describe('Those with the most occurrences first, at most 50'),
+  environments: z.array(z.string()),
+  sources: z.array(z.enum(errorSources)).describe('What occurrences were found in'),
+  ...ErrorStanding.shape,
+  isNew: z.boolean().describe('First seen within the range'),
+  trend: z.strictObject({ from: z.string(), stepSeconds: z.int(), counts: z.array(z.int()) }),
+  fingerprints: z.array(z.string()).describe('Its own, and those that were merged into it'),
+});
+export type ErrorGroup = z.output<typeof ErrorGroup>;
+
+/** SQL of what a list is sorted by; whole numbers. Of a range it is frozen by when the list began. */
+const sortedBy = { lastSeen: 'last', firstSeen: 'first_ever', count: 'total', users: 'users' } as const;
+export const errorSorts = Object.keys(sortedBy).flatMap((name) => [`-${name}`, name]) as [string, ...string[]];
+
+export interface GroupsQuestion {
+  readonly range: Range;
+  readonly filter: ErrorFilter & { readonly status?: ErrorStatus | undefined; readonly search?: string | undefined };
+  /** When the list began, epoch milliseconds: what lands later is not on its pages. */
+  readonly landedBy: number;
+  readonly sort: string;
+  readonly limit: number;
+  readonly after?: { readonly value: string; readonly id: string } | undefined;
+}
+
+interface Row {
+  readonly id: string;
+  readonly total: string;
+  readonly users: string;
+  readonly unhandled: string;
+  readonly first: string;
+  readonly last: string;
+  readonly first_ever: string;
+  readonly last_ever: string;
+  readonly services: readonly string[];
+  readonly environments: readonly string[];
+  readonly sources: readonly (typeof errorSources)[number][];
+  readonly type: string;
+  readonly message: string;
+  readonly culprit: string;
+}
+
+const ns = (column: string): string => `toUnixTimestamp64Nano(${column})`;
+
+/** Figures of each group in the range, and what is known of it at any time. */
+const groupsSql = (
+  { group }: Merges['sql'],
+  occurrences: string,
+  known: IncludedScope,
+  join = 'INNER',
+): string => `SELECT known.id AS id, total, users, unhandled,
+  first, last, first_ever, last_ever, services, environments, sources, type, message, culprit
+FROM (
+  SELECT ${group} AS id, sum(occurrences) AS total, uniqExactArray(met_by) AS users, sum(not_handled) AS unhandled,
+    ${ns('min(first_seen)')} AS first, ${ns('max(last_seen)')} AS last, topKWeighted(${mostNames})(service, occurrences) AS services,
+    arraySort(arrayFilter(each -> each != '', groupUniqArray(${mostNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
+  FROM ${occurrences} GROUP BY id
+) AS counted
+${join} JOIN (
+  SELECT ${group} AS id, min(${ns('first_seen')}) AS first_ever, max(${ns('last_seen')}) AS last_ever,
+    argMax(type, last_seen) AS type, argMax(message, last_seen) AS message, argMax(culprit, last_seen) AS culprit
+  FROM (
+    SELECT fingerprint, service, environment, release, source, project_id, min(first_seen) AS first_seen, max(last_seen) AS last_seen,
+      anyLast(type) AS type, anyLast(message) AS message, anyLast(culprit) AS culprit
+    FROM error_groups WHERE ${known.condition} GROUP BY fingerprint, service, environment, release, source, project_id
+  ) GROUP BY id
+) AS known ON counted.id = known.id`;
+
+/** Words that must all occur in the type, message or culprit. */
+const searchSql = (search: string | undefined, known: IncludedScope): { sql: string; parameters: QueryParameters } => {
+  const words = (search ?? '').split(/\s+/).filter((word) => word !== '');
+  if (words.length === 0) return { sql: '', parameters: {} };
+  const conditions = words.map(
+    (_, at) => `positionCaseInsensitiveUTF8(concat(type, ' ', message, ' ', culprit), {word${at}:String}) > 0`,
+  );
+  return {
+    sql: ` AND fingerprint IN (SELECT fingerprint FROM error_groups WHERE ${known.condition} AND ${conditions.join(' AND ')})`,
+    parameters: Object.fromEntries(words.map((word, at) => [`word${at}`, word])),
+  };
+};
+
+const statusSql = (
+  status: ErrorStatus | undefined,
+  standings: Standings,
+): { sql: string; parameters: QueryParameters } => {
+  if (status === undefined) return { sql: '', parameters: {} };
+  if (status !== 'unresolved')
+    return {
+      sql: ' AND known.id IN {withStatus:Array(String)}',
+      parameters: { withStatus: standings.idsWith(status) },
+    };
+  const closed = [...standings.idsWith('resolved'), ...standings.idsWith('ignored')];
+  return closed.length === 0
+    ? { sql: '', parameters: {} }
+    : { sql: ' AND known.id NOT IN {closed:Array(String)}', parameters: { closed } };
+};
+
+export interface GroupsPage {
+  readonly items: ErrorGroup[];
+  /** Where the next page begins after; undefined on the last one. */
+  readonly more: { readonly value: string; readonly id: string } | undefined;
+  readonly partial: readonly Incompleteness[];
+}
+
+/** Groups with an occurrence in the range, in the order that is asked for. */
+export const readErrorGroups = async (
+  reading: Reading,
+  question: GroupsQuestion,
+  decisions: Decisions,
+): Promise<GroupsPage> => {
+  const { range, filter, landedBy, sort, limit, after } = question;
+  const merges = new Merges(decisions.merges);
+  const standings = await Standings.read(reading, merges, decisions);
+  const scope = errorScope(reading, range, filter, landedBy);
+  const known = includedScope(reading, filter);
+  const search = searchSql(filter.search, known);
+  const status = statusSql(filter.status, standings);
+  const column = sortedBy[sort.replace('-', '') as keyof typeof sortedBy];
+  const isDescending = sort.startsWith('-');
+  const [direction, beyond] = isDescending ? ['DESC', '<'] : ['ASC', '>'];
+  const position =
+    after === undefined ? '' : ` AND (toInt64(${column}), known.id) ${beyond} ({afterValue:Int64}, {afterId:String})`;
+  const occurrences = await countedOccurrences(reading, range, scope);
+  const sql = groupsSql(merges.sql, occurrences(search.sql), known);
+  const rows = await reading.columns.query<Row>(
+    `${sql} WHERE true${status.sql}${position} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
+    {
+      ...{ ...scope.parameters, ...merges.sql.parameters, ...search.parameters, ...status.parameters },
+      ...(after !== undefined && { afterValue: after.value, afterId: after.id }),
+    },
+  );
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    items: await shownGroups(reading, shown, question, { merges, standings }),
+    more: last && { value: last[column], id: last.id },
+    partial: scope.partial,
+  };
+};
+
+interface Known {
+  readonly merges: Merges;
+  readonly standings: Standings;
+}
+
+/** One group, by its id or that of a fingerprint of it. Undefined where there is none. */
+export const readErrorGroup = async (
+  reading: Reading,
+  id: string,
+  question: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
+  decisions: Decisions,
+): Promise<{ readonly group: ErrorGroup; readonly standing: Standing } | undefined> => {
+  const merges = new Merges(decisions.merges);
+  const groupId = merges.groupOf(id);
+  const standings = await Standings.read(reading, merges, {
+    states: decisions.states.filter((state) => state.id === groupId),
+  });
+  const of = ' AND fingerprint IN {fingerprints:Array(String)}';
+  const scope = errorScope(reading, question.range, question.filter, question.landedBy);
+  const known = includedScope(reading, question.filter);
+  const occurrences = await countedOccurrences(reading, question.range, scope);
+  const rows = await reading.columns.query<Row>(
+    groupsSql(merges.sql, occurrences(of), { ...known, condition: known.condition + of }, 'RIGHT'),
+    { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.membersOf(groupId) },
+  );
+  const [group] = await shownGroups(reading, rows, question, { merges, standings });
+  const standing = (await standings.of([groupId])).get(groupId);
+  return group && standing && { group, standing };
+};
+
+const isoOf = (text: string): string => formatTime(BigInt(text));
+
+const shownGroups = async (
+  reading: Reading,
+  rows: readonly Row[],
+  { range, filter, landedBy }: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
+  { merges, standings }: Known,
+): Promise<ErrorGroup[]> => {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const [trends, standing] = await Promise.all([
+    trendsOf(reading, merges, ids, errorScope(reading, range, filter, landedBy), range),
+    standings.of(ids),
+  ]);
+  return rows.map((row): ErrorGroup => {
+    const { status = 'unresolved', isRegressed = false, regressedAt = null, decided } = standing.get(row.id) ?? {};
+    return {
+      ...{ id: row.id, type: row.type === '' ? null : row.type, message: row.message },
+      ...{
+        culprit: row.culprit === '' ? null : row.culprit,
+        count: Number(row.total),
+        unhandled: Number(row.unhandled),
+      },
+      users:
+        row.users === '0'
+          ? { value: null, reason: 'no occurrence names a user: user.id is not sent' }
+          : Number(row.users),
+      ...{ firstSeen: isoOf(row.first_ever), lastSeen: isoOf(row.last_ever) },
+      firstSeenInRange: row.total === '0' ? null : isoOf(row.first),
+      lastSeenInRange: row.total === '0' ? null : isoOf(row.last),
+      ...{ services: [...row.services], environments: [...row.environments], sources: [...row.sources] },
+      ...{ status, isRegressed, regressedAt, assigneeId: decided?.assigneeId ?? null },
+      isNew: BigInt(row.first_ever) >= range.from,
+      trend: trends(row.id),
+      fingerprints: merges.membersOf(row.id),
+    };
+  });
+};
+
+/** Counts by time of each group. */
+const trendsOf = async (
+  reading: Reading,
+  merges: Merges,
+  ids: readonly string[],
+  scope: ErrorScope,
+  range: Range,
+): Promise<(id: string) => ErrorGroup['trend']> => {
+  const { from, to } = range;
+  const least = stepOf(range, trendSteps);
+  // Whole hours are counted already.
+  const stepMs = least > hourMs ? Math.ceil(least / hourMs) * hourMs : least;
+  const occurrences = await countedOccurrences(reading, range, scope, stepMs);
+  const rows = await reading.columns.query<{ id: string; at: string; total: string }>(
+    `SELECT ${merges.sql.group} AS id, toString(intDiv(toUnixTimestamp64Milli(first_seen), ${stepMs})) AS at, toString(sum(occurrences)) AS total
+    FROM ${occurrences(' AND fingerprint IN {fingerprints:Array(String)}')} GROUP BY id, at LIMIT 100000`,
+    { ...scope.parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.membersOf(id)) },
+  );
+  const counts = new Map(rows.map(({ id, at, total }) => [`${id} ${at}`, Number(total)]));
+  const first = Math.floor(Number(from / 1_000_000n) / stepMs);
+  const last = Math.floor(Number(to / 1_000_000n) / stepMs);
+  return (id) => ({
+    from: formatTime(BigInt(first * stepMs) * 1_000_000n),
+    stepSeconds: stepMs / 1000,
+    counts: Array.from({ length: last - first + 1 }, (_, at) => counts.get(`${id} ${first + at}`) ?? 0),
+  });
+};
+
+/** When a group was first seen, of any time; undefined where there is none. */
+export const groupKnown = async (
+  reading: Reading,
+  id: string,
+  decisions: Decisions,
+): Promise<{ readonly id: string; readonly firstSeen: bigint } | undefined> => {
+  const merges = new Merges(decisions.merges);
+  const groupId = merges.groupOf(id);
+  const { condition, parameters } = includedScope(reading, {});
+  const [row] = await reading.columns.query<{ first: string; rows: string }>(
+    `SELECT toString(${ns('min(first_seen)')}) AS first, toString(count()) AS rows FROM error_groups
+    WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)}`,
+    { ...parameters, fingerprints: merges.membersOf(groupId) },
+  );
+  return row === undefined || row.rows === '0' ? undefined : { id: groupId, firstSeen: BigInt(row.first) };
+};

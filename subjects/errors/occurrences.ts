@@ -1,0 +1,143 @@
+/** Single occurrences of a group. */
+import { z } from 'zod';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { errorSources } from '../../schemas/error-occurrences.ts';
+import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import type { ErrorScope } from './scope.ts';
+import { readStack } from './stack.ts';
+
+const Frame = z.strictObject({
+  function: z.string().nullable(),
+  file: z.string().nullable().describe('File, class or package, as the stack has it'),
+  line: z.int().nullable(),
+  column: z.int().nullable(),
+  isInApp: z.boolean().describe('Of the program itself, and not of a library or of the language'),
+  isCompared: z.boolean().describe('Not left out as glue: native and generated code, the machinery of throwing'),
+});
+
+export const ErrorOccurrenceView = z.strictObject({
+  id: z.string(),
+  timestamp: z.string().describe('Of the exception, or of its reception where that is earlier'),
+  fingerprint: z.string(),
+  type: z.string().nullable(),
+  message: z.string(),
+  source: z.enum(errorSources),
+  handled: z.boolean().nullable().describe('exception.escaped; null where nobody says'),
+  service: z.string(),
+  environment: z.string().nullable(),
+  release: z.string().nullable(),
+  projectId: z.string(),
+  userId: z.string().nullable(),
+  tags: z.record(z.string(), z.string()),
+  traceId: z.string().nullable().describe('`GET /api/traces/{id}`'),
+  spanId: z.string().nullable(),
+  logId: z.string().nullable().describe('`GET /api/logs/{id}`; null for an occurrence of a span'),
+  stack: z.string().nullable(),
+});
+export type ErrorOccurrenceView = z.output<typeof ErrorOccurrenceView>;
+
+/** One with its stack read. */
+export const ReadOccurrence = z.strictObject({
+  ...ErrorOccurrenceView.shape,
+  language: z.string().nullable(),
+  chain: z
+    .array(z.strictObject({ type: z.string().nullable(), frames: z.array(Frame) }))
+    .describe('The exception that was recorded, then its cause, and so on; frames begin where it was raised'),
+});
+
+/** Position in the order of time, newest first. */
+export interface OccurrencePosition {
+  readonly time: string;
+  readonly partition: string;
+  readonly offset: string;
+  readonly ordinal: string;
+}
+
+interface Row extends OccurrencePosition {
+  readonly fingerprint: string;
+  readonly type: string;
+  readonly message: string;
+  readonly source: ErrorOccurrenceView['source'];
+  readonly handled: string;
+  readonly service: string;
+  readonly environment: string;
+  readonly release: string;
+  readonly project_id: string;
+  readonly user_id: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly record_id: string;
+  readonly stack: string;
+}
+
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+const occurrenceOf = (row: Row): ErrorOccurrenceView => ({
+  id: `${row.time}-${row.partition}-${row.offset}-${row.ordinal}`,
+  timestamp: formatTime(BigInt(row.time)),
+  ...{ fingerprint: row.fingerprint, type: orNull(row.type), message: row.message, source: row.source },
+  handled: row.handled === '' ? null : row.handled === 'true',
+  ...{ service: row.service, environment: orNull(row.environment), release: orNull(row.release) },
+  ...{ projectId: row.project_id, userId: orNull(row.user_id), tags: row.tags },
+  ...{
+    traceId: orNull(row.trace_id),
+    spanId: orNull(row.span_id),
+    logId: orNull(row.record_id),
+    stack: orNull(row.stack),
+  },
+});
+
+/** Occurrences of fingerprints, newest first, with the position of each. */
+export const readOccurrences = async (
+  { columns }: Reading,
+  { condition, parameters }: Pick<ErrorScope, 'condition' | 'parameters'>,
+  {
+    fingerprints,
+    limit,
+    after,
+  }: {
+    readonly fingerprints: readonly string[];
+    readonly limit: number;
+    readonly after?: OccurrencePosition | undefined;
+  },
+): Promise<{ readonly occurrence: ErrorOccurrenceView; readonly position: OccurrencePosition }[]> => {
+  const columnsOfTime =
+    'error_occurrences.timestamp, error_occurrences.partition, error_occurrences.offset, error_occurrences.ordinal';
+  const position =
+    after === undefined
+      ? ''
+      : ` AND (${columnsOfTime}) < (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
+  const rows = await columns.query<Row>(
+    `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(partition) AS partition, toString(offset) AS offset, toString(ordinal) AS ordinal,
+      fingerprint, type, message, source, handled, service, environment, release, project_id, user_id, tags, trace_id, span_id, record_id, stack
+    FROM error_occurrences WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)}${position}
+    ORDER BY ${columnsOfTime.replaceAll(',', ' DESC,')} DESC LIMIT ${limit}`,
+    {
+      ...parameters,
+      fingerprints: [...fingerprints],
+      ...(after !== undefined && { ...after }),
+    } satisfies QueryParameters,
+  );
+  return rows.map((row) => {
+    const { time, partition, offset, ordinal } = row;
+    return { occurrence: occurrenceOf(row), position: { time, partition, offset, ordinal } };
+  });
+};
+
+/** An occurrence with its stack read. */
+export const withStackRead = (occurrence: ErrorOccurrenceView): z.output<typeof ReadOccurrence> => {
+  const { language, chain } = readStack(occurrence.stack ?? '');
+  return {
+    ...occurrence,
+    language: language ?? null,
+    chain: chain.map(({ type, frames }) => ({
+      type: orNull(type),
+      frames: frames.map(({ function: called, file, line, column, name }) => ({
+        ...{ function: orNull(called), file: orNull(file), line: line ?? null, column: column ?? null },
+        ...{ isInApp: name.isInApp, isCompared: !name.isGlue },
+      })),
+    })),
+  };
+};

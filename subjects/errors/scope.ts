@@ -1,0 +1,126 @@
+/** Which occurrences a question is about: what the plan includes and keeps, the range and the filters. */
+import { z } from 'zod';
+import { requireEntitlement } from '../../queries/entitlement.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type Range, rangeOf, refuseBeyondRetention } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { formatTime } from '../../queries/time.ts';
+import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import type { Signal } from '../../schemas/topics.ts';
+
+/** Parameters that choose occurrences. */
+export const errorFilterParameters = {
+  service: z.string().min(1).max(512).optional().describe('service.name of the resource'),
+  environment: z.string().max(512).optional().describe('deployment.environment.name of the resource'),
+  release: z.string().max(512).optional().describe('service.version of the resource'),
+};
+
+export interface ErrorFilter extends ProjectScope {
+  readonly service?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly release?: string | undefined;
+}
+
+const sources = { logs: 'log', traces: 'span' } as const;
+type SourceSignal = keyof typeof sources;
+const dayNs = 86_400_000_000_000n;
+
+/** Signals of which the plan includes occurrences, the one that is kept longest first. */
+const includedOf = ({ plan }: Reading): SourceSignal[] =>
+  (Object.keys(sources) as SourceSignal[])
+    .filter((signal) => plan.entitlements.includes(signal))
+    .sort((one, other) => plan.retentionDays[other] - plan.retentionDays[one]);
+
+/** The signal by which a range is checked. Throws `UPGRADE_REQUIRED` where the plan includes neither logs nor traces. */
+const checkedSignal = (reading: Reading): Signal => {
+  const [signal] = includedOf(reading);
+  if (signal === undefined) requireEntitlement(reading, 'traces');
+  return signal ?? 'traces';
+};
+
+/** The range that is asked for, within what the plan keeps of logs or traces. */
+export const errorRange = (asked: Parameters<typeof rangeOf>[0], reading: Reading): Range =>
+  rangeOf(asked, { caller: reading, signal: checkedSignal(reading), nowMs: reading.nowMs });
+
+/** The same of a range that a cursor holds. */
+export const recheckRange = (range: Range, reading: Reading): void =>
+  refuseBeyondRetention(range, {
+    caller: reading,
+    signal: checkedSignal(reading),
+    nowMs: reading.nowMs,
+    wasListed: true,
+  });
+
+/** When what is kept of a signal begins. */
+const keptFrom = ({ plan, nowMs }: Reading, signal: SourceSignal): bigint =>
+  BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(plan.retentionDays[signal]) * dayNs;
+
+/** SQL of what the plan includes. */
+export interface IncludedScope {
+  readonly condition: string;
+  readonly parameters: QueryParameters;
+  readonly partial: readonly Incompleteness[];
+}
+
+/** SQL of a range of occurrences. */
+export interface ErrorScope extends IncludedScope {
+  /** The part of the condition that is not about times. */
+  readonly filters: string;
+  /** Sources of occurrences, each with the time from which on it is read. */
+  readonly sources: readonly { readonly name: string; readonly from: bigint }[];
+  /** Epoch milliseconds. */
+  readonly landedBy: number;
+}
+
+/** What the plan lets be read, of any time, within the projects that are asked for. Serves `error_groups` as well. */
+export const includedScope = (reading: Reading, filter: ProjectScope): IncludedScope => {
+  checkedSignal(reading);
+  return {
+    condition: `tenant_id = {tenant:String} AND source IN {sources:Array(String)}${projectScopeCondition(filter)}`,
+    parameters: { sources: includedOf(reading).map((signal) => sources[signal]), ...projectScopeValues(filter) },
+    partial: [],
+  };
+};
+
+/** Occurrences of a range that match the filters. `landedBy`: only those received until then, epoch milliseconds. */
+export const errorScope = (
+  reading: Reading,
+  { from, to }: Range,
+  filter: ErrorFilter,
+  landedBy = reading.nowMs,
+): ErrorScope => {
+  const included = includedScope(reading, filter);
+  const filters = [included.condition];
+  const times = [
+    "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
+    "received_at <= fromUnixTimestamp64Milli({landedBy:Int64}, 'UTC')",
+  ];
+  const parameters: Record<string, QueryParameters[string]> = {
+    ...included.parameters,
+    ...{ from: String(from), to: String(to), landedBy: String(Math.trunc(landedBy)) },
+  };
+  for (const name of ['service', 'environment', 'release'] as const) {
+    const value = filter[name];
+    if (value === undefined) continue;
+    filters.push(`${name} = {${name}:String}`);
+    parameters[name] = value;
+  }
+  const partial: Incompleteness[] = [];
+  const begins: { name: string; from: bigint }[] = [];
+  for (const signal of includedOf(reading)) {
+    const kept = keptFrom(reading, signal);
+    begins.push({ name: sources[signal], from: from >= kept ? from : kept });
+    if (from >= kept) continue;
+    times.push(
+      `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
+    );
+    parameters[`kept_${signal}`] = String(kept);
+    const message = `the plan ${reading.plan.name} keeps ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted from ${formatTime(kept)} on`;
+    if (from < kept - 60_000_000_000n) partial.push({ code: 'retention', message });
+  }
+  return {
+    ...{ condition: [...filters, ...times].join(' AND '), filters: filters.join(' AND ') },
+    ...{ parameters, partial, sources: begins, landedBy: Math.trunc(landedBy) },
+  };
+};

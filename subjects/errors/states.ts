@@ -1,0 +1,240 @@
+/** Whether a group is open: a function of what people decided and of what happened since. Nothing runs for it, so nothing can be missed. */
+
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { ErrorGroupState, ErrorStatus } from '../../schemas/resources/error-group.ts';
+import type { Decisions, Merges } from './merges.ts';
+import { includedScope } from './scope.ts';
+
+/** How a group stands now. */
+export interface Standing {
+  readonly status: ErrorStatus;
+  /** It was resolved, and happened again. */
+  readonly isRegressed: boolean;
+  readonly regressedAt: string | null;
+  /** It was ignored, and that is over. */
+  readonly isIgnoredNoMore: boolean;
+  readonly decided: (ErrorGroupState & Stored) | undefined;
+}
+
+const open: Standing = {
+  status: 'unresolved',
+  isRegressed: false,
+  regressedAt: null,
+  isIgnoredNoMore: false,
+  decided: undefined,
+};
+
+/** Where a group happened last, by service and version. */
+interface Place {
+  readonly service: string;
+  readonly release: string;
+  readonly lastNs: bigint;
+}
+
+const nsOf = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
+
+/** When each version of a service was first seen. */
+export class Releases {
+  readonly #first = new Map<string, bigint>();
+
+  constructor(rows: readonly { readonly service: string; readonly release: string; readonly first: string }[]) {
+    for (const { service, release, first } of rows) this.#first.set(`${service}\n${release}`, BigInt(first));
+  }
+
+  /** Whether a version was first seen after a time. */
+  isAfter(service: string, release: string, ns: bigint): boolean {
+    return release !== '' && (this.#first.get(`${service}\n${release}`) ?? -1n) > ns;
+  }
+
+  /** Whether a version is that one, or was first seen in the service no earlier. One that never came is after all. */
+  isNotOlder(service: string, release: string, than: string): boolean {
+    if (release === than) return true;
+    const [own, other] = [release, than].map((each) => this.#first.get(`${service}\n${each}`));
+    return other !== undefined && own !== undefined && own >= other;
+  }
+}
+
+/** Whether an occurrence there reopens what is resolved, if it is later. One that names no version does. */
+const reopens = (
+  { resolvedIn, changedAt }: Pick<ErrorGroupState, 'resolvedIn' | 'changedAt'>,
+  { service, release }: Pick<Place, 'service' | 'release'>,
+  releases: Releases,
+): boolean => {
+  if (resolvedIn === null || release === '') return true;
+  return 'version' in resolvedIn
+    ? releases.isNotOlder(service, release, resolvedIn.version)
+    : releases.isAfter(service, release, nsOf(changedAt));
+};
+
+/** The status of a decision, by where the group happened last and how often since. */
+export const standingOf = (
+  decided: ErrorGroupState & Stored,
+  {
+    places,
+    since,
+    releases,
+    nowMs,
+  }: { readonly places: readonly Place[]; readonly since: number; readonly releases: Releases; readonly nowMs: number },
+): Omit<Standing, 'regressedAt'> => {
+  const changedNs = nsOf(decided.changedAt);
+  const later = places.filter(({ lastNs }) => lastNs > changedNs);
+  if (decided.status === 'resolved') {
+    const isRegressed = later.some((place) => reopens(decided, place, releases));
+    return { ...open, status: isRegressed ? 'unresolved' : 'resolved', isRegressed, decided };
+  }
+  if (decided.status === 'unresolved') return { ...open, decided };
+  const { time, occurrences, nextVersion } = decided.ignoredUntil ?? {};
+  const isOver =
+    (time !== undefined && Date.parse(time) <= nowMs) ||
+    (occurrences !== undefined && since >= occurrences) ||
+    (nextVersion === true && later.some(({ service, release }) => releases.isAfter(service, release, changedNs)));
+  return { ...open, status: isOver ? 'unresolved' : 'ignored', isIgnoredNoMore: isOver, decided };
+};
+
+/** Where groups happened last. */
+const placesOf = async (reading: Reading, merges: Merges, ids: readonly string[]): Promise<Map<string, Place[]>> => {
+  const { condition, parameters } = includedScope(reading, {});
+  const rows = await reading.columns.query<{ id: string; service: string; release: string; last: string }>(
+    `SELECT ${merges.sql.group} AS id, service, release, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
+    FROM error_groups WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY id, service, release LIMIT 100000`,
+    { ...parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.membersOf(id)) },
+  );
+  const places = new Map<string, Place[]>();
+  for (const { id, service, release, last } of rows)
+    places.set(id, [...(places.get(id) ?? []), { service, release, lastNs: BigInt(last) }]);
+  return places;
+};
+
+const releasesOf = async ({ columns }: Reading, services: readonly string[]): Promise<Releases> =>
+  new Releases(
+    services.length === 0
+      ? []
+      : await columns.query(
+          `SELECT service, attributes['service.version'] AS release, toString(min(toUnixTimestamp64Nano(toDateTime64(first_seen, 9, 'UTC')))) AS first
+          FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND release != ''
+          GROUP BY service, release LIMIT 100000`,
+          { services },
+        ),
+  );
+
+interface Changed {
+  readonly id: string;
+  readonly changedAt: string;
+}
+
+/** SQL of occurrences of groups that are later than what was decided about each; `id` is the group. */
+const laterThan = (reading: Reading, merges: Merges, changed: readonly Changed[]) => {
+  const { condition, parameters } = includedScope(reading, {});
+  const earliestMs = Math.min(...changed.map(({ changedAt }) => Date.parse(changedAt)));
+  return {
+    condition: `${condition} AND fingerprint IN {fingerprints:Array(String)} AND timestamp > fromUnixTimestamp64Milli({earliest:Int64}, 'UTC')
+      AND toUnixTimestamp64Nano(timestamp) > transform(id, {ids:Array(String)}, {after:Array(Int64)}, toInt64(0))`,
+    parameters: {
+      ...{ ...parameters, ...merges.sql.parameters, earliest: String(earliestMs) },
+      fingerprints: changed.flatMap(({ id }) => merges.membersOf(id)),
+      ids: changed.map(({ id }) => id),
+      after: changed.map(({ changedAt }) => String(nsOf(changedAt))),
+    },
+  };
+};
+
+/** How often groups happened since what was decided about each. */
+const sinceOf = async (reading: Reading, merges: Merges, changed: readonly Changed[]): Promise<Map<string, number>> => {
+  if (changed.length === 0) return new Map();
+  const { condition, parameters } = laterThan(reading, merges, changed);
+  const rows = await reading.columns.query<{ id: string; total: string }>(
+    `SELECT ${merges.sql.group} AS id, toString(count()) AS total FROM error_occurrences WHERE ${condition} GROUP BY id LIMIT 100000`,
+    parameters,
+  );
+  return new Map(rows.map(({ id, total }) => [id, Number(total)]));
+};
+
+/** How groups stand that somebody decided about; others are open. */
+export class Standings {
+  readonly #byId: ReadonlyMap<string, Omit<Standing, 'regressedAt'>>;
+  readonly #places: ReadonlyMap<string, readonly Place[]>;
+  readonly #releases: Releases;
+  readonly #merges: Merges;
+  readonly #reading: Reading;
+
+  private constructor(
+    reading: Reading,
+    merges: Merges,
+    byId: ReadonlyMap<string, Omit<Standing, 'regressedAt'>>,
+    places: ReadonlyMap<string, readonly Place[]>,
+    releases: Releases,
+  ) {
+    this.#byId = byId;
+    this.#places = places;
+    this.#releases = releases;
+    this.#merges = merges;
+    this.#reading = reading;
+  }
+
+  static async read(reading: Reading, merges: Merges, { states }: Pick<Decisions, 'states'>): Promise<Standings> {
+    const closed = states.filter(({ status }) => status !== 'unresolved');
+    const places =
+      closed.length === 0
+        ? new Map<string, Place[]>()
+        : await placesOf(
+            reading,
+            merges,
+            closed.map(({ id }) => id),
+          );
+    const isByRelease = ({ resolvedIn, ignoredUntil }: ErrorGroupState): boolean =>
+      resolvedIn !== null || ignoredUntil?.nextVersion === true;
+    const services = closed
+      .filter(isByRelease)
+      .flatMap(({ id }) => (places.get(id) ?? []).map(({ service }) => service));
+    const [releases, since] = await Promise.all([
+      releasesOf(reading, [...new Set(services)]),
+      sinceOf(
+        reading,
+        merges,
+        closed.filter(({ status, ignoredUntil }) => status === 'ignored' && ignoredUntil?.occurrences !== undefined),
+      ),
+    ]);
+    const byId = new Map(
+      states.map((decided) => [
+        decided.id,
+        standingOf(decided, {
+          ...{ places: places.get(decided.id) ?? [], since: since.get(decided.id) ?? 0, releases },
+          nowMs: reading.nowMs,
+        }),
+      ]),
+    );
+    return new Standings(reading, merges, byId, places, releases);
+  }
+
+  /** Groups that somebody closed, and that are. */
+  idsWith(status: Exclude<ErrorStatus, 'unresolved'>): string[] {
+    return [...this.#byId].filter(([, standing]) => standing.status === status).map(([id]) => id);
+  }
+
+  /** Each group's standing; of those that happened again, when. */
+  async of(ids: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+    const regressed = ids.filter((id) => this.#byId.get(id)?.isRegressed === true);
+    const at = await this.#regressedAt(regressed);
+    return new Map(ids.map((id) => [id, { ...(this.#byId.get(id) ?? open), regressedAt: at.get(id) ?? null }]));
+  }
+
+  /** The first occurrence of each that reopened it. */
+  async #regressedAt(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const decided = ids.flatMap((id) => this.#byId.get(id)?.decided ?? []);
+    const pairs = decided.flatMap((state) =>
+      (this.#places.get(state.id) ?? [])
+        .filter((place) => reopens(state, place, this.#releases))
+        .map(({ service, release }) => `${state.id}\n${service}\n${release}`),
+    );
+    const { condition, parameters } = laterThan(this.#reading, this.#merges, decided);
+    const rows = await this.#reading.columns.query<{ id: string; first: string }>(
+      `SELECT ${this.#merges.sql.group} AS id, toString(toUnixTimestamp64Nano(min(timestamp))) AS first FROM error_occurrences
+      WHERE ${condition} AND concat(id, '\n', service, '\n', release) IN {pairs:Array(String)} GROUP BY id LIMIT 100000`,
+      { ...parameters, pairs },
+    );
+    return new Map(rows.map(({ id, first }) => [id, formatTime(BigInt(first))]));
+  }
+}

@@ -1,0 +1,133 @@
+/** Events that landed, the newest first. */
+import { z } from 'zod';
+import { type ProjectScope, projectScopeValues } from '../../queries/project-scope.ts';
+import { type Range, rangeOf } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { eventKinds, eventSeverities, type PlatformEvent } from '../../schemas/events.ts';
+import { Actor } from '../../schemas/resources/audit-record.ts';
+import { signals } from '../../schemas/topics.ts';
+
+/** Kinds of the feed: `config` is a change of configuration, from the audit log; `file` a change of a file that no baseline approves. */
+export const feedKinds = [...eventKinds, 'config', 'file'] as const;
+
+export const FeedEvent = z.strictObject({
+  id: z.string(),
+  kind: z.enum(feedKinds),
+  time: z.string(),
+  severity: z.enum(eventSeverities),
+  title: z.string(),
+  text: z.string(),
+  ...{ projectId: z.string(), service: z.string(), environment: z.string() },
+  tags: z.record(z.string(), z.string()),
+  link: z.string(),
+  actor: Actor.describe('Type and id; names and addresses are in the audit log'),
+  details: z.record(z.string(), z.unknown()).describe('What only events of the kind have'),
+});
+export type FeedEvent = z.output<typeof FeedEvent>;
+
+/** Which events are read. */
+export interface EventFilter extends ProjectScope {
+  readonly range: Range;
+  readonly kinds: readonly string[];
+  readonly service?: string | undefined;
+}
+
+/** Events are kept as long as the signal that is kept longest, whatever the plan includes of it. */
+export const eventsRange = (
+  query: { from?: string | undefined; to?: string | undefined },
+  { plan, nowMs }: Reading,
+): Range => {
+  const days = Math.max(...signals.map((signal) => plan.retentionDays[signal]));
+  const caller = {
+    plan: { ...plan, entitlements: ['logs'], retentionDays: { logs: days, metrics: days, traces: days } },
+  };
+  return rangeOf(query, { caller, signal: 'logs', nowMs });
+};
+
+/** Where a page of events begins: behind this one. */
+export interface EventPosition {
+  /** Milliseconds. */
+  readonly time: string;
+  readonly kind: string;
+  readonly id: string;
+}
+
+interface Row {
+  readonly id: string;
+  readonly kind: FeedEvent['kind'];
+  readonly ms: string;
+  readonly severity: FeedEvent['severity'];
+  readonly title: string;
+  readonly text: string;
+  readonly project: string;
+  readonly service: string;
+  readonly environment: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly link: string;
+  readonly actor_type: FeedEvent['actor']['type'];
+  readonly actor_id: string;
+  readonly details: string;
+}
+
+const selected =
+  'SELECT id, kind, toString(toUnixTimestamp64Milli(time)) AS ms, severity, title, text, project_id AS project, service, environment, tags, link, actor_type, actor_id, details FROM events WHERE tenant_id = {tenant:String}';
+
+/** Events of a range, the newest first; each id of a kind once. Those of the whole organization belong to every project. */
+export const readEvents = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { range, kinds, service, ...scope }: EventFilter,
+  { limit, after }: { readonly limit: number; readonly after?: EventPosition | undefined },
+): Promise<FeedEvent[]> => {
+  const values = projectScopeValues(scope);
+  const conditions = [
+    "time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND kind IN {kinds:Array(String)}",
+    ...(service === undefined ? [] : ['service = {service:String}']),
+    ...('project' in values ? ["project_id IN ('', {project:String})"] : []),
+    ...(after === undefined
+      ? []
+      : [
+          "(time, kind, id) < (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterKind:String}, {afterId:String})",
+        ]),
+  ];
+  const rows = await columns.query<Row>(
+    `${selected} AND ${conditions.join(' AND ')} ORDER BY time DESC, kind DESC, id DESC, received_at, partition, offset LIMIT 1 BY kind, id LIMIT ${limit}`,
+    {
+      from: String(-(-range.from / 1_000_000n)),
+      to: String(range.to / 1_000_000n),
+      kinds: [...kinds],
+      ...values,
+      ...(service !== undefined && { service }),
+      ...(after !== undefined && { afterTime: after.time, afterKind: after.kind, afterId: after.id }),
+    },
+  );
+  return rows.map(eventOf);
+};
+
+/** The event of an id; undefined until it has landed. */
+export const findEvent = async (
+  { columns }: Pick<Reading, 'columns'>,
+  kind: string,
+  id: string,
+): Promise<FeedEvent | undefined> => {
+  const rows = await columns.query<Row>(
+    `${selected} AND kind = {kind:String} AND id = {id:String} ORDER BY received_at, partition, offset LIMIT 1`,
+    { kind, id },
+  );
+  return rows.map(eventOf)[0];
+};
+
+const eventOf = ({ ms, project, actor_type, actor_id, details, tags, ...row }: Row): FeedEvent => ({
+  ...row,
+  time: formatTime(BigInt(ms) * 1_000_000n),
+  tags: { ...tags },
+  projectId: project,
+  actor: { type: actor_type, id: actor_id },
+  details: JSON.parse(details) as Record<string, unknown>,
+});
+
+/** An event as the feed will show it. */
+export const shownEvent = ({ tenantId: _, at, ...event }: PlatformEvent): FeedEvent => ({
+  ...event,
+  time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),
+});

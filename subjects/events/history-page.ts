@@ -1,0 +1,72 @@
+/** Pages of what happened and landed with a time in milliseconds, the newest first. */
+import {
+  cursorParameter,
+  decodeCursor,
+  encodeCursor,
+  integer,
+  natural,
+  someText,
+  textIn,
+  textPart,
+} from '../../queries/cursor.ts';
+import { type Range, rangeParameters } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { eventsRange } from './events.ts';
+
+export const historyParameters = {
+  from: rangeParameters.from.describe('Default: now-24h'),
+  to: rangeParameters.to,
+  limit: rangeParameters.limit,
+  cursor: cursorParameter,
+};
+
+/** A page. Nanoseconds. */
+export interface HistoryPage {
+  readonly range: Range;
+  /** One row more than was asked for: whether there is another page. */
+  readonly limit: number;
+  /** Behind this one, in milliseconds. */
+  readonly after?: { readonly ms: string; readonly id: string } | undefined;
+}
+
+interface AskedPage {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** The page that is asked for: the range lies in the cursor too. */
+export const historyPageOf = (kind: string, query: AskedPage, reading: Reading): HistoryPage => {
+  const { limit, cursor } = query;
+  if (cursor === undefined)
+    return { range: eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };
+  const [from = '', to = '', ms = '', id = ''] = decodeCursor(kind, cursor, [integer, integer, natural, someText]);
+  return { range: { from: BigInt(from), to: BigInt(to) }, limit: limit + 1, after: { ms, id: textIn(id) } };
+};
+
+/** Of one row more than was asked for: the page, and where the next one begins. */
+export const cutHistoryPage = <Row extends { readonly ms: string }>(
+  kind: string,
+  rows: readonly Row[],
+  { range, limit, idOf }: { readonly range: Range; readonly limit: number; idOf(row: Row): string },
+) => {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasNext = rows.length > limit && last !== undefined;
+  return {
+    shown,
+    nextCursor: hasNext ? encodeCursor(kind, [range.from, range.to, last.ms, textPart(idOf(last))]) : null,
+  };
+};
+
+/** SQL of the page's rows, of a table with the column `time`, and its parameters; rows are to be ordered by time and id, both descending. */
+export const historyCondition = ({ range, after }: HistoryPage, id: string) => ({
+  sql: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    ${after === undefined ? '' : `AND (time, ${id}) < (fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'), {afterId:String})`}`,
+  values: {
+    from: String(-(-range.from / 1_000_000n)),
+    to: String(range.to / 1_000_000n),
+    ...(after !== undefined && { afterMs: after.ms, afterId: after.id }),
+  },
+});

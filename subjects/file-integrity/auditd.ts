@@ -1,0 +1,167 @@
+/** Events of auditd: several records of one serial number (SYSCALL, CWD, PATH), in one body or in several. */
+import { z } from 'zod';
+import { keyValues } from '../detections/record-event.ts';
+import { isAbsolute, modeOf, type ReadChange, timeIn, timeOr } from './read.ts';
+import { effectOf } from './syscalls.ts';
+
+const line = /\btype=(SYSCALL|CWD|PATH|PROCTITLE|EOE) msg=audit\((\d+\.\d+):(\d+)\):.*$/;
+const node = /\bnode=(\S+)/;
+
+/** A record of auditd. */
+export interface AuditLine {
+  readonly type: 'SYSCALL' | 'CWD' | 'PATH' | 'PROCTITLE' | 'EOE';
+  /** Of the event, on its host. */
+  readonly serial: string;
+  /** Empty where it names none. */
+  readonly host: string;
+  readonly timeMs: number;
+  readonly pairs: ReadonlyMap<string, string>;
+}
+
+const mostLines = 500;
+
+/** The records of auditd that a text holds. */
+export const auditLines = (body: string, recordMs: number): AuditLine[] => {
+  if (!body.includes('msg=audit(')) return [];
+  const found: AuditLine[] = [];
+  for (const each of body.split('\n', mostLines)) {
+    const match = line.exec(each);
+    if (match === null) continue;
+    const [whole, type = '', seconds = '', serial = ''] = match;
+    found.push({
+      type: type as AuditLine['type'],
+      serial: `${seconds}:${serial}`,
+      host: node.exec(each)?.[1] ?? '',
+      timeMs: timeOr(timeIn(seconds), recordMs),
+      // What auditd translates for people stands behind a separator that is no space.
+      pairs: keyValues(whole.replace('\x1d', ' ')) ?? new Map(),
+    });
+  }
+  return found;
+};
+
+const Path = z.strictObject({
+  recordId: z.string(),
+  item: z.string(),
+  name: z.string(),
+  nametype: z.string(),
+  mode: z.string(),
+  owner: z.string(),
+  group: z.string(),
+});
+
+/** What is known of an event so far. */
+export const AuditEvent = z.strictObject({
+  timeMs: z.number(),
+  projectId: z.string(),
+  service: z.string(),
+  host: z.string(),
+  cwd: z.string(),
+  call: z
+    .strictObject({
+      effect: z.enum(['changed', 'attributes-changed', 'read', 'links', 'none']),
+      items: z.number(),
+      ...{ user: z.string(), process: z.string(), processId: z.string(), key: z.string() },
+    })
+    .nullable(),
+  paths: z.array(Path),
+  isOver: z.boolean(),
+});
+export type AuditEvent = z.output<typeof AuditEvent>;
+
+const none = new Set(['(null)', '?', '4294967295', 'unset', '-1']);
+const first = (pairs: ReadonlyMap<string, string>, names: readonly string[]): string => {
+  for (const name of names) {
+    const value = pairs.get(name);
+    if (value !== undefined && value !== '' && !none.has(value)) return value.slice(0, 4_096);
+  }
+  return '';
+};
+
+/** auditd writes texts with spaces or control characters in hexadecimal. */
+const plain = (text: string): string => {
+  if (!/^(?:[0-9A-F]{2})+$/.test(text)) return text;
+  const decoded = Buffer.from(text, 'hex').toString('utf8');
+  return /^[/.]/.test(decoded) || decoded.includes(' ') ? decoded.slice(0, 4_096).toWellFormed() : text;
+};
+
+const callOf = ({ pairs }: AuditLine): NonNullable<AuditEvent['call']> => ({
+  effect: pairs.get('success') === 'no' ? 'none' : (effectOf(pairs) ?? 'none'),
+  items: Number(pairs.get('items') ?? 0) || 0,
+  user: first(pairs, ['AUID', 'UID', 'auid', 'uid']),
+  process: plain(first(pairs, ['exe', 'comm'])),
+  processId: first(pairs, ['pid']),
+  key: plain(first(pairs, ['key'])),
+});
+
+const mostPaths = 64;
+
+/** The event with one record more. */
+export const withLine = (event: AuditEvent, given: AuditLine, recordId: string): AuditEvent => {
+  const { type, pairs } = given;
+  if (type === 'SYSCALL') return { ...event, call: callOf(given) };
+  if (type === 'CWD') return { ...event, cwd: plain(first(pairs, ['cwd'])) };
+  if (type !== 'PATH') return { ...event, isOver: true };
+  if (event.paths.length >= mostPaths) return event;
+  const path = {
+    ...{ recordId, item: first(pairs, ['item']), name: plain(first(pairs, ['name'])) },
+    ...{ nametype: first(pairs, ['nametype']), mode: first(pairs, ['mode']) },
+    ...{ owner: first(pairs, ['OUID', 'ouid']), group: first(pairs, ['OGID', 'ogid']) },
+  };
+  return { ...event, paths: [...event.paths, path] };
+};
+
+/** Whether all that belongs to it has come. */
+export const isWhole = ({ call, paths, isOver }: AuditEvent): boolean =>
+  call !== null && (isOver || (call.items > 0 && paths.length >= call.items));
+
+const resolved = (name: string, cwd: string): string => {
+  if (isAbsolute(name) || cwd === '' || name === '') return name;
+  const parts: string[] = [];
+  for (const part of `${cwd}/${name}`.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+};
+
+/** Changes that an event tells of. Calls that failed, and paths of which nothing says what was done to them, tell of none. */
+export const changesOf = ({
+  call,
+  paths,
+  cwd,
+  host,
+  timeMs,
+}: AuditEvent): (ReadChange & { readonly recordId: string; readonly item: string })[] => {
+  if (call?.effect === 'none') return [];
+  const change = (path: (typeof paths)[number], action: ReadChange['action'], pathBefore = '') => ({
+    ...{ timeMs, host, source: 'auditd' as const, action, pathBefore, path: resolved(path.name, cwd) },
+    ...{
+      user: call?.user ?? '',
+      process: call?.process ?? '',
+      processId: call?.processId ?? '',
+      rule: call?.key ?? '',
+    },
+    before: {},
+    after:
+      action === 'deleted'
+        ? {}
+        : {
+            ...(path.mode !== '' && { mode: modeOf(path.mode) }),
+            ...(path.owner !== '' && { owner: path.owner }),
+            ...(path.group !== '' && { group: path.group }),
+          },
+    ...{ changed: [], recordId: path.recordId, item: path.item },
+  });
+  const of = (nametype: string) => paths.filter((path) => path.nametype === nametype && path.name !== '');
+  const [created, deleted, normal] = [of('CREATE'), of('DELETE'), of('NORMAL')];
+  const [to] = created;
+  const [from] = deleted;
+  if (to !== undefined && from !== undefined) return [change(to, 'renamed', resolved(from.name, cwd))];
+  const effect = call?.effect;
+  return [
+    ...created.map((path) => change(path, 'created')),
+    ...deleted.map((path) => change(path, 'deleted')),
+    ...(effect === undefined || effect === 'links' ? [] : normal.map((path) => change(path, effect))),
+  ];
+};

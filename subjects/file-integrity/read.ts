@@ -1,0 +1,185 @@
+/** Reads changes of files from records, by the tables of `shapes.ts`. */
+import type { FileAction, FileChange, FileState } from '../../schemas/file-changes.ts';
+import { EventPaths, SigmaEvent } from '../detections/event.ts';
+import { foldName } from '../detections/fields/table.ts';
+import { fillEvent, type RecordValues } from '../detections/record-event.ts';
+import { type ActionWords, type FileShape, fileShapes } from './shapes.ts';
+
+/** A change, without what its record is. */
+export type ReadChange = Omit<FileChange, 'tenantId' | 'projectId' | 'id' | 'recordId' | 'service'>;
+
+/** Windows, its registry, and everything else. */
+const absolute = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
+export const isAbsolute = (path: string): boolean => absolute.test(path);
+
+const most = 4_096;
+const cut = (text: string): string => (text.length <= most ? text : text.slice(0, most).toWellFormed());
+const nothing = new Set(['', '-', '<NA>', '(null)', 'null', 'N/A']);
+
+/** `rw-r--r--` and `0100644` are `0644`. What is no mode of Unix stays as it is. */
+export const modeOf = (text: string): string => {
+  const letters = /^[-dlbcps]?((?:[r-][w-][xsStT-]){3})[.+@]?$/.exec(text)?.[1];
+  if (letters === undefined) {
+    const octal = /^(?:0o?)?([0-7]{3,6})$/.exec(text)?.[1];
+    return octal === undefined ? text.slice(0, 256) : octal.slice(-4).padStart(4, '0');
+  }
+  let bits = 0;
+  for (const [at, letter] of [...letters].entries()) {
+    if (!'-ST'.includes(letter) && letter !== 't' && letter !== 's') bits |= 1 << (8 - at);
+    if (letter === 's' || letter === 't') bits |= 1 << (8 - at);
+    if ('sStT'.includes(letter)) bits |= [0o4000, 0o2000, 0o1000][Math.floor(at / 3)] ?? 0;
+  }
+  return bits.toString(8).padStart(4, '0');
+};
+
+const hash = (digits: number) => (text: string) => {
+  const low = text.toLowerCase();
+  return low.length === digits && /^[0-9a-f]+$/.test(low) ? low : '';
+};
+/** How a value is written, whoever told it; empty for what is none. */
+const written: Readonly<Record<keyof FileState, (text: string) => string>> = {
+  ...{ sha256: hash(64), sha1: hash(40), md5: hash(32), mode: modeOf },
+  ...{ owner: (text) => text.slice(0, 256), group: (text) => text.slice(0, 256) },
+  size: (text) => (/^\d{1,18}$/.test(text) ? text : ''),
+};
+
+type Get = (names: readonly string[]) => string;
+
+const stateOf = (names: FileShape['after'], get: Get): FileState => {
+  const state: FileState = {};
+  for (const [key, of] of Object.entries(names) as [keyof FileState, readonly string[]][]) {
+    const value = written[key](get(of));
+    if (value !== '') state[key] = value;
+  }
+  return state;
+};
+
+const meaning = (text: string, words: ActionWords): FileAction | undefined =>
+  words.find(([word]) => word.test(text))?.[1];
+
+const actionOf = (shape: FileShape, get: Get, changed: readonly string[]): FileAction | undefined => {
+  const told = get(shape.action);
+  const action = meaning(told, shape.words);
+  if (action === 'read' && shape.opened !== undefined && /open|creat/i.test(told)) {
+    for (const { names, words } of shape.opened) {
+      const how = get(names);
+      if (how !== '') return meaning(how, words);
+    }
+  }
+  const { metadata } = shape;
+  if (action === 'changed' && metadata !== undefined && changed.length > 0)
+    return changed.every((each) => metadata.includes(each)) ? 'attributes-changed' : 'changed';
+  return action;
+};
+
+/** A time as sources write it, in milliseconds; undefined for what is none. */
+export const timeIn = (text: string): number | undefined => {
+  if (text === '') return undefined;
+  const ms = /^\d{9,11}(?:\.\d+)?$/.test(text)
+    ? Math.round(Number(text) * 1000)
+    : Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+};
+
+/** A source's clock that is so far ahead of its record, or behind it, is not believed. */
+const aheadMs = 5 * 60_000;
+const behindMs = 24 * 3_600_000;
+/** When it happened, as the source says, unless that is far from when it was logged. */
+export const timeOr = (told: number | undefined, recordMs: number): number =>
+  told === undefined || told > recordMs + aheadMs || told < recordMs - behindMs ? Math.floor(recordMs) : told;
+
+const folded = new WeakMap<readonly string[], readonly string[]>();
+const fold = (names: readonly string[]): readonly string[] => {
+  const known = folded.get(names);
+  if (known !== undefined) return known;
+  const made = names.map(foldName);
+  folded.set(names, made);
+  return made;
+};
+
+const getter =
+  (event: SigmaEvent): Get =>
+  (names) => {
+    for (const name of fold(names)) {
+      const text = event.get(name)?.text.trim() ?? '';
+      if (!nothing.has(text)) return text;
+    }
+    return '';
+  };
+
+const listOf = (event: SigmaEvent, names: readonly string[]): string[] => {
+  const texts: string[] = [];
+  for (const name of fold(names))
+    for (let leaf = event.get(name); leaf !== undefined; leaf = leaf.next)
+      texts.push(...leaf.text.split(',').map((text) => text.trim().slice(0, 256)));
+  return texts.filter((text) => text !== '').slice(0, 32);
+};
+
+const changeIn = (event: SigmaEvent, shape: FileShape, recordMs: number): ReadChange | undefined => {
+  const get = getter(event);
+  if (!shape.needs.every((names) => get(names) !== '')) return undefined;
+  const path = cut(get(shape.path));
+  if (!isAbsolute(path)) return undefined;
+  const changed = listOf(event, shape.changed);
+  const action = actionOf(shape, get, changed);
+  if (action === undefined) return undefined;
+  const pathBefore = action === 'renamed' ? cut(get(shape.pathBefore)) : '';
+  return {
+    timeMs: timeOr(timeIn(get(shape.time)), recordMs),
+    ...{ source: shape.source, action, path, pathBefore: pathBefore === path ? '' : pathBefore },
+    ...{ host: cut(get(shape.host)), user: cut(get(shape.user)), process: cut(get(shape.process)) },
+    processId: get(shape.processId).slice(0, 32),
+    before: stateOf(shape.before, get),
+    after: action === 'deleted' ? {} : stateOf(shape.after, get),
+    ...{ changed, rule: cut(get(shape.rule)) },
+  };
+};
+
+const paths = new EventPaths([
+  { name: '', summary: '', rules: [], fields: {}, roots: [...new Set(fileShapes.flatMap(({ roots }) => roots))] },
+]);
+
+const mostHead = 256;
+
+const objectIn = (body: unknown): Record<string, unknown> | undefined => {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+  if (typeof body !== 'string') return undefined;
+  // Behind what syslog writes before it.
+  const from = body.slice(0, mostHead).search(/\{\s*"/);
+  if (from < 0 || !body.trimEnd().endsWith('}')) return undefined;
+  try {
+    return JSON.parse(body.slice(from)) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Rows that one result of osquery holds in its batch form. */
+const mostRows = 1_000;
+
+/** What osquery adds in one result, each row as if it were logged alone. */
+const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
+  const results = body?.['diffResults'] as { added?: unknown } | undefined;
+  const rows = results?.added ?? body?.['snapshot'];
+  if (body === undefined || !Array.isArray(rows)) return [];
+  const { diffResults: _d, snapshot: _s, ...head } = body;
+  return rows
+    .slice(0, mostRows)
+    .filter((row) => typeof row === 'object' && row !== null)
+    .map((columns) => ({ ...head, columns }));
+};
+
+/** Changes that a record tells of; none for a record that is about something else. */
+export const changesIn = ({ body, attributes, resource }: RecordValues, recordMs: number): ReadChange[] => {
+  const object = objectIn(body);
+  const rows = rowsIn(object);
+  const bodies: readonly unknown[] = rows.length > 0 ? rows : [object ?? body];
+  return bodies.flatMap((each) => {
+    const event = fillEvent(new SigmaEvent(paths), { body: each, attributes, resource });
+    for (const shape of fileShapes) {
+      const change = changeIn(event, shape, recordMs);
+      if (change !== undefined) return [change];
+    }
+    return [];
+  });
+};

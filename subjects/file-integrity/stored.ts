@@ -1,0 +1,211 @@
+/** Changes of files and packages as they landed. */
+
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { FileAction, FileState, fileSources, PackageAction } from '../../schemas/file-changes.ts';
+import type { ApprovedState, BaselineFile } from '../../schemas/resources/file-baseline.ts';
+import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import { type FileScope, scopeCondition } from './scope.ts';
+
+type Columns = Pick<Reading, 'columns'>;
+
+export interface StoredChange {
+  readonly id: string;
+  readonly ms: string;
+  readonly project: string;
+  readonly record: string;
+  readonly of: string;
+  readonly source: (typeof fileSources)[number];
+  readonly action: FileAction;
+  readonly path: string;
+  readonly path_before: string;
+  readonly host: string;
+  readonly user: string;
+  readonly process: string;
+  readonly process_id: string;
+  readonly before: FileState;
+  readonly after: FileState;
+  readonly changed: readonly string[];
+  readonly rule: string;
+}
+
+export interface ChangeFilter extends ProjectScope {
+  readonly service?: string | undefined;
+  readonly host?: string | undefined;
+  /** Files at and below it. */
+  readonly path?: string | undefined;
+  readonly actions?: readonly string[] | undefined;
+  readonly source?: string | undefined;
+  readonly user?: string | undefined;
+  readonly process?: string | undefined;
+  /** Of the file before or after. */
+  readonly hash?: string | undefined;
+}
+
+const selected = `id, toString(toUnixTimestamp64Milli(time)) AS ms, project_id AS project, record_id AS record, service AS of, source, action, path,
+  path_before, host, user, process, process_id, before, after, changed, rule`;
+
+const equal = ['service', 'host', 'source', 'user', 'process'] as const;
+
+const filtered = (filter: ChangeFilter) => {
+  const { path, actions, hash } = filter;
+  const given = equal.filter((name) => filter[name] !== undefined);
+  const scoped = path === undefined ? undefined : scopeCondition({ hosts: [], paths: [path] });
+  const conditions = [
+    ...given.map((name) => `${name} = {${name}:String}`),
+    ...(scoped === undefined ? [] : [scoped.sql]),
+    ...(actions === undefined ? [] : ['action IN {actions:Array(String)}']),
+    ...(hash === undefined ? [] : ['(has(mapValues(before), {hash:String}) OR has(mapValues(after), {hash:String}))']),
+  ];
+  return {
+    sql: `${conditions.map((each) => ` AND ${each}`).join('')}${projectScopeCondition(filter)}`,
+    values: {
+      ...Object.fromEntries(given.map((name) => [name, filter[name]])),
+      ...scoped?.values,
+      ...(actions !== undefined && { actions }),
+      ...(hash !== undefined && { hash: hash.toLowerCase() }),
+      ...projectScopeValues(filter),
+    },
+  };
+};
+
+/** A page of changes, the newest first. One that landed twice is there once. */
+export const readChanges = ({ columns }: Columns, filter: ChangeFilter, page: HistoryPage): Promise<StoredChange[]> => {
+  const { sql, values } = historyCondition(page, 'id');
+  const { sql: more, values: others } = filtered(filter);
+  return columns.query<StoredChange>(
+    `SELECT ${selected} FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    { ...values, ...others },
+    { maxResultRows: page.limit },
+  );
+};
+
+export interface ChangeCounts {
+  readonly changes: number;
+  readonly files: number;
+  readonly hosts: number;
+  readonly byAction: Readonly<Record<string, number>>;
+  readonly bySource: Readonly<Record<string, number>>;
+}
+
+/** How many changes a range has. */
+export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, range: Range): Promise<ChangeCounts> => {
+  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
+  const { sql: more, values: others } = filtered(filter);
+  const where = `FROM file_changes WHERE tenant_id = {tenant:String} AND ${sql}${more}`;
+  const parameters = { ...values, ...others };
+  const [kinds, [seen]] = await Promise.all([
+    columns.query<{ action: string; source: string; changes: string }>(
+      `SELECT action, source, toString(uniqExact(id)) AS changes ${where} GROUP BY action, source`,
+      parameters,
+    ),
+    columns.query<{ files: string; hosts: string }>(
+      `SELECT toString(uniqExact((host, path))) AS files, toString(uniqExact(host)) AS hosts ${where}`,
+      parameters,
+    ),
+  ]);
+  const byAction: Record<string, number> = {};
+  const bySource: Record<string, number> = {};
+  let sum = 0;
+  for (const { action, source, changes } of kinds) {
+    const count = Number(changes);
+    sum += count;
+    byAction[action] = (byAction[action] ?? 0) + count;
+    bySource[source] = (bySource[source] ?? 0) + count;
+  }
+  return { changes: sum, files: Number(seen?.files ?? 0), hosts: Number(seen?.hosts ?? 0), byAction, bySource };
+};
+
+const mostRows = 100_000;
+
+/** Files as they were last seen in a range, in the order of their paths; undefined where there are more than can be read. */
+export const readFiles = async (
+  { columns }: Columns,
+  scope: FileScope,
+  range: Range,
+): Promise<readonly BaselineFile[] | undefined> => {
+  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
+  const { sql: more, values: others } = scopeCondition(scope, 'file');
+  const rows = await columns.query<{
+    file: string;
+    last: string;
+    content: FileState;
+    mode: string;
+    owner: string;
+    group: string;
+  }>(
+    `SELECT file, argMax(what, (time, id)) AS last,
+      argMaxIf(after, (time, id), what IN ('created', 'changed', 'renamed', 'deleted') OR mapContains(after, 'sha256') OR mapContains(after, 'md5')) AS content,
+      argMaxIf(after['mode'], (time, id), mapContains(after, 'mode')) AS mode,
+      argMaxIf(after['owner'], (time, id), mapContains(after, 'owner')) AS owner,
+      argMaxIf(after['group'], (time, id), mapContains(after, 'group')) AS group
+    FROM (
+      SELECT host, time, id, after, told.1 AS file, told.2 AS what FROM file_changes
+      ARRAY JOIN if(action = 'renamed' AND path_before != '', [(path, toString(action)), (path_before, 'deleted')], [(path, toString(action))]) AS told
+      WHERE tenant_id = {tenant:String} AND action != 'read' AND ${sql}
+    ) WHERE ${more}
+    GROUP BY host, file ORDER BY file, host LIMIT ${mostRows + 1}`,
+    { ...values, ...others },
+    { maxResultRows: mostRows + 1 },
+  );
+  if (rows.length > mostRows) return undefined;
+  const files = new Map<string, Map<string, ApprovedState>>();
+  for (const { file, last, content, mode, owner, group } of rows) {
+    const { sha256, sha1, md5, size } = content;
+    const state: ApprovedState =
+      last === 'deleted'
+        ? { isPresent: false }
+        : {
+            isPresent: true,
+            ...(sha256 !== undefined && { sha256 }),
+            ...(sha1 !== undefined && { sha1 }),
+            ...(md5 !== undefined && { md5 }),
+            ...(mode !== '' && { mode }),
+            ...(owner !== '' && { owner }),
+            ...(group !== '' && { group }),
+            ...(size !== undefined && { size }),
+          };
+    const states = files.get(file) ?? new Map<string, ApprovedState>();
+    files.set(file, states.set(JSON.stringify(state), state));
+  }
+  return [...files].map(([path, states]) => ({ path, states: [...states.values()] }));
+};
+
+export interface StoredPackage {
+  readonly ms: string;
+  readonly host: string;
+  readonly manager: string;
+  readonly action: PackageAction;
+  readonly name: string;
+  readonly version: string;
+}
+
+const mostPackages = 20_000;
+
+/** What package managers did on hosts in a range. */
+export const readPackages = (
+  { columns }: Columns,
+  hosts: readonly string[],
+  range: Range,
+): Promise<StoredPackage[]> => {
+  const { sql, values } = historyCondition({ range, limit: 0 }, 'id');
+  return columns.query<StoredPackage>(
+    `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, host, manager, action, package AS name, version FROM package_changes
+    WHERE tenant_id = {tenant:String} AND host IN {hosts:Array(String)} AND ${sql}
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${mostPackages}`,
+    { ...values, hosts: [...hosts] },
+    { maxResultRows: mostPackages },
+  );
+};
+
+/** Services that run, or ran, on hosts: `host service`. */
+export const readServicesOf = async ({ columns }: Columns, hosts: readonly string[]): Promise<ReadonlySet<string>> => {
+  const rows = await columns.query<{ host: string; of: string }>(
+    `SELECT DISTINCT attributes['host.name'] AS host, service AS of FROM resources
+    WHERE tenant_id = {tenant:String} AND attributes['host.name'] IN {hosts:Array(String)} AND service != '' LIMIT 20000`,
+    { hosts: [...hosts] },
+  );
+  return new Set(rows.map(({ host, of }) => `${host} ${of}`));
+};

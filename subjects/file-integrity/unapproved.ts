@@ -1,0 +1,59 @@
+/** Changes of files that no baseline approves and nothing explains, as events of the feed. */
+
+import { formatTime } from '../../queries/time.ts';
+import { fileBaselines } from '../../schemas/resources/file-baseline.ts';
+import type { FeedEvent } from '../events/events.ts';
+import type { HistoryPage } from '../events/history-page.ts';
+import { type JudgedChange, type Judging, judgedChanges, usualWindowSeconds } from './judged.ts';
+import type { ChangeFilter } from './stored.ts';
+
+interface FileEvent {
+  readonly event: FeedEvent;
+  readonly ms: string;
+}
+
+const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
+  const { id, ms, path, host, action, user, process, source, project, of } = change;
+  const told = { host, user, process, source, action };
+  return {
+    ms,
+    event: {
+      ...{ id, kind: 'file', severity: 'warning', projectId: project, service: of, environment: '', link: '' },
+      time: formatTime(BigInt(ms) * 1_000_000n),
+      title: `${path} ${action}${host === '' ? '' : ` on ${host}`}`.slice(0, 256),
+      text: judgement.reason.slice(0, 8192),
+      tags: Object.fromEntries(
+        Object.entries(told).flatMap(([name, value]) => (value === '' ? [] : [[name, value.slice(0, 512)]])),
+      ),
+      actor: { type: 'system', id: 'file-changes' },
+      details: {
+        path,
+        recordId: change.record,
+        baselineId: judgement.baselineId,
+        before: change.before,
+        after: change.after,
+      },
+    },
+  };
+};
+
+const mostLookedAt = 5_000;
+
+/** The newest unapproved changes behind a position. `isWhole` is false where there may be more than were looked at. */
+export const unapprovedChanges = async (
+  { reading, own }: Omit<Judging, 'windowMs'>,
+  filter: ChangeFilter,
+  { limit, ...page }: HistoryPage,
+): Promise<{ readonly found: readonly FileEvent[]; readonly isWhole: boolean }> => {
+  const found: FileEvent[] = [];
+  // Without a baseline nothing is unapproved.
+  if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0) return { found, isWhole: true };
+  let lookedAt = 0;
+  for await (const judged of judgedChanges({ reading, own, windowMs: usualWindowSeconds * 1000 }, filter, page)) {
+    for (const each of judged) if (each.judgement.verdict === 'unapproved') found.push(eventOf(each));
+    lookedAt += judged.length;
+    if (found.length >= limit) break;
+    if (lookedAt >= mostLookedAt) return { found, isWhole: false };
+  }
+  return { found: found.slice(0, limit), isWhole: true };
+};

@@ -1,0 +1,147 @@
+/** What each series of a query says in a range or step, as numbers: one statement over points alone, which knows series by their ids. */
+
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type Block, blocksOf, numbersIn } from '../../queries/promql/fetch/native-blocks.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { hostSeenSinceMs } from './known-series.ts';
+
+/** What series are asked. */
+export interface CellQuery extends ProjectScope {
+  readonly metrics: readonly string[];
+  /** Those of them of which increases and rates are asked: their points are put in order, which takes longest. */
+  readonly counters: readonly string[];
+  /** Labels that are kept apart. */
+  readonly labels: readonly string[];
+  readonly range: Range;
+  /** Values by step; without it the latest in the range. */
+  readonly stepMs?: number;
+  /** SQL about columns of `series`, with its parameters: which series. */
+  readonly series?: { readonly sql: string; readonly parameters: Readonly<Record<string, string>> };
+}
+
+/** A row for each series and step. */
+export interface Said {
+  readonly ids: readonly bigint[];
+  /** Start of the step; 0 without steps. */
+  readonly bucketMs: Float64Array;
+  /** The latest value; by step the mean. */
+  readonly level: Float64Array;
+  readonly peak: Float64Array;
+  readonly atMs: Float64Array;
+  /** Increase between its points, told as deltas or as a total, and the time between them; 0 of metrics that are no counters. */
+  readonly asDelta: Float64Array;
+  readonly asCumulative: Float64Array;
+  readonly coveredMs: Float64Array;
+  /** Whether there were more than can be read at once. */
+  readonly isCut: boolean;
+}
+
+const mostRows = 1_000_000;
+const mostChosen = 100_000;
+const hourMs = 3_600_000;
+
+const milliseconds = (column: string): string => `toUnixTimestamp64Milli(${column})`;
+const listOf = (metrics: readonly string[]): string => metrics.map(quote).join(', ');
+
+/** Ids of the series that a query means, where it means some of its metrics' series alone; undefined where it means all. */
+const chosenIds = async (reading: Reading, query: CellQuery): Promise<readonly string[] | undefined> => {
+  const { metrics, series } = query;
+  if (series === undefined) return undefined;
+  const rows = await reading.columns.query<{ id: string }>(
+    `SELECT DISTINCT toString(series_id) AS id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${listOf(metrics)})
+      AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC') AND (${series.sql}) LIMIT ${mostChosen + 1}`,
+    {
+      seen: String(hostSeenSinceMs(Number(query.range.from / 1_000_000n))),
+      ...series.parameters,
+    },
+    { maxResultRows: mostChosen + 1 },
+  );
+  return rows.map(({ id }) => id);
+};
+
+const within = (query: CellQuery, metrics: readonly string[], ids: readonly string[] | undefined): string =>
+  `FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${listOf(metrics)})
+      AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+      AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')${projectScopeCondition(query)}${ids === undefined ? '' : ` AND series_id IN (${ids.slice(0, mostChosen).join(', ')})`}`;
+
+const figures = (increases: string, step: number | undefined): string =>
+  `SELECT series_id AS id, toFloat64(bucket) AS bucketMs, ${step === undefined ? 'argMax(value, at)' : 'avgIf(value, isFinite(value))'} AS level,
+      maxIf(value, isFinite(value)) AS peak, toFloat64(max(at)) AS atMs, ${increases}`;
+// The last point may say that there is no value, and remote-write ends a series with NaN.
+const hasValue = 'HAVING bitAnd(argMax(flags, at), 1) = 0 AND isFinite(level)';
+
+const statement = (query: CellQuery, ids: readonly string[] | undefined): string => {
+  const step = query.stepMs;
+  const at = milliseconds('samples.timestamp');
+  const bucket = step === undefined ? 'toInt64(0)' : `intDiv(${at}, ${step}) * ${step}`;
+  const counters = query.metrics.filter((metric) => query.counters.includes(metric));
+  const levels = query.metrics.filter((metric) => !query.counters.includes(metric));
+  const nothing = ['asDelta', 'asCumulative', 'coveredMs'].map((name) => `toFloat64(0) AS ${name}`).join(', ');
+  const ofLevels = `${figures(nothing, step)}
+    FROM (SELECT series_id, flags, value, ${at} AS at, ${bucket} AS bucket ${within(query, levels, ids)}) GROUP BY id, bucket ${hasValue}`;
+  const pair = 'before_at != 0 AND isFinite(value) AND isFinite(before)';
+  const increases = `sumIf(value, ${pair}) AS asDelta, sumIf(if(value < before, value, value - before), ${pair}) AS asCumulative,
+      toFloat64(sumIf(at - before_at, ${pair})) AS coveredMs`;
+  // The first point of a series in the range only says where its increase begins.
+  const ofCounters = `${figures(increases, step)}
+    FROM (SELECT series_id, flags, value, ${at} AS at, ${bucket} AS bucket, lagInFrame(value) OVER earlier AS before, lagInFrame(${at}) OVER earlier AS before_at
+      ${within(query, counters, ids)}
+      WINDOW earlier AS (PARTITION BY metric, series_id ORDER BY samples.timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)) GROUP BY id, bucket ${hasValue}`;
+  const parts = [...(levels.length === 0 ? [] : [ofLevels]), ...(counters.length === 0 ? [] : [ofCounters])];
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) LIMIT ${mostRows + 1}`;
+};
+
+const parametersOf = (query: CellQuery): Record<string, string> => {
+  const { from, to } = query.range;
+  const fromMs = Number(from / 1_000_000n);
+  return {
+    from: String(from),
+    to: String(to),
+    // Points are received after their time; parts of what came long before are left out by it, unlike by the time, which the key has last.
+    received: String(fromMs - hourMs / 2),
+    ...projectScopeValues(query),
+  };
+};
+
+/** What the series of a query say. */
+export const readSaid = async (reading: Reading, query: CellQuery): Promise<Said> => {
+  const chosen = await chosenIds(reading, query);
+  const isNone = chosen?.length === 0;
+  const limits = { maxResultRows: mostRows + 1 };
+  const blocks = isNone
+    ? []
+    : blocksOf(await reading.columns.native(statement(query, chosen), parametersOf(query), limits));
+  const numbers = (name: string): Float64Array => joined(blocks.map((block) => numbersIn(block, name)));
+  const ids = blocks.flatMap(idsIn);
+  return {
+    ids,
+    bucketMs: numbers('bucketMs'),
+    level: numbers('level'),
+    peak: numbers('peak'),
+    atMs: numbers('atMs'),
+    asDelta: numbers('asDelta'),
+    asCumulative: numbers('asCumulative'),
+    coveredMs: numbers('coveredMs'),
+    isCut: ids.length > mostRows || (chosen?.length ?? 0) > mostChosen,
+  };
+};
+
+const idsIn = ({ columns, rows }: Block): bigint[] => {
+  const column = columns.get('id');
+  if (column?.kind !== 'words') throw new Error('there is no column of ids');
+  return [...new BigUint64Array(column.words.buffer, column.words.byteOffset, rows)];
+};
+
+const joined = (parts: readonly Float64Array[]): Float64Array => {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const all = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};

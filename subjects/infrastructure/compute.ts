@@ -1,0 +1,152 @@
+/** What computes: hosts and containers, and how many of each by provider, region and type. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { Known } from '../../queries/unknown.ts';
+import { type Cell, readCells } from './cells.ts';
+import { type CellsByMetric, countersOf, figureOf, KnownText, metricsOf, missing, textOf } from './figures.ts';
+import { hostIdentityOf } from './host-identity.ts';
+import { type Host, readHosts, recent } from './hosts.ts';
+import { containerSources } from './names.ts';
+
+export const Compute = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['instance', 'container']),
+  name: KnownText,
+  provider: KnownText,
+  region: KnownText,
+  zone: KnownText,
+  type: KnownText.describe('Machine type of an instance; image of a container'),
+  account: KnownText,
+  host: KnownText.describe('Where a container runs'),
+  state: z.enum(['active', 'silent']),
+  lastSeen: KnownText,
+  cpuCores: Known.describe('Processors in use'),
+  memory: Known.describe('Bytes in use'),
+});
+export type Compute = z.output<typeof Compute>;
+
+export const ComputeGroup = z.strictObject({
+  kind: z.enum(['instance', 'container']),
+  provider: z.string().nullable().describe('null where it is not known'),
+  region: z.string().nullable(),
+  type: z.string().nullable(),
+  count: z.int(),
+  active: z.int(),
+});
+
+const labels: readonly string[] = [
+  'name',
+  'container',
+  'container_name',
+  'namespace',
+  'pod',
+  'pod_name',
+  'image',
+  'id',
+  'instance',
+  'node',
+];
+const metrics = metricsOf(containerSources);
+const counters = countersOf(containerSources);
+
+/** Hosts, and containers that sent points in the last minutes of a range. */
+export const readCompute = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
+  const [hosts, { cells, isCut }] = await Promise.all([
+    readHosts(reading, range, scope),
+    readCells(reading, { ...{ metrics, counters, labels, range: recent(range) }, ...scope }),
+  ]);
+  const containers = Map.groupBy(cells, containerKey);
+  return {
+    isCut: hosts.isCut || isCut,
+    items: [
+      ...hosts.items.map(instanceOf),
+      ...[...containers].flatMap(([key, own]) => (key === undefined ? [] : [containerOf(key, own)])),
+    ],
+  };
+};
+
+const instanceOf = (host: Host): Compute => ({
+  id: `instance:${host.id}`,
+  kind: 'instance',
+  name: host.name,
+  ...{ provider: host.cloud.provider, region: host.cloud.region, zone: host.cloud.zone, account: host.cloud.account },
+  type: host.cloud.instanceType,
+  host: textOf(host.id, ''),
+  ...{ state: host.state, lastSeen: host.lastSeen, cpuCores: host.cpu.cores, memory: host.memory.used },
+});
+
+/** A container by its place in a pod, which outlives restarts, else by its own id or name. */
+const containerKey = ({ resource, labels: own, metric }: Cell): string | undefined => {
+  const name = resource['k8s.container.name'] ?? own['container'] ?? own['container_name'];
+  const pod = resource['k8s.pod.name'] ?? own['pod'] ?? own['pod_name'];
+  if (name === 'POD') return undefined;
+  if (pod !== undefined && name !== undefined && name !== '') {
+    const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
+    return `${namespace}/${pod}/${name}`;
+  }
+  const alone =
+    resource['container.id'] ??
+    resource['container.name'] ??
+    (metric.startsWith('container_') ? own['name'] : undefined);
+  return alone === undefined ? undefined : String(alone);
+};
+
+const unsaid = 'the sender does not say';
+
+const containerOf = (id: string, all: readonly Cell[]): Compute => {
+  const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
+  const latest = all.filter(({ atMs }) => newest.atMs - atMs <= 150_000);
+  const cells: CellsByMetric = Map.groupBy(latest, ({ metric }) => metric);
+  const resource = Object.assign({}, ...latest.map((cell) => cell.resource)) as Cell['resource'];
+  const given = Object.assign({}, ...latest.map((cell) => cell.labels)) as Cell['labels'];
+  const { id: hostId, name: hostName } = hostIdentityOf(resource, given, new Map());
+  const host = hostId ?? hostName;
+  const noUse =
+    'no such metric came in the last 10 minutes: the collector receivers docker_stats and kubeletstats, or cAdvisor, send it';
+  return {
+    id: `container:${id}`,
+    kind: 'container',
+    name: textOf(
+      resource['k8s.container.name'] ?? resource['container.name'] ?? given['container'] ?? given['name'],
+      unsaid,
+    ),
+    provider: textOf(resource['cloud.provider'], unsaid),
+    region: textOf(resource['cloud.region'], unsaid),
+    zone: textOf(resource['cloud.availability_zone'], unsaid),
+    type: textOf(resource['container.image.name'] ?? given['image'], unsaid),
+    account: textOf(resource['cloud.account.id'], unsaid),
+    host: textOf(host, unsaid),
+    state: 'active',
+    lastSeen: textOf(formatTime(BigInt(newest.atMs) * 1_000_000n), ''),
+    cpuCores: figureOf(cells, containerSources.cpu, missing(cells, containerSources.cpu, noUse)),
+    memory: figureOf(cells, containerSources.memory, noUse),
+  };
+};
+
+/** How many there are of each kind, provider, region and type, most first. */
+export const computeGroups = (items: readonly Compute[]): z.output<typeof ComputeGroup>[] =>
+  [
+    ...Map.groupBy(items, ({ kind, provider, region, type }) =>
+      JSON.stringify([kind, provider.value, region.value, type.value]),
+    ).values(),
+  ]
+    .flatMap((own) => {
+      const [first] = own;
+      if (first === undefined) return [];
+      return [
+        {
+          kind: first.kind,
+          ...{ provider: first.provider.value, region: first.region.value, type: first.type.value },
+          count: own.length,
+          active: own.filter(({ state }) => state === 'active').length,
+        },
+      ];
+    })
+    .toSorted((one, other) => other.count - one.count);

@@ -1,0 +1,224 @@
+/** Disks of hosts and volumes of pods: what is used, read and written, and when they are full. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Known, known } from '../../queries/unknown.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import type { CellQuery } from './cell-points.ts';
+import { type Cell, readCells } from './cells.ts';
+import { DaysUntilFull, daysUntilFull, type UsedAt } from './disk-fill.ts';
+import { type CellsByMetric, figure, KnownText, metricsOf, missing, textOf, totalOf } from './figures.ts';
+import { disksOf, type Disk as Filesystem, ioOfDevice, isShared } from './filesystems.ts';
+import { groupedByHost, type HostParts } from './host-parts.ts';
+import { recent } from './hosts.ts';
+import { filesystemMetrics, hostLabels, hostSources, volumeSources } from './names.ts';
+
+export const Disk = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['filesystem', 'volume']).describe('volume: of a pod, as the kubelet tells'),
+  host: KnownText.describe('Id of the host; of a shared filesystem the first that mounts it'),
+  hosts: z.int().describe('How many hosts mount it'),
+  device: z.string(),
+  type: KnownText.describe('Of the filesystem'),
+  mountpoints: z.array(z.string()),
+  aliases: z.array(z.string()).describe('Other device names of the same disk'),
+  isReadOnly: z.boolean(),
+  namespace: KnownText.describe('Of the pod of a volume'),
+  pod: KnownText,
+  claim: KnownText.describe('Persistent volume claim'),
+  used: Known.describe('Bytes'),
+  total: Known.describe('Bytes that can be used: without what is reserved for root'),
+  utilization: Known.describe('0 to 1'),
+  read: Known.describe('Bytes a second'),
+  write: Known.describe('Bytes a second'),
+  daysUntilFull: DaysUntilFull,
+});
+export type Disk = z.output<typeof Disk>;
+
+/** A disk, and what its history is found by. */
+export interface FoundDisk {
+  readonly disk: Disk;
+  readonly cells: readonly Cell[];
+  readonly hostKey: string;
+}
+
+const volumeLabels = ['persistentvolumeclaim', 'namespace', 'k8s.volume.name'] as const;
+const volumeMetrics = metricsOf(volumeSources);
+const labels = [...new Set([...hostLabels, ...volumeLabels])];
+/** Names of scraped hosts. */
+const nodeNames = 'node_uname_info';
+const ioMetrics = metricsOf({ read: hostSources.diskRead, write: hostSources.diskWrite });
+const noIo =
+  'no disk bytes of this device came in the last 10 minutes: the hostmetrics receiver with the scraper disk, or node_exporter, sends them';
+const notRead: DaysUntilFull = { value: null, low: null, high: null, reason: 'not read yet', bytesPerDay: null };
+
+/** Disks at the end of a range, without when they are full. */
+export const readDisks = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+): Promise<{ readonly items: FoundDisk[]; readonly isCut: boolean }> => {
+  const { cells, isCut } = await readCells(reading, {
+    metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNames],
+    ...{ counters: ioMetrics, labels },
+    range: recent(range),
+    ...scope,
+  });
+  const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
+  const hosts = groupedByHost(cells.filter((cell) => !isOfVolume(cell)));
+  const own = [...hosts].flatMap(([key, host]) => disksOf(host.cells).map((disk) => filesystemOf(key, host, disk)));
+  return { isCut, items: [...oncePerShare(own), ...volumesOf(cells.filter(isOfVolume))] };
+};
+
+const utilizationOf = (used: number, total: number): Known => known(total > 0 ? used / total : 0);
+
+const filesystemOf = (hostKey: string, { cells }: HostParts, found: Filesystem): FoundDisk => {
+  const total = found.used + found.free;
+  const io = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): Known =>
+    figure(ioOfDevice(cells, sources, found.device), missing(cells, sources, noIo));
+  const nothing = textOf(undefined, 'it is a filesystem of a host');
+  return {
+    hostKey,
+    cells: [...cells.values()].flat(),
+    disk: {
+      id: isShared(found.type) ? found.device : `${hostKey}:${found.device}`,
+      kind: 'filesystem',
+      host: textOf(hostKey, ''),
+      hosts: 1,
+      ...{ device: found.device, mountpoints: [...found.mountpoints], aliases: [...found.aliases] },
+      type: textOf(found.type, 'the sender names no type'),
+      isReadOnly: found.isReadOnly,
+      ...{ namespace: nothing, pod: nothing, claim: nothing },
+      ...{ used: known(found.used), total: known(total), utilization: utilizationOf(found.used, total) },
+      ...{ read: io(hostSources.diskRead), write: io(hostSources.diskWrite), daysUntilFull: notRead },
+    },
+  };
+};
+
+/** A filesystem of the network once, however many hosts mount it. */
+const oncePerShare = (disks: readonly FoundDisk[]): FoundDisk[] =>
+  [...Map.groupBy(disks, ({ disk }) => disk.id).values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const mountpoints = [...new Set(same.flatMap(({ disk }) => disk.mountpoints))].toSorted();
+    return [{ ...first, disk: { ...first.disk, hosts: same.length, mountpoints } }];
+  });
+
+/** What identifies a volume: the claim, which outlives pods and may be mounted by several, else pod and name. Without claim and type nothing says that it is a disk of its own. */
+const volumeKey = ({ resource, labels: own }: Cell): string | undefined => {
+  const namespace = resource['k8s.namespace.name'] ?? own['namespace'] ?? '';
+  const claim = resource['k8s.persistentvolumeclaim.name'] ?? own['persistentvolumeclaim'];
+  if (claim !== undefined) return JSON.stringify([namespace, claim]);
+  const name = resource['k8s.volume.name'] ?? own['k8s.volume.name'];
+  const type = resource['k8s.volume.type'];
+  if (name === undefined || type === undefined || ofNode.has(String(type))) return undefined;
+  return JSON.stringify([namespace, resource['k8s.pod.uid'] ?? '', name]);
+};
+
+/** Volumes that are a directory of the node, or its memory: their bytes are the node's. The kubelet tells of them as of any other. */
+const ofNode: ReadonlySet<string> = new Set([
+  ...['configMap', 'secret', 'downwardAPI', 'projected', 'emptyDir', 'hostPath', 'local', 'image'],
+]);
+
+const volumesOf = (cells: readonly Cell[]): FoundDisk[] =>
+  [...Map.groupBy(cells, volumeKey)].flatMap(([key, own]) => {
+    const byMetric: CellsByMetric = Map.groupBy(newest(own), ({ metric }) => metric);
+    const capacity = totalOf(byMetric, volumeSources.capacity);
+    const available = totalOf(byMetric, volumeSources.available);
+    const [first] = own;
+    if (key === undefined || first === undefined || capacity === undefined || available === undefined) return [];
+    const { resource, labels: given } = first;
+    const used = capacity - available;
+    const noHost = textOf(undefined, 'it is a volume of a pod');
+    const noBytes = figure(undefined, 'the kubelet tells no bytes read and written of volumes');
+    return [
+      {
+        hostKey: key,
+        cells: own,
+        disk: {
+          id: `volume:${(JSON.parse(key) as string[]).join('/')}`,
+          kind: 'volume' as const,
+          ...{ host: noHost, hosts: 0, aliases: [], isReadOnly: false },
+          device: String(resource['k8s.volume.name'] ?? given['persistentvolumeclaim'] ?? ''),
+          type: textOf(resource['k8s.volume.type'], 'the sender names no type'),
+          mountpoints: [],
+          namespace: textOf(resource['k8s.namespace.name'] ?? given['namespace'], 'the sender names none'),
+          pod: textOf(resource['k8s.pod.name'], 'the sender names none'),
+          claim: textOf(resource['k8s.persistentvolumeclaim.name'] ?? given['persistentvolumeclaim'], 'it has none'),
+          ...{ used: known(used), total: known(capacity), utilization: utilizationOf(used, capacity) },
+          ...{ read: noBytes, write: noBytes, daysUntilFull: notRead },
+        },
+      },
+    ];
+  });
+
+/** Of several mounts of one volume, what each metric told last. */
+const newest = (cells: readonly Cell[]): Cell[] =>
+  [...Map.groupBy(cells, ({ metric }) => metric).values()].map((own) =>
+    own.reduce((one, other) => (other.atMs > one.atMs ? other : one)),
+  );
+
+const hourMs = 3_600_000;
+const dayNs = 86_400_000_000_000n;
+
+/** The series that these cells came from, by their resources and, for remote-write, their instances. */
+const seriesOf = (cells: readonly Cell[]): NonNullable<CellQuery['series']> => {
+  const ids = [...new Set(cells.map(({ resourceId }) => resourceId).filter((id) => id !== '0'))];
+  const texts = (key: string): string[] => [...new Set(cells.flatMap(({ labels: own }) => own[key] ?? []))];
+  const instances = texts('instance').map(quote);
+  const conditions = [
+    ...(ids.length === 0 ? [] : [`series.resource_id IN (${ids.join(', ')})`]),
+    ...(instances.length === 0 ? [] : [`series.attributes['instance'] IN (${instances.join(', ')})`]),
+  ];
+  return { sql: conditions.length === 0 ? 'false' : conditions.join(' OR '), parameters: {} };
+};
+
+/** The same disks with when they are full, from the hours of so many days before the end of the range. */
+export const withDaysUntilFull = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  { disks, days }: { readonly disks: readonly FoundDisk[]; readonly days: number },
+): Promise<Disk[]> => {
+  if (disks.length === 0) return [];
+  const { cells } = await readCells(reading, {
+    metrics: [...filesystemMetrics, ...volumeMetrics, nodeNames],
+    ...{ counters: [], labels },
+    range: { from: range.to - BigInt(days) * dayNs, to: range.to },
+    stepMs: hourMs,
+    series: seriesOf(disks.flatMap((disk) => disk.cells)),
+    ...scope,
+  });
+  const histories = historiesOf(cells);
+  return disks.map(({ disk }) => ({
+    ...disk,
+    daysUntilFull: daysUntilFull(histories.get(disk.id) ?? [], {
+      ceiling: disk.total.value ?? undefined,
+      used: disk.used.value ?? 0,
+    }),
+  }));
+};
+
+/** Bytes used by the hour, by id of the disk; each hour is told apart as the present is, so that mounts and aliases count once. */
+const historiesOf = (cells: readonly Cell[]): ReadonlyMap<string, UsedAt[]> => {
+  const histories = new Map<string, UsedAt[]>();
+  const add = (id: string, atMs: number, used: number): void => {
+    const history = histories.get(id);
+    if (history === undefined) histories.set(id, [{ atMs, used }]);
+    else history.push({ atMs, used });
+  };
+  const names = cells.filter(({ metric }) => metric === nodeNames);
+  const hours = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)].toSorted(([one], [other]) => one - other);
+  for (const [bucketMs, inHour] of hours) {
+    const isOfVolume = ({ metric }: Cell): boolean => volumeMetrics.includes(metric);
+    for (const { disk } of oncePerShare(
+      [...groupedByHost([...names, ...inHour].filter((cell) => !isOfVolume(cell)))].flatMap(([key, host]) =>
+        disksOf(host.cells).map((found) => filesystemOf(key, host, found)),
+      ),
+    ))
+      add(disk.id, bucketMs, disk.used.value ?? 0);
+    for (const { disk } of volumesOf(inHour.filter(isOfVolume))) add(disk.id, bucketMs, disk.used.value ?? 0);
+  }
+  return histories;
+};

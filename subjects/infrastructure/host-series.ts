@@ -1,0 +1,94 @@
+/** Figures of one host over time, computed as those of the list are. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Series } from '../../queries/result.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { readCells } from './cells.ts';
+import { groupedByHost } from './host-parts.ts';
+import { type Host, hostFigures } from './hosts.ts';
+import { filesystemMetrics, hostCounters, hostLabels, hostMetrics } from './names.ts';
+
+export const hostSeriesNames = ['cpu', 'memory', 'disk', 'network', 'load'] as const;
+
+type Figures = Pick<Host, 'cpu' | 'memory' | 'disk' | 'network' | 'load'>;
+type Line = readonly [name: string, unit: string, value: (figures: Figures) => number | null];
+
+const lines: Readonly<Record<(typeof hostSeriesNames)[number], readonly Line[]>> = {
+  cpu: [
+    ['cpu.utilization', '1', ({ cpu }) => cpu.utilization.value],
+    ['cpu.cores', '{cpu}', ({ cpu }) => cpu.cores.value],
+  ],
+  memory: [
+    ['memory.used', 'By', ({ memory }) => memory.used.value],
+    ['memory.utilization', '1', ({ memory }) => memory.utilization.value],
+  ],
+  disk: [
+    ['disk.used', 'By', ({ disk }) => disk.used.value],
+    ['disk.utilization', '1', ({ disk }) => disk.utilization.value],
+    ['disk.read', 'By/s', ({ disk }) => disk.read.value],
+    ['disk.write', 'By/s', ({ disk }) => disk.write.value],
+  ],
+  network: [
+    ['network.receive', 'By/s', ({ network }) => network.receive.value],
+    ['network.transmit', 'By/s', ({ network }) => network.transmit.value],
+  ],
+  load: [
+    ['load.1m', '1', ({ load }) => load.m1.value],
+    ['load.5m', '1', ({ load }) => load.m5.value],
+    ['load.15m', '1', ({ load }) => load.m15.value],
+  ],
+};
+
+export const HostSeries = z.strictObject({ series: z.array(Series), stepMs: z.int() });
+
+/** The series of one host; a step without points has none. */
+export const readHostSeries = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  {
+    host,
+    names = hostSeriesNames,
+    stepMs,
+  }: {
+    readonly host: Host;
+    readonly names?: readonly (typeof hostSeriesNames)[number][];
+    readonly stepMs: number;
+  },
+): Promise<z.output<typeof HostSeries>> => {
+  const texts = [host.id, ...(host.name.value === null ? [] : [host.name.value])].map(quote).join(', ');
+  const named = ['host.id', 'host.name', 'k8s.node.name'].map((key) => `attributes[${quote(key)}] IN (${texts})`);
+  const { cells } = await readCells(reading, {
+    metrics: [...hostMetrics, ...filesystemMetrics],
+    ...{ counters: hostCounters, labels: hostLabels },
+    range,
+    stepMs,
+    series: {
+      // Of scraped hosts the instance is the name with or without a port, or one that node_exporter told the name of.
+      sql: `series.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND (${named.join(' OR ')}))
+        OR replaceRegexpOne(series.attributes['instance'], ':[0-9]+$', '') IN (${texts})
+        OR series.attributes['instance'] IN (SELECT attributes['instance'] FROM series WHERE tenant_id = {tenant:String} AND metric = 'node_uname_info' AND attributes['nodename'] IN (${texts}))`,
+      parameters: {},
+    },
+    ...scope,
+  });
+  const uname = cells.filter(({ metric }) => metric === 'node_uname_info');
+  const steps = [...Map.groupBy(cells, ({ bucketMs }) => bucketMs)]
+    .toSorted(([one], [other]) => one - other)
+    .flatMap(([atMs, inStep]) => {
+      const own = groupedByHost([...inStep, ...uname]).get(host.id);
+      return own === undefined ? [] : [{ atMs, figures: hostFigures(own.cells) }];
+    });
+  const series = names
+    .flatMap((name) => lines[name])
+    .map(([name, unit, read]) => ({
+      name,
+      labels: { host: host.id },
+      unit,
+      points: steps.map(({ atMs, figures }): [number, number | null] => [atMs, read(figures)]),
+    }))
+    .filter(({ points }) => points.some(([, value]) => value !== null));
+  return { series, stepMs };
+};

@@ -1,0 +1,153 @@
+/** Which hosts were there lately, and when each of their signals came last. */
+
+import type { Attributes } from '../../queries/attributes.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { resourcesOf } from '../../queries/resources.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { hostSeenSinceMs } from './known-series.ts';
+import { hostSignMetrics } from './names.ts';
+
+/** Series or records of a host that came lately. */
+export interface HostTrace {
+  readonly resource: Attributes;
+  readonly resourceId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether it sends metrics of hosts. */
+  readonly hasMetrics: boolean;
+  /** Last metric point, where it was asked for. */
+  readonly lastMs: number | undefined;
+  readonly intervalMs: number | undefined;
+}
+
+const mostHosts = 20_000;
+/** A point is looked for in what was received from so long before the range on: senders' clocks may run ahead. */
+const aheadNs = 2n * 3_600_000_000_000n;
+const labelNames = ['instance', 'nodename', 'node'] as const;
+
+interface SeriesRow {
+  readonly resource: string;
+  readonly labels: readonly string[];
+  readonly last: string;
+  readonly points: string;
+  readonly first: string;
+}
+
+/** Resources and scraped instances. */
+export interface Senders {
+  readonly resourceIds: readonly string[];
+  readonly instances: readonly string[];
+}
+
+const seenSince = ({ from }: Range): string => String(hostSeenSinceMs(Number(from / 1_000_000n)));
+
+/** Hosts with metrics in the range, and the last point of each, but for senders that are known to be there: a day of points is much to read. */
+export const readMetricSigns = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  known: Senders,
+): Promise<HostTrace[]> => {
+  const metrics = hostSignMetrics.map(quote).join(', ');
+  const others = [
+    ...(known.resourceIds.length === 0 ? [] : [`series.resource_id NOT IN (${known.resourceIds.join(', ')})`]),
+    ...(known.instances.length === 0
+      ? []
+      : [`series.attributes['instance'] NOT IN (${known.instances.map(quote).join(', ')})`]),
+  ].map((condition) => ` AND ${condition}`);
+  const seen = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${others.join('')}`;
+  const rows = await reading.columns.query<SeriesRow>(
+    `SELECT toString(resource) AS resource, labels, toString(max(newest)) AS last, toString(argMax(points, newest)) AS points, toString(argMax(oldest, newest)) AS first
+    FROM (
+      SELECT series_id, max(toUnixTimestamp64Milli(samples.timestamp)) AS newest, min(toUnixTimestamp64Milli(samples.timestamp)) AS oldest, count() AS points
+      FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${metrics})
+        AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+        AND received_at >= fromUnixTimestamp64Nano({from:Int64} - ${aheadNs}, 'UTC')
+        AND series_id IN (SELECT series_id FROM (
+          SELECT min(series_id) AS series_id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)}
+          GROUP BY metric, resource_id, attributes['instance']))
+      GROUP BY series_id) AS points
+    INNER JOIN (
+      SELECT series_id, any(series.resource_id) AS resource, any([${labelNames.map((name) => `series.attributes[${quote(name)}]`).join(', ')}]) AS labels
+      FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)} GROUP BY series_id) AS known
+    USING (series_id) GROUP BY resource, labels LIMIT ${mostHosts}`,
+    { from: String(range.from), to: String(range.to), seen: seenSince(range), ...projectScopeValues(scope) },
+  );
+  const resources = await resourcesOf(
+    reading.columns,
+    rows.map(({ resource }) => resource),
+  );
+  return rows.map(({ resource, labels, last, first, points }) => ({
+    resource: resources.get(resource)?.attributes ?? {},
+    resourceId: resource,
+    labels: Object.fromEntries(
+      labelNames.map((name, index) => [name, labels[index] ?? '']).filter(([, value]) => value !== ''),
+    ),
+    hasMetrics: true,
+    lastMs: Number(last),
+    intervalMs: Number(points) > 1 ? (Number(last) - Number(first)) / (Number(points) - 1) : undefined,
+  }));
+};
+
+interface EntityRow {
+  readonly resource: string;
+}
+
+/** Hosts that any resource named in the range, a resource of each; those of containers speak of the container. */
+export const readNamedHosts = async (reading: Reading, range: Range): Promise<HostTrace[]> => {
+  const rows = await reading.columns.query<EntityRow>(
+    `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
+    WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')
+    GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${mostHosts}`,
+    { seen: seenSince(range) },
+  );
+  const resources = await resourcesOf(
+    reading.columns,
+    rows.map(({ resource }) => resource),
+  );
+  return rows.flatMap(({ resource }) => {
+    const attributes = resources.get(resource)?.attributes ?? {};
+    const isContained = ['container.id', 'k8s.pod.uid', 'k8s.pod.name', 'k8s.container.name'].some(
+      (key) => key in attributes,
+    );
+    if (isContained) return [];
+    return [
+      {
+        resource: attributes,
+        resourceId: resource,
+        labels: {},
+        hasMetrics: false,
+        lastMs: undefined,
+        intervalMs: undefined,
+      },
+    ];
+  });
+};
+
+interface LastRow {
+  readonly host: string;
+  readonly last: string;
+}
+
+/** When the last record of a signal came from each of these hosts (`host.id` or `host.name`); without those that sent none. */
+export const readLastRecords = async (
+  reading: Reading,
+  table: 'logs' | 'spans',
+  hosts: readonly string[],
+  range: Range,
+  scope: ProjectScope,
+): Promise<ReadonlyMap<string, number>> => {
+  if (hosts.length === 0) return new Map();
+  const ids = `SELECT resource_id, id AS host FROM entities WHERE tenant_id = {tenant:String} AND kind = 'host' AND id IN ({hosts:Array(String)})`;
+  const rows = await reading.columns.query<LastRow>(
+    `SELECT host, toString(max(newest)) AS last FROM (
+      SELECT resource_id, max(toUnixTimestamp64Milli(${table}.timestamp)) AS newest FROM ${table}
+      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${ids}))
+        AND ${table}.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')${projectScopeCondition(scope)}
+      GROUP BY resource_id) AS records
+    INNER JOIN (${ids}) AS hosts USING (resource_id) GROUP BY host`,
+    { from: String(range.from), to: String(range.to), hosts: [...hosts], ...projectScopeValues(scope) },
+  );
+  return new Map(rows.map(({ host, last }) => [host, Number(last)]));
+};

@@ -1,0 +1,144 @@
+/** Lists of things as they are at the end of a range: searched, sorted and paged, with a cursor that holds the range. */
+import { z } from 'zod';
+import { cursorParameter, decodeCursor, encodeCursor, integer, someText } from '../../queries/cursor.ts';
+import { invalid } from '../../queries/errors.ts';
+import { type ProjectScope, projectScopeParameters } from '../../queries/project-scope.ts';
+import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Incompleteness } from '../../queries/result.ts';
+import { type Position, positionIn, positionPart, sortedPage } from '../../queries/sorted-page.ts';
+import { formatTime } from '../../queries/time.ts';
+
+/** What a thing is sorted by; `null` stands last in either order. */
+export type SortKey = string | number | null;
+export type Sorts<Item> = Readonly<Record<string, (item: Item) => SortKey>>;
+
+/** Query parameters of such a list, which can be sorted by these names; the first is the default. */
+export const listParameters = <Name extends string>(names: readonly [Name, ...Name[]]) => ({
+  ...rangeParameters,
+  cursor: cursorParameter,
+  ...projectScopeParameters,
+  search: z.string().max(512).optional().describe('A part of the name or of what else identifies it, in any case'),
+  sort: z.enum(names).default(names[0] as never),
+  order: z.enum(['ascending', 'descending']).optional().describe('Default: names ascending, figures descending'),
+});
+
+export interface ListQuery {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly scope?: 'account' | undefined;
+  readonly search?: string | undefined;
+  readonly sort: string;
+  readonly order?: 'ascending' | 'descending' | undefined;
+}
+
+/** The form of the answer. */
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({
+    from: z.string(),
+    to: z.string().describe('The figures are those of this time'),
+    items: z.array(item),
+    nextCursor: z.string().nullable(),
+    partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+  });
+
+interface Page {
+  readonly range: Range;
+  readonly after: Position | undefined;
+}
+
+/** Range and place of the page that is asked for; checks the entitlement to metrics and their retention. */
+export const pageAsked = (kind: string, query: ListQuery, reading: Reading): Page => {
+  const { nowMs } = reading;
+  if (query.cursor === undefined)
+    return { range: rangeOf(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
+  const [from = '', to = '', position = ''] = decodeCursor(kind, query.cursor, [integer, integer, someText]);
+  const range = { from: BigInt(from), to: BigInt(to) };
+  refuseBeyondRetention(range, { caller: reading, signal: 'metrics', nowMs, wasListed: true });
+  return { range, after: positionIn(position) };
+};
+
+/** What a list asks of its things: for each parameter that chooses, what it is compared with. */
+export type Filters<Item, Query> = { readonly [Name in keyof Query]?: (item: Item) => string | null };
+
+/** Whether a thing has what is asked for; a parameter that is not given is no condition. */
+export const matching =
+  <Item, Query extends object>(query: Query, filters: Filters<Item, Query>): ((item: Item) => boolean) =>
+  (item) =>
+    (Object.keys(filters) as (keyof Query)[]).every((name) => {
+      const asked = query[name];
+      return asked === undefined || asked === filters[name]?.(item);
+    });
+
+interface Listing<Item> {
+  readonly sorts: Sorts<Item>;
+  readonly id: (item: Item) => string;
+  /** What is searched. */
+  readonly texts: (item: Item) => readonly (string | null | undefined)[];
+}
+
+interface Found<Item> {
+  readonly items: readonly Item[];
+  readonly isCut: boolean;
+}
+
+/** Reads the things of the range that is asked for, chooses among them, and answers one page. */
+export const listPage = async <Item, Query extends ListQuery>(
+  kind: string,
+  query: Query,
+  reading: Reading,
+  {
+    read,
+    filters,
+    ...listing
+  }: Listing<Item> & {
+    readonly read: (reading: Reading, range: Range, scope: ProjectScope) => Promise<Found<Item>>;
+    readonly filters: Filters<Item, Query>;
+  },
+) => {
+  const page = pageAsked(kind, query, reading);
+  const found = await read(reading, page.range, query);
+  return pageOf(kind, query, page, { ...found, items: found.items.filter(matching(query, filters)) }, listing);
+};
+
+/** One page of these things, of which `isCut` says whether more than can be read are there. */
+export const pageOf = <Item>(
+  kind: string,
+  query: ListQuery,
+  page: Page,
+  found: Found<Item>,
+  { sorts, id, texts }: Listing<Item>,
+) => {
+  const keyOf = sorts[query.sort];
+  if (keyOf === undefined) throw invalid('sort', `must be one of ${Object.keys(sorts).join(', ')}`);
+  const wanted = query.search?.toLowerCase() ?? '';
+  const items = found.items.filter(
+    (item) => wanted === '' || texts(item).some((text) => text?.toLowerCase().includes(wanted)),
+  );
+  const isText = items.some((item) => typeof keyOf(item) === 'string');
+  const { shown, last } = sortedPage(
+    items,
+    {
+      ...{ nameOf: id, sortedBy: (item) => keyOf(item) ?? undefined },
+      direction: query.order ?? (isText ? 'ascending' : 'descending'),
+    },
+    { limit: query.limit, after: page.after },
+  );
+  return {
+    from: formatTime(page.range.from),
+    to: formatTime(page.range.to),
+    items: [...shown],
+    nextCursor: last === undefined ? null : encodeCursor(kind, [page.range.from, page.range.to, positionPart(last)]),
+    partial: found.isCut
+      ? [
+          {
+            code: 'rows' as const,
+            message: 'there are more series than one answer can hold: ask for one project, or for a filter',
+          },
+        ]
+      : [],
+  };
+};

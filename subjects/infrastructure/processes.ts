@@ -1,0 +1,118 @@
+/** Processes by what they use. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { Known } from '../../queries/unknown.ts';
+import { type Cell, readCells } from './cells.ts';
+import {
+  type CellsByMetric,
+  countersOf,
+  figureOf,
+  KnownText,
+  metricsOf,
+  missing,
+  type Source,
+  textOf,
+} from './figures.ts';
+import { hostIdentityOf, hostKeys, nodeNamesOf } from './host-identity.ts';
+import { recent } from './hosts.ts';
+import { processSources } from './names.ts';
+
+export const Process = z.strictObject({
+  id: z.string().describe('Host and process id; of scraped processes job and instance'),
+  pid: KnownText,
+  parentPid: KnownText,
+  name: KnownText,
+  command: KnownText.describe('Command line, else command'),
+  owner: KnownText,
+  host: KnownText,
+  service: KnownText,
+  cpuCores: Known.describe('Processors in use'),
+  memory: Known.describe('Bytes in physical memory'),
+  virtualMemory: Known.describe('Bytes'),
+  threads: Known,
+  openFiles: Known,
+  read: Known.describe('Bytes a second'),
+  write: Known.describe('Bytes a second'),
+  lastSeen: z.string(),
+});
+export type Process = z.output<typeof Process>;
+
+const labels = ['direction', 'disk.io.direction', 'instance', 'job', 'nodename'];
+const metrics = [...metricsOf(processSources), 'node_uname_info'];
+const counters = countersOf(processSources);
+const by = "the collector's hostmetrics receiver with the scraper process sends it";
+const detected = 'the sender does not say';
+
+/** Processes that sent points in the last minutes of a range. */
+export const readProcesses = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
+  const { cells: all, isCut } = await readCells(reading, {
+    ...{ metrics, counters, labels, range: recent(range) },
+    ...scope,
+  });
+  const names = nodeNamesOf(all);
+  const cells = all.filter(({ metric }) => metric !== 'node_uname_info');
+  const identified = cells.map((cell) => ({ cell, identity: hostIdentityOf(cell.resource, cell.labels, names) }));
+  const keyOf = hostKeys(identified.map(({ identity }) => identity));
+  const processes = Map.groupBy(identified, ({ cell, identity }) => idOf(cell, keyOf(identity)));
+  return {
+    isCut,
+    items: [...processes].map(([id, own]) =>
+      processOf(
+        id,
+        keyOf(own[0]?.identity ?? { id: undefined, name: undefined }),
+        own.map(({ cell }) => cell),
+      ),
+    ),
+  };
+};
+
+/** A process of a host; without its number the program that sent, which is one. */
+const idOf = ({ resource, labels: own, resourceId }: Cell, host: string): string => {
+  const pid = resource['process.pid'];
+  if (pid !== undefined) return `${host}/${pid}`;
+  if (own['instance'] !== undefined) return `${own['job'] ?? ''}/${own['instance']}`;
+  return `${resource['service.name'] ?? ''}/${resource['service.instance.id'] ?? resourceId}`;
+};
+
+const processOf = (id: string, host: string, all: readonly Cell[]): Process => {
+  // A process id is given again: what came last counts.
+  const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
+  const own = all.filter(({ resourceId }) => resourceId === newest.resourceId);
+  const cells: CellsByMetric = Map.groupBy(own, ({ metric }) => metric);
+  const { resource, labels: given } = newest;
+  const attribute = (...keys: readonly string[]) =>
+    textOf(
+      keys.map((key) => resource[key]).find((value) => value !== undefined),
+      detected,
+    );
+  const told = (sources: readonly Source[]): Known =>
+    figureOf(cells, sources, missing(cells, sources, `no such metric came in the last 10 minutes: ${by}`));
+  return {
+    id,
+    pid: attribute('process.pid'),
+    parentPid: attribute('process.parent_pid'),
+    name: textOf(
+      resource['process.executable.name'] ?? resource['process.command'] ?? resource['service.name'] ?? given['job'],
+      detected,
+    ),
+    command: attribute('process.command_line', 'process.command'),
+    owner: attribute('process.owner'),
+    host: textOf(host, detected),
+    service: textOf(resource['service.name'] ?? given['job'], 'no service.name came with it'),
+    cpuCores: told(processSources.cpu),
+    memory: told(processSources.memory),
+    virtualMemory: told(processSources.virtual),
+    threads: told(processSources.threads),
+    openFiles: told(processSources.files),
+    read: told(processSources.read),
+    write: told(processSources.write),
+    lastSeen: formatTime(BigInt(newest.atMs) * 1_000_000n),
+  };
+};

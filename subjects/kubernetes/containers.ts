@@ -1,0 +1,232 @@
+/** Containers of pods: use against request and limit, how they ended, and whether memory ran out. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { type Known, Known as KnownSchema, unknown } from '../../queries/unknown.ts';
+import type { CellQuery } from '../infrastructure/cell-points.ts';
+import {
+  type CellsByMetric,
+  figure,
+  figureOf,
+  KnownText,
+  metricsOf,
+  missing,
+  ratioOf,
+  textOf,
+  totalOf,
+} from '../infrastructure/figures.ts';
+import { countNodeMemoryEvents } from './events.ts';
+import { containerSources, oomCounters } from './names.ts';
+import {
+  attributeOf,
+  type ContainerParts,
+  chosenLabel,
+  type PlacedCell,
+  type PodParts,
+  podKeys,
+  podsOf,
+  readPlaced,
+  readPlacedOf,
+} from './objects.ts';
+import { OomVerdict, oomVerdict } from './oom.ts';
+
+const Use = z.strictObject({
+  used: KnownSchema,
+  request: KnownSchema,
+  limit: KnownSchema,
+  ofRequest: KnownSchema.describe('Use as a share of the request'),
+  ofLimit: KnownSchema.describe('Use as a share of the limit'),
+});
+
+export const Container = z.strictObject({
+  id: z.string().describe('Pod and name'),
+  name: z.string(),
+  cluster: KnownText,
+  namespace: KnownText,
+  pod: KnownText,
+  podUid: KnownText,
+  node: KnownText,
+  image: KnownText,
+  state: KnownText.describe('running, waiting or terminated'),
+  reason: KnownText.describe('Why it waits or has ended'),
+  ready: z.strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() }),
+  restarts: KnownSchema,
+  lastTermination: z.strictObject({ reason: KnownText, exitCode: KnownSchema }),
+  cpu: Use.describe('Processors'),
+  throttled: KnownSchema.describe('Share of its periods in which it had to wait for its CPU limit'),
+  memory: Use.describe('Bytes; use is the working set'),
+  oom: OomVerdict,
+  lastSeen: z.string(),
+});
+export type Container = z.output<typeof Container>;
+
+export const containerMetrics = metricsOf(containerSources);
+
+/** What happened to containers in a range, by pod and name. */
+interface Happened {
+  readonly kills: ReadonlyMap<string, number>;
+  readonly peaks: ReadonlyMap<string, number>;
+  /** Events by node, or why they were not read. */
+  readonly nodeEvents: ReadonlyMap<string, number> | undefined;
+}
+
+export const containerKey = (pod: string, name: string): string => `${pod}/${name}`;
+
+/** Containers at the end of a range, or those of one pod. */
+export const readContainers = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+): Promise<{ readonly items: Container[]; readonly isCut: boolean }> => {
+  const { cells, isCut } = await readPlaced(reading, range, scope, containerMetrics);
+  const pods = podsOf(cells);
+  const happened = await readHappened(reading, range, scope, podKeys(cells));
+  const told = toldOf(cells);
+  return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, told)) };
+};
+
+/** What happened in the whole range, to these series alone where some are given: kills that cgroups counted, most memory used, and events of nodes. */
+export const readHappened = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  keyOf: (place: PlacedCell['place']) => string,
+  series?: CellQuery['series'],
+): Promise<Happened> => {
+  const memory = containerSources.memory.map(({ metric }) => metric);
+  const [cells, nodeEvents] = await Promise.all([
+    readPlacedOf(reading, range, scope, [...oomCounters, ...memory], series),
+    reading.plan.entitlements.includes('logs') ? countNodeMemoryEvents(reading, range, scope) : undefined,
+  ]);
+  const kills = new Map<string, number>();
+  const peaks = new Map<string, number>();
+  for (const { metric, place, increase, peak } of cells) {
+    if (place.container === '' || place.container === 'POD') continue;
+    const key = containerKey(keyOf(place), place.container);
+    if (oomCounters.includes(metric)) kills.set(key, (kills.get(key) ?? 0) + increase);
+    // Several senders tell of the same memory: the first source that the figures take counts.
+    else if (metric === memory[0] || !peaks.has(key)) peaks.set(key, Math.max(peaks.get(key) ?? 0, peak));
+  }
+  return { kills, peaks, nodeEvents };
+};
+
+/** Which facts any container of these series is told of: a request that one lacks is then one that is not set. */
+export const toldOf = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
+  new Set(cells.map(({ metric }) => metric));
+
+const unsaid = 'no sender says';
+const cluster = 'the k8s_cluster receiver or kube-state-metrics tells it';
+const notTold = (what: string, by: string): string => `no ${what} came in the last 10 minutes: ${by}`;
+
+const useOf = (cells: CellsByMetric, told: ReadonlySet<string>, kind: 'cpu' | 'memory'): z.output<typeof Use> => {
+  const bound = (name: 'Request' | 'Limit'): Known => {
+    const sources = containerSources[`${kind}${name}`];
+    const isTold = sources.some(({ metric }) => told.has(metric));
+    return figureOf(
+      cells,
+      sources,
+      isTold ? `no ${name.toLowerCase()} is set` : notTold(`${kind} ${name.toLowerCase()}`, cluster),
+    );
+  };
+  const sources = containerSources[kind];
+  const used = figureOf(
+    cells,
+    sources,
+    missing(cells, sources, notTold(`${kind} use`, 'the kubeletstats receiver or cAdvisor tells it')),
+  );
+  const [request, limit] = [bound('Request'), bound('Limit')];
+  return { used, request, limit, ofRequest: ratioOf(used, request), ofLimit: ratioOf(used, limit) };
+};
+
+const throttledOf = (cells: CellsByMetric): Known => {
+  const periods = totalOf(cells, containerSources.periods);
+  const throttled = totalOf(cells, containerSources.throttledPeriods);
+  if (periods === undefined || throttled === undefined)
+    return unknown(
+      notTold('CPU periods', 'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver tells them'),
+    );
+  return periods > 0 ? figure(throttled / periods, '') : unknown('it has no CPU limit, or did not run');
+};
+
+/** Containers of a pod. */
+export const containersOf = (pod: PodParts, happened: Happened, told: ReadonlySet<string>): Container[] =>
+  pod.containers.map((parts) => containerOf(pod, parts, happened, told));
+
+const containerOf = (
+  { key, place }: PodParts,
+  { name, cells }: ContainerParts,
+  { kills, peaks, nodeEvents }: Happened,
+  told: ReadonlySet<string>,
+): Container => {
+  const id = containerKey(key, name);
+  const ready = totalOf(cells, containerSources.ready);
+  const restarts = figureOf(cells, containerSources.restarts, notTold('restarts', cluster));
+  const lastReason =
+    attributeOf(cells, 'k8s.container.status.last_terminated_reason') ??
+    chosenLabel(cells, containerSources.lastReason, ['reason']);
+  const exitCode = totalOf(cells, containerSources.exitCode);
+  const currentReason = chosenLabel(cells, containerSources.statusReason, ['k8s.container.status.reason', 'reason']);
+  const memory = useOf(cells, told, 'memory');
+  const peak = peaks.get(id);
+  const countsKills = kills.has(id);
+  const noEnd =
+    restarts.value === 0
+      ? 'it has not ended yet'
+      : notTold(
+          'reason',
+          'the resource attribute k8s.container.status.last_terminated_reason of the k8s_cluster receiver is off by default; kube-state-metrics tells it too',
+        );
+  return {
+    ...{ id, name },
+    cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
+    namespace: textOf(place.namespace, unsaid),
+    pod: textOf(place.pod, unsaid),
+    podUid: textOf(place.podUid, unsaid),
+    node: textOf(place.node, unsaid),
+    image: textOf(imageOf(cells), unsaid),
+    state: textOf(
+      chosenLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
+        (ready === 1 ? 'running' : undefined),
+      notTold('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
+    ),
+    reason: textOf(currentReason, notTold('reason', 'it runs, or nobody tells why it does not')),
+    ready:
+      ready === undefined ? { value: null, reason: notTold('readiness', cluster) } : { value: ready > 0, reason: null },
+    restarts,
+    lastTermination: {
+      reason: textOf(lastReason, noEnd),
+      exitCode: figure(
+        exitCode,
+        'only kube-state-metrics tells it (kube_pod_container_status_last_terminated_exitcode)',
+      ),
+    },
+    cpu: useOf(cells, told, 'cpu'),
+    throttled: throttledOf(cells),
+    memory,
+    oom: oomVerdict({
+      lastReason: lastReason === undefined ? undefined : String(lastReason),
+      exitCode,
+      currentReason,
+      restarts: restarts.value ?? undefined,
+      cgroupKills: countsKills ? kills.get(id) : undefined,
+      nodeEvents: nodeEvents === undefined || place.node === '' ? undefined : (nodeEvents.get(place.node) ?? 0),
+      peakShare:
+        peak === undefined || memory.limit.value === null || memory.limit.value === 0
+          ? undefined
+          : peak / memory.limit.value,
+    }),
+    lastSeen: formatTime(
+      BigInt([...cells.values()].flat().reduce((last, { atMs }) => Math.max(last, atMs), 0)) * 1_000_000n,
+    ),
+  };
+};
+
+const imageOf = (cells: CellsByMetric): string | undefined => {
+  const name = attributeOf(cells, 'container.image.name');
+  const tag = attributeOf(cells, 'container.image.tag', 'container.image.tags');
+  if (name === undefined) return undefined;
+  const [first] = [tag].flat();
+  return first === undefined ? String(name) : `${name}:${first}`;
+};

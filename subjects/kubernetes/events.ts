@@ -1,0 +1,227 @@
+/**
+ * Events of clusters, which come as log records in two forms: the collector's `k8sobjects` receiver sends the whole object as the body (watched ones
+ * inside of `object`, pulled ones as they are, of either API version), and its `k8s_events` receiver sends the message, with the rest in attributes of
+ * record and resource.
+ */
+import { z } from 'zod';
+import { requireEntitlement } from '../../queries/entitlement.ts';
+import { type FoundLog, type LogPosition, readLogsOfRange, readPage } from '../../queries/logs/record.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { rangeValues, withinRange } from '../../queries/records.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
+
+export const KubernetesEvent = z.strictObject({
+  id: z.string().describe('Id of the log record that told of it'),
+  timestamp: z.string().describe('When it was told'),
+  eventTime: z.string().nullable().describe('When it happened last, as the cluster writes it'),
+  type: z.string().nullable().describe('Normal or Warning'),
+  reason: z.string().nullable(),
+  message: z.string(),
+  count: z.int().nullable().describe('How often it happened so far'),
+  action: z.string().nullable().describe('What was done; of watched events ADDED, MODIFIED or DELETED'),
+  cluster: z.string().nullable(),
+  namespace: z.string().nullable(),
+  node: z.string().nullable().describe('Where it happened'),
+  source: z.string().nullable().describe('What told of it in the cluster'),
+  object: z.strictObject({
+    kind: z.string().nullable(),
+    name: z.string().nullable(),
+    uid: z.string().nullable(),
+    fieldPath: z.string().nullable(),
+  }),
+});
+export type KubernetesEvent = z.output<typeof KubernetesEvent>;
+
+export const eventParameters = {
+  namespace: z.string().max(256).optional(),
+  kind: z.string().max(256).optional().describe('Of the object, such as Pod'),
+  name: z.string().max(512).optional().describe('Of the object'),
+  uid: z.string().max(256).optional().describe('Of the object'),
+  reason: z.string().max(256).optional().describe('Such as BackOff'),
+  type: z.enum(['Normal', 'Warning']).optional(),
+};
+
+export interface EventFilter extends ProjectScope {
+  readonly namespace?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly name?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly type?: 'Normal' | 'Warning' | undefined;
+}
+
+const resourcesWith = (condition: string): string =>
+  `logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
+const inBody = attributeEquals("'k8s.resource.name'", "'events'");
+const inAttributes = resourcesWith(
+  "(attributes['k8s.object.kind'] != '' OR mapContains(attributes, 'k8s.event.source'))",
+);
+/** A collector tells that a pull is over in a record of its own. */
+const isEvent = `((${inBody} AND JSONExtractString(body, 'type') != 'PullEnd') OR (${inAttributes} AND attributes['k8s.event.uid'] != ''))`;
+
+/** A field of the event in the body, whether the object is wrapped or not. */
+const bodyField = (...path: readonly string[]): string => {
+  const names = path.map((name) => `'${name}'`).join(', ');
+  return `coalesce(nullIf(JSONExtractString(body, 'object', ${names}), ''), JSONExtractString(body, ${names}))`;
+};
+const objectField = (name: string): string =>
+  `coalesce(nullIf(${bodyField('involvedObject', name)}, ''), ${bodyField('regarding', name)})`;
+
+// Of a watched object, `type` beside it says what was done to it.
+const typeInBody =
+  "if(JSONHas(body, 'object'), JSONExtractString(body, 'object', 'type'), JSONExtractString(body, 'type'))";
+
+/** SQL of each filter in either form. */
+const filters: Readonly<
+  Record<Exclude<keyof EventFilter, keyof ProjectScope>, readonly [body: string, attributes: string]>
+> = {
+  namespace: [
+    `coalesce(nullIf(${objectField('namespace')}, ''), ${bodyField('metadata', 'namespace')}) = {namespace:String}`,
+    `(attributes['k8s.namespace.name'] = {namespace:String} OR ${resourcesWith("attributes['k8s.namespace.name'] = {namespace:String}")})`,
+  ],
+  kind: [`${objectField('kind')} = {kind:String}`, resourcesWith("attributes['k8s.object.kind'] = {kind:String}")],
+  name: [`${objectField('name')} = {name:String}`, resourcesWith("attributes['k8s.object.name'] = {name:String}")],
+  uid: [`${objectField('uid')} = {uid:String}`, resourcesWith("attributes['k8s.object.uid'] = {uid:String}")],
+  reason: [`${bodyField('reason')} = {reason:String}`, "attributes['k8s.event.reason'] = {reason:String}"],
+  type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
+};
+/** Values whose words are those of the body, since JSON escapes nothing of them. */
+const standsAsItIs = /^[ !#-[\]-~]*[0-9A-Za-z][ !#-[\]-~]*$/;
+const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
+
+const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<string, string> } => {
+  const asked = Object.entries(filters).flatMap(([name, [body, attributes]]) => {
+    const value = filter[name as keyof typeof filters];
+    if (value === undefined) return [];
+    const sql = `if(body_type = 'j', ${body}, ${attributes})`;
+    // A body without the words of the value is not read as JSON.
+    const hasWords = wordy.has(name) && standsAsItIs.test(value);
+    return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
+  });
+  return {
+    sql: [withinRange('logs'), isEvent, ...asked.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
+    parameters: {
+      ...Object.fromEntries(asked.map(({ name, value }) => [name, value])),
+      ...projectScopeValues(filter),
+    },
+  };
+};
+
+/** A page of events, newest first. Checks the entitlement to logs. */
+export const readEvents = async (
+  reading: Reading,
+  range: Range,
+  filter: EventFilter,
+  { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
+): Promise<{ readonly items: KubernetesEvent[]; readonly more: LogPosition | undefined }> => {
+  requireEntitlement(reading, 'logs');
+  const { sql, parameters } = conditionOf(filter);
+  const page = await readPage(reading.columns, sql, { ...parameters, ...rangeValues(range) }, { limit, after, range });
+  return { items: page.found.map(eventOf), more: page.more };
+};
+
+/** Reasons by which nodes tell that memory ran out: of the node problem detector, and of the kubelet. */
+const memoryReasons = ['OOMKilling', 'SystemOOM'] as const;
+const mostNodeEvents = 2000;
+const memoryReasonsList = memoryReasons.map(quote).join(', ');
+/** By their words first, of which there are indexes: few bodies are then read as JSON. */
+const isOfMemory = `(${memoryReasons.map((reason) => `${bodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quote(reason))}`).join(' OR ')})
+  AND if(body_type = 'j', ${bodyField('reason')}, attributes['k8s.event.reason']) IN (${memoryReasonsList})`;
+
+/** How often each node told in a range that memory ran out. */
+export const countNodeMemoryEvents = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+): Promise<ReadonlyMap<string, number>> => {
+  const counts = new Map<string, number>();
+  const { sql, parameters } = conditionOf({ projectId: scope.projectId, scope: scope.scope });
+  const found = await readLogsOfRange(
+    reading.columns,
+    `${sql} AND ${isOfMemory}`,
+    { ...parameters, ...rangeValues(range) },
+    { limit: mostNodeEvents, range },
+  );
+  for (const { object, node } of found.map(eventOf)) {
+    const name = object.kind === 'Node' ? object.name : node;
+    if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+};
+
+const textOf = (...values: readonly unknown[]): string | null => {
+  const found = values.find((value) => typeof value === 'string' && value !== '');
+  return found === undefined ? null : String(found);
+};
+const numberOf = (...values: readonly unknown[]): number | null => {
+  const found = values.map(Number).find((value) => Number.isInteger(value) && value > 0);
+  return found ?? null;
+};
+
+type Tree = Readonly<Record<string, unknown>>;
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
+const treeOf = (value: unknown): Tree => (isTree(value) ? value : {});
+
+/** An event from a record of either form. */
+export const eventOf = (found: Pick<FoundLog, 'record' | 'severityText'>): KubernetesEvent =>
+  isTree(found.record.body) ? ofBody(found.record, found.record.body) : ofAttributes(found);
+
+const ofBody = ({ id, timestamp, resource }: FoundLog['record'], body: Tree): KubernetesEvent => {
+  const isWatched = isTree(body['object']);
+  const event = isWatched ? treeOf(body['object']) : body;
+  const metadata = treeOf(event['metadata']);
+  const object = treeOf(event['involvedObject'] ?? event['regarding']);
+  const series = treeOf(event['series']);
+  const source = treeOf(event['source'] ?? event['deprecatedSource']);
+  return {
+    ...{ id, timestamp },
+    eventTime: textOf(
+      series['lastObservedTime'],
+      event['lastTimestamp'],
+      event['deprecatedLastTimestamp'],
+      event['eventTime'],
+      metadata['creationTimestamp'],
+    ),
+    type: textOf(event['type']),
+    reason: textOf(event['reason']),
+    message: textOf(event['message'], event['note']) ?? '',
+    count: numberOf(series['count'], event['count'], event['deprecatedCount']),
+    action: textOf(event['action'], isWatched ? body['type'] : undefined),
+    cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid']),
+    namespace: textOf(object['namespace'], metadata['namespace'], resource['k8s.namespace.name']),
+    node: textOf(source['host'], resource['k8s.node.name']),
+    source: textOf(source['component'], event['reportingComponent'], event['reportingController']),
+    object: {
+      kind: textOf(object['kind']),
+      name: textOf(object['name']),
+      uid: textOf(object['uid']),
+      fieldPath: textOf(object['fieldPath']),
+    },
+  };
+};
+
+const ofAttributes = ({ record, severityText }: Pick<FoundLog, 'record' | 'severityText'>): KubernetesEvent => {
+  const { id, timestamp, resource, attributes, body, eventName } = record;
+  return {
+    ...{ id, timestamp },
+    eventTime: textOf(attributes['k8s.event.start_time']),
+    type: textOf(severityText),
+    reason: textOf(attributes['k8s.event.reason'], eventName),
+    message: typeof body === 'string' ? body : '',
+    count: numberOf(attributes['k8s.event.count']),
+    action: textOf(attributes['k8s.event.action']),
+    cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid']),
+    namespace: textOf(attributes['k8s.namespace.name'], resource['k8s.namespace.name']),
+    node: textOf(resource['k8s.node.name']),
+    source: textOf(resource['k8s.event.source']),
+    object: {
+      kind: textOf(resource['k8s.object.kind']),
+      name: textOf(resource['k8s.object.name']),
+      uid: textOf(resource['k8s.object.uid']),
+      fieldPath: textOf(resource['k8s.object.fieldpath']),
+    },
+  };
+};

@@ -1,0 +1,211 @@
+/** Pods, containers, nodes and workloads that series speak of, from the attributes of collectors and the labels of kube-state-metrics and cAdvisor. */
+
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { CellQuery } from '../infrastructure/cell-points.ts';
+import { type Cell, readCells } from '../infrastructure/cells.ts';
+import type { CellsByMetric, Source } from '../infrastructure/figures.ts';
+import { valuesOf } from '../infrastructure/figures.ts';
+import { recent } from '../infrastructure/hosts.ts';
+import { kubernetesCounters, kubernetesLabels, oomCounters } from './names.ts';
+
+/** Where in a cluster something is; empty where the sender does not say. */
+export interface Place {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly container: string;
+  readonly node: string;
+}
+
+export interface PlacedCell extends Cell {
+  readonly place: Place;
+}
+
+const textOf = (...values: readonly unknown[]): string => {
+  const found = values.find((value) => value !== undefined && value !== null && value !== '');
+  return found === undefined ? '' : String(found);
+};
+
+/**
+ * Metrics of kube-state-metrics speak of the kind in their names; other labels of place are those of the scraped program itself. Where these took
+ * the names, the metric's own labels lie under `exported_`.
+ */
+const speaksOf = (metric: string) => {
+  const isOfState = metric.startsWith('kube_');
+  return {
+    namespace: !metric.startsWith('kube_node_'),
+    pod: !isOfState || metric.startsWith('kube_pod_'),
+    container: !isOfState || /^kube_pod_(init_)?container_/.test(metric),
+  };
+};
+
+const placeOf = ({ metric, resource, labels }: Cell): Place => {
+  const has = speaksOf(metric);
+  return {
+    cluster: textOf(resource['k8s.cluster.name'], resource['k8s.cluster.uid'], labels['cluster']),
+    namespace: has.namespace
+      ? textOf(labels['exported_namespace'], labels['namespace'], resource['k8s.namespace.name'])
+      : '',
+    pod: has.pod ? textOf(labels['exported_pod'], labels['pod'], labels['pod_name'], resource['k8s.pod.name']) : '',
+    podUid: has.pod ? textOf(labels['uid'], resource['k8s.pod.uid']) : '',
+    container: has.container
+      ? textOf(
+          labels['exported_container'],
+          labels['container'],
+          labels['container_name'],
+          resource['k8s.container.name'],
+        )
+      : '',
+    node: textOf(
+      labels['exported_node'],
+      labels['node'],
+      resource['k8s.node.name'],
+      metric.startsWith('container_') ? labels['instance']?.replace(/:\d+$/, '') : undefined,
+    ),
+  };
+};
+
+/** Cells of a metric this long before the cluster's newest are of things that are no more. */
+const goneMs = 200_000;
+
+/** Cells of these metrics at the end of a range, without those of things that are no more. */
+export const readPlaced = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  metrics: readonly string[],
+): Promise<{ readonly cells: readonly PlacedCell[]; readonly isCut: boolean }> => {
+  const { cells, isCut } = await readCells(reading, {
+    metrics,
+    ...{ counters: kubernetesCounters, labels: kubernetesLabels },
+    range: recent(range),
+    ...scope,
+  });
+  const placed = cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
+  const key = ({ metric, place }: PlacedCell): string => `${metric}\n${place.cluster}`;
+  const newest = new Map<string, number>();
+  for (const cell of placed) newest.set(key(cell), Math.max(newest.get(key(cell)) ?? 0, cell.atMs));
+  return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - goneMs) };
+};
+
+/** Cells of a whole range rather than of its end: for what happened in it, to some series or to all. */
+export const readPlacedOf = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+  metrics: readonly string[],
+  series?: CellQuery['series'],
+): Promise<readonly PlacedCell[]> => {
+  const { cells } = await readCells(reading, {
+    ...(series === undefined ? {} : { series }),
+    ...{ metrics, counters: oomCounters, labels: kubernetesLabels, range },
+    ...scope,
+  });
+  return cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
+};
+
+/** A container of a pod, with what its series say. */
+export interface ContainerParts {
+  readonly name: string;
+  readonly cells: CellsByMetric;
+}
+
+/** A pod with what its series say. */
+export interface PodParts {
+  /** Its uid, else cluster, namespace and name. */
+  readonly key: string;
+  readonly place: Place;
+  readonly cells: CellsByMetric;
+  readonly containers: readonly ContainerParts[];
+  readonly lastMs: number;
+}
+
+const nameKey = ({ cluster, namespace, pod }: Place): string => `${cluster}/${namespace}/${pod}`;
+
+/** The newest uid of each name: cAdvisor names pods without their uids, and a name is given again. */
+const uidsByName = (cells: readonly PlacedCell[]): ReadonlyMap<string, { uid: string; atMs: number }> => {
+  const uids = new Map<string, { uid: string; atMs: number }>();
+  for (const { place, atMs } of cells) {
+    if (place.podUid === '') continue;
+    const found = uids.get(nameKey(place));
+    if (found === undefined || found.atMs < atMs) uids.set(nameKey(place), { uid: place.podUid, atMs });
+  }
+  return uids;
+};
+
+/** A key for the pod of a cell: its uid, else the newest uid of its name, else its name. */
+export const podKeys = (cells: readonly PlacedCell[]): ((place: Place) => string) => {
+  const uids = uidsByName(cells);
+  return (place) => {
+    if (place.podUid !== '') return place.podUid;
+    return uids.get(nameKey(place))?.uid ?? nameKey(place);
+  };
+};
+
+/** Pods by key. */
+export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
+  const keyOf = podKeys(cells);
+  const ofPods = cells.filter(({ place }) => place.pod !== '' || place.podUid !== '');
+  const pods = new Map<string, PodParts>();
+  for (const [key, own] of Map.groupBy(ofPods, ({ place }) => keyOf(place))) {
+    const byContainer = Map.groupBy(own, ({ place }) => place.container);
+    const containers = [...byContainer].filter(([name]) => name !== '' && name !== 'POD');
+    pods.set(key, {
+      key,
+      place: mergedPlace(own),
+      cells: byMetric(own.filter(({ place }) => place.container === '')),
+      containers: containers
+        .map(([name, inContainer]) => ({ name, cells: byMetric(inContainer) }))
+        .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+      lastMs: own.reduce((last, { atMs }) => Math.max(last, atMs), 0),
+    });
+  }
+  return pods;
+};
+
+/** What each sender knows of a place, together. */
+const mergedPlace = (cells: readonly PlacedCell[]): Place => {
+  const first = (field: keyof Place): string => cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
+  return {
+    ...{ cluster: first('cluster'), namespace: first('namespace'), pod: first('pod') },
+    ...{ podUid: first('podUid'), container: '', node: first('node') },
+  };
+};
+
+/** Cells by metric, of each metric those of the resource that was heard last: attributes of a resource change, and a restart makes a new one. */
+export const byMetric = <C extends Cell>(cells: readonly C[]): ReadonlyMap<string, readonly C[]> =>
+  new Map(
+    [...Map.groupBy(cells, ({ metric }) => metric)].map(([metric, own]) => {
+      const newest = own.reduce((one, other) => (other.atMs > one.atMs ? other : one));
+      return [metric, own.filter(({ resourceId }) => resourceId === newest.resourceId)];
+    }),
+  );
+
+/** The label of the cell that is 1, where a metric has one cell for each value that is possible. */
+export const chosenLabel = (
+  cells: CellsByMetric,
+  sources: readonly Source[],
+  labels: readonly string[],
+): string | undefined => {
+  for (const source of sources)
+    for (const { cell, value } of valuesOf(cells, source)) {
+      if (!(value > 0)) continue;
+      for (const label of labels) if (cell.labels[label] !== undefined) return cell.labels[label];
+    }
+  return undefined;
+};
+
+/** The first attribute of a name among resources of cells, those heard last first. */
+export const attributeOf = (cells: CellsByMetric, ...names: readonly string[]): unknown => {
+  let [found, foundMs]: [unknown, number] = [undefined, Number.NEGATIVE_INFINITY];
+  for (const own of cells.values())
+    for (const { resource, atMs } of own) {
+      if (atMs <= foundMs) continue;
+      const name = names.find((each) => resource[each] !== undefined && resource[each] !== '');
+      if (name !== undefined) [found, foundMs] = [resource[name], atMs];
+    }
+  return found;
+};

@@ -1,0 +1,147 @@
+/** Pods: phase, restarts, how their containers ended, where they run and what they belong to. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { formatTime } from '../../queries/time.ts';
+import { Known, known, unknown } from '../../queries/unknown.ts';
+import { figure, KnownText, metricsOf, missing, textOf, totalOf } from '../infrastructure/figures.ts';
+import { containerMetrics } from './containers.ts';
+import { containerSources, phases, podSources } from './names.ts';
+import { attributeOf, chosenLabel, type PodParts, podsOf, readPlaced } from './objects.ts';
+
+const LastTermination = z.strictObject({ container: z.string(), reason: z.string() });
+
+export const Pod = z.strictObject({
+  id: z.string().describe('Its uid, else cluster, namespace and name'),
+  name: KnownText,
+  uid: KnownText,
+  cluster: KnownText,
+  namespace: KnownText,
+  node: KnownText,
+  owner: z.strictObject({
+    kind: KnownText,
+    name: KnownText,
+    isDerived: z.boolean().describe("Whether a Deployment was told by its ReplicaSet's name"),
+  }),
+  phase: KnownText.describe('Pending, Running, Succeeded, Failed or Unknown'),
+  reason: KnownText.describe('Why it is in the phase, such as Evicted'),
+  ready: z
+    .strictObject({ ready: Known, containers: z.int() })
+    .describe('Containers that are ready, and all that are told of'),
+  restarts: Known.describe('Of all its containers'),
+  lastTerminations: z.array(LastTermination).describe('Of containers that ended, why'),
+  cpu: Known.describe('Processors in use'),
+  memory: Known.describe('Bytes in use: the working set'),
+  lastSeen: z.string(),
+});
+export type Pod = z.output<typeof Pod>;
+
+export const podMetrics = [...new Set([...metricsOf(podSources), ...containerMetrics])];
+
+/** Pods at the end of a range. */
+export const readPods = async (
+  reading: Reading,
+  range: Range,
+  scope: ProjectScope,
+): Promise<{ readonly items: Pod[]; readonly isCut: boolean }> => {
+  const { cells, isCut } = await readPlaced(reading, range, scope, podMetrics);
+  return { isCut, items: [...podsOf(cells).values()].map(podOf) };
+};
+
+/** The phase that any sender tells. */
+export const phaseOf = ({ cells }: PodParts): string | undefined => {
+  const told = chosenLabel(cells, podSources.phase, ['k8s.pod.status.phase', 'phase']);
+  if (told !== undefined) return told;
+  const number = totalOf(cells, podSources.phaseNumber);
+  return number === undefined ? undefined : phases[number];
+};
+
+const ownerAttributes = [
+  ['Deployment', 'k8s.deployment.name'],
+  ['StatefulSet', 'k8s.statefulset.name'],
+  ['DaemonSet', 'k8s.daemonset.name'],
+  ['CronJob', 'k8s.cronjob.name'],
+  ['Job', 'k8s.job.name'],
+  ['ReplicaSet', 'k8s.replicaset.name'],
+] as const;
+
+/** Ends of the names that a Deployment gives to its ReplicaSets: letters and digits that spell no words. */
+const hashed = /^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5,10}$/;
+
+/** What a pod belongs to: by attributes that the k8sattributes processor sets, else by kube-state-metrics. */
+export const ownerOf = (pod: PodParts): { kind: string; name: string; isDerived: boolean } | undefined => {
+  const all = new Map([...pod.cells, ...pod.containers.flatMap(({ cells }) => [...cells])]);
+  const told = ownerAttributes.flatMap(([kind, key]) => {
+    const name = attributeOf(all, key);
+    return name === undefined ? [] : [{ kind: kind as string, name: String(name) }];
+  })[0];
+  const owner = (pod.cells.get('kube_pod_owner') ?? [])[0]?.labels;
+  const about = (pod.cells.get('kube_pod_info') ?? [])[0]?.labels;
+  const found =
+    told ??
+    pair(owner?.['owner_kind'], owner?.['owner_name']) ??
+    pair(about?.['created_by_kind'], about?.['created_by_name']);
+  if (found === undefined) return undefined;
+  const deployment = found.kind === 'ReplicaSet' ? hashed.exec(found.name)?.[1] : undefined;
+  return deployment === undefined
+    ? { ...found, isDerived: false }
+    : { kind: 'Deployment', name: deployment, isDerived: true };
+};
+
+const pair = (kind: string | undefined, name: string | undefined) =>
+  kind === undefined || name === undefined || name === '<none>' ? undefined : { kind, name };
+
+const unsaid = 'no sender says';
+const told = (what: string): string =>
+  `no ${what} came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it`;
+
+/** Containers' sum, where the pod itself has no such figure. */
+const usedBy = (pod: PodParts, kind: 'cpu' | 'memory'): Known => {
+  const own = totalOf(pod.cells, podSources[kind]);
+  if (own !== undefined) return known(own);
+  const parts = pod.containers.flatMap(({ cells }) => totalOf(cells, containerSources[kind]) ?? []);
+  if (parts.length > 0) return known(parts.reduce((sum, value) => sum + value, 0));
+  const reason = `no ${kind} use came in the last 10 minutes: the kubeletstats receiver or cAdvisor tells it`;
+  return unknown(missing(pod.cells, podSources[kind], reason));
+};
+
+export const podOf = (pod: PodParts): Pod => {
+  const { place, containers } = pod;
+  const owner = ownerOf(pod);
+  const restarts = containers.flatMap(({ cells }) => totalOf(cells, containerSources.restarts) ?? []);
+  const ready = containers.flatMap(({ cells }) => totalOf(cells, containerSources.ready) ?? []);
+  const ended = containers.flatMap(({ name, cells }) => {
+    const reason =
+      attributeOf(cells, 'k8s.container.status.last_terminated_reason') ??
+      chosenLabel(cells, containerSources.lastReason, ['reason']);
+    return reason === undefined ? [] : [{ container: name, reason: String(reason) }];
+  });
+  const noOwner = 'no sender says: the k8sattributes processor sets it, and kube-state-metrics tells it';
+  return {
+    id: pod.key,
+    name: textOf(place.pod, unsaid),
+    uid: textOf(place.podUid, unsaid),
+    cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
+    namespace: textOf(place.namespace, unsaid),
+    node: textOf(place.node, 'no sender says, or it is not scheduled yet'),
+    owner: {
+      kind: textOf(owner?.kind, noOwner),
+      name: textOf(owner?.name, noOwner),
+      isDerived: owner?.isDerived ?? false,
+    },
+    phase: textOf(phaseOf(pod), told('phase')),
+    reason: textOf(chosenLabel(pod.cells, podSources.reason, ['k8s.pod.status.reason', 'reason']), 'none is told'),
+    ready: {
+      ready: figure(ready.length === 0 ? undefined : ready.filter((value) => value > 0).length, told('readiness')),
+      containers: containers.length,
+    },
+    restarts: figure(
+      restarts.length === 0 ? undefined : restarts.reduce((sum, value) => sum + value, 0),
+      told('restarts'),
+    ),
+    lastTerminations: ended,
+    ...{ cpu: usedBy(pod, 'cpu'), memory: usedBy(pod, 'memory') },
+    lastSeen: formatTime(BigInt(pod.lastMs) * 1_000_000n),
+  };
+};

@@ -1,0 +1,85 @@
+/** What is known of the patterns of some services: which ids survive, and what the others became. */
+
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { type Form, Forms } from './forms.ts';
+import { ANY } from './tokens.ts';
+
+/** Patterns that are looked at; of more, those seen last. */
+const maxPatterns = 50_000;
+
+interface Row extends Form {
+  readonly service: string;
+  readonly structure: number;
+  readonly template: string;
+  readonly first: string;
+}
+
+export interface KnownPattern {
+  readonly id: string;
+  readonly template: string;
+  /** Of it and of those that became aliases of it; epoch milliseconds. */
+  readonly firstSeenMs: number;
+  /** Ids that are aliases of it. */
+  readonly aliases: ReadonlySet<string>;
+}
+
+const keyOf = (service: string, id: string): string => `${id} ${service}`;
+
+export class Catalogue {
+  /** By service and id, every id. */
+  readonly #survivors = new Map<string, string>();
+  readonly #known = new Map<string, { id: string; template: string; firstSeenMs: number; aliases: Set<string> }>();
+  readonly #services = new Map<string, number>();
+
+  constructor(rows: readonly Row[]) {
+    for (const bucket of Map.groupBy(rows, ({ service, structure }) => keyOf(service, String(structure))).values()) {
+      // Where nothing is wide, no pattern covers another.
+      const forms = bucket.some(({ places }) => places.length > 0) ? new Forms(bucket) : undefined;
+      for (const row of bucket) this.#add(row, forms?.resolve(row.id) ?? row.id);
+    }
+  }
+
+  /** The id that an id of a service is read under today. */
+  resolve(service: string, id: string): string {
+    return this.#survivors.get(keyOf(service, id)) ?? id;
+  }
+
+  of(service: string, id: string): KnownPattern | undefined {
+    return this.#known.get(keyOf(service, id));
+  }
+
+  /** When the first pattern of a service was seen; epoch milliseconds. */
+  firstSeenMs(service: string): number | undefined {
+    return this.#services.get(service);
+  }
+
+  #add({ service, id, template, first }: Row, survivor: string): void {
+    const firstMs = Number(first);
+    this.#survivors.set(keyOf(service, id), survivor);
+    this.#services.set(service, Math.min(firstMs, this.#services.get(service) ?? firstMs));
+    const key = keyOf(service, survivor);
+    const known = this.#known.get(key) ?? { id: survivor, template: '', firstSeenMs: firstMs, aliases: new Set() };
+    known.firstSeenMs = Math.min(known.firstSeenMs, firstMs);
+    if (id === survivor) known.template = template;
+    else known.aliases.add(id);
+    this.#known.set(key, known);
+  }
+}
+
+/** The patterns of the named services, of all without. */
+export const catalogueOf = async (columns: TenantColumns, services?: readonly string[]): Promise<Catalogue> => {
+  const ofServices = services === undefined ? '' : ' AND service IN {services:Array(String)}';
+  const rows = await columns.query<Row>(
+    `SELECT service, structure, pattern_id AS id, argMax(template, last_seen) AS template,
+      toString(toUnixTimestamp64Milli(min(first_seen))) AS first, if(wide, places, []) AS places
+    FROM (
+      SELECT *, (service, structure) IN (
+        SELECT service, structure FROM log_patterns WHERE tenant_id = {tenant:String}${ofServices} AND has(places, ${ANY})
+      ) AS wide
+      FROM log_patterns WHERE tenant_id = {tenant:String}${ofServices}
+    )
+    GROUP BY service, structure, id, places ORDER BY max(last_seen) DESC, id, service LIMIT ${maxPatterns}`,
+    services === undefined ? {} : { services },
+  );
+  return new Catalogue(rows);
+};

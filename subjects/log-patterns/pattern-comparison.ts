@@ -1,0 +1,91 @@
+/** The log patterns of two ranges against each other. */
+import { z } from 'zod';
+import type { Range } from '../../queries/range.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { catalogueOf } from './pattern-catalogue.ts';
+import { type CountFilter, countsOf } from './pattern-counts.ts';
+import { PatternTotals } from './patterns.ts';
+
+/** Standard errors by which two shares differ, and how many times one is the other, that make a change. */
+const leastErrors = 4;
+const leastRatio = 1.5;
+
+const Side = z.strictObject({
+  count: z.int(),
+  share: z.number().describe('Of all records of the range that the filters leave, 0 to 1'),
+});
+
+export const ComparedPattern = z.strictObject({
+  id: z.string(),
+  template: z.string().nullable(),
+  services: z.array(z.string()),
+  range: Side,
+  baseline: Side,
+  change: z
+    .enum(['new', 'gone', 'more', 'fewer', 'same'])
+    .nullable()
+    .describe(
+      'new: none in the baseline; gone: none in the range; more, fewer: the shares differ by 4 standard errors and one is 1.5 times the other; null where a range has no records at all',
+    ),
+});
+export type ComparedPattern = z.output<typeof ComparedPattern>;
+
+interface Sides {
+  readonly now: number;
+  readonly before: number;
+}
+
+/**
+ * What became of a pattern with `counts` of `totals` records. Shares are compared, and not counts, so that more traffic is no change: with
+ * p the share of both together, they differ when |p₁ − p₂| ≥ 4 · √(p (1 − p) (1/n₁ + 1/n₂)).
+ */
+export const changeOf = (counts: Sides, totals: Sides): ComparedPattern['change'] => {
+  if (totals.now === 0 || totals.before === 0) return null;
+  if (counts.before === 0) return 'new';
+  if (counts.now === 0) return 'gone';
+  const now = counts.now / totals.now;
+  const before = counts.before / totals.before;
+  const both = (counts.now + counts.before) / (totals.now + totals.before);
+  const error = Math.sqrt(both * (1 - both) * (1 / totals.now + 1 / totals.before));
+  const ratio = Math.max(now, before) / Math.min(now, before);
+  if (Math.abs(now - before) < leastErrors * error || ratio < leastRatio) return 'same';
+  return now > before ? 'more' : 'fewer';
+};
+
+/** Patterns of either range: those whose shares differ most first. */
+export const comparePatterns = async (
+  columns: TenantColumns,
+  { range, baseline }: { readonly range: Range; readonly baseline: Range },
+  filter: CountFilter,
+): Promise<ComparedPattern[]> => {
+  const [catalogue, now, before] = await Promise.all([
+    catalogueOf(columns, filter.service === undefined ? undefined : [filter.service]),
+    countsOf(columns, range, filter),
+    countsOf(columns, baseline, filter),
+  ]);
+  const sides = { now: new PatternTotals(catalogue, new Map()), before: new PatternTotals(catalogue, new Map()) };
+  for (const [side, rows] of [
+    [sides.now, now],
+    [sides.before, before],
+  ] as const)
+    for (const { service, id, count } of rows) {
+      side.of(service, id).count += count;
+      side.count += count;
+    }
+  const totals = { now: sides.now.count, before: sides.before.count };
+  const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
+  const ids = new Set([...sides.now.byId.keys(), ...sides.before.byId.keys()]);
+  const compared = [...ids].map((id): ComparedPattern => {
+    const [one, two] = [sides.now.byId.get(id), sides.before.byId.get(id)];
+    const counts = { now: one?.count ?? 0, before: two?.count ?? 0 };
+    return {
+      ...{ id, template: one?.template ?? two?.template ?? null },
+      services: [...new Set([...(one?.services.keys() ?? []), ...(two?.services.keys() ?? [])])].sort(),
+      range: { count: counts.now, share: share(counts.now, totals.now) },
+      baseline: { count: counts.before, share: share(counts.before, totals.before) },
+      change: changeOf(counts, totals),
+    };
+  });
+  const difference = (each: ComparedPattern): number => Math.abs(each.range.share - each.baseline.share);
+  return compared.sort((one, two) => difference(two) - difference(one) || (one.id < two.id ? -1 : 1));
+};

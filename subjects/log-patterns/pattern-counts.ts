@@ -1,0 +1,164 @@
+/** Counts of log patterns by minute, as they are stored: under the ids that patterns had then. */
+
+import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { SeverityLevel } from '../../schemas/log-patterns.ts';
+import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import { earlierDays } from './pattern-verdicts.ts';
+
+export const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+/** Services and ids of one answer. */
+const maxRows = 200_000;
+
+/** Which counts are asked for. */
+export interface CountFilter {
+  readonly service?: string | undefined;
+  readonly severity?: SeverityLevel | undefined;
+  readonly projectId?: string | undefined;
+  readonly scope?: 'account' | undefined;
+  /** Ids that patterns have or had; all without. */
+  readonly ids?: readonly string[];
+}
+
+/** Whole minutes; the second one belongs to it. */
+interface Minutes {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The minutes that a range touches. */
+const minutesOf = ({ from, to }: Range): Minutes => ({
+  fromMs: Math.floor(Number(from / 1_000_000n) / minuteMs) * minuteMs,
+  toMs: Math.floor(Number(to / 1_000_000n) / minuteMs) * minuteMs,
+});
+
+const within = ({ fromMs, toMs }: Minutes): string =>
+  `minute BETWEEN toDateTime(${Math.max(0, fromMs) / 1000}, 'UTC') AND toDateTime(${Math.max(0, toMs) / 1000}, 'UTC')`;
+
+const conditionOf = (filter: CountFilter): string =>
+  [
+    'tenant_id = {tenant:String}',
+    ...(filter.service === undefined ? [] : ['service = {service:String}']),
+    ...(filter.severity === undefined ? [] : ['severity = {severity:String}']),
+    ...(filter.ids === undefined ? [] : ['pattern_id IN {ids:Array(String)}']),
+  ].join(' AND ') + projectScopeCondition(filter);
+
+const parametersOf = (filter: CountFilter): QueryParameters => ({
+  ...projectScopeValues(filter),
+  ...(filter.service !== undefined && { service: filter.service }),
+  ...(filter.severity !== undefined && { severity: filter.severity }),
+  ...(filter.ids !== undefined && { ids: filter.ids }),
+});
+
+export interface CountRow {
+  readonly service: string;
+  readonly id: string;
+  readonly severity: SeverityLevel;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+const read = async <Row>(columns: TenantColumns, sql: string, filter: CountFilter): Promise<Row[]> =>
+  columns.query<Row>(`${sql} LIMIT ${maxRows}`, parametersOf(filter), { maxResultRows: maxRows });
+
+/** Records of a range by service, id and severity. */
+export const countsOf = async (columns: TenantColumns, range: Range, filter: CountFilter): Promise<CountRow[]> => {
+  const rows = await read<{ service: string; id: string; severity: SeverityLevel; n: string; a: number; z: number }>(
+    columns,
+    `SELECT service, pattern_id AS id, severity, toString(sum(count)) AS n, toUnixTimestamp(min(minute)) AS a,
+      toUnixTimestamp(max(minute)) AS z
+    FROM log_pattern_counts WHERE ${conditionOf(filter)} AND ${within(minutesOf(range))} GROUP BY service, id, severity ORDER BY sum(count) DESC`,
+    filter,
+  );
+  return rows.map(({ service, id, severity, n, a, z }) => ({
+    ...{ service, id, severity, count: Number(n), firstMs: a * 1000, lastMs: z * 1000 },
+  }));
+};
+
+/** Records of a service and id over time. */
+export interface SeriesRow {
+  readonly service: string;
+  readonly id: string;
+  /** By step, of those that have any. */
+  readonly steps: ReadonlyMap<number, number>;
+}
+
+/** Steps of whole minutes, so that a range has at most so many, and one more. */
+export const stepOf = (range: Range, most: number): number => {
+  const { fromMs, toMs } = minutesOf(range);
+  return Math.max(1, Math.ceil((toMs + minuteMs - fromMs) / most / minuteMs)) * minuteMs;
+};
+
+/** Records of some ids by step, each under the time at which it begins. */
+export const seriesOf = async (
+  columns: TenantColumns,
+  range: Range,
+  stepMs: number,
+  filter: CountFilter,
+): Promise<SeriesRow[]> => {
+  const rows = await read<{ service: string; id: string; at: number[]; n: string[] }>(
+    columns,
+    `SELECT service, id, groupArray(at) AS at, groupArray(toString(n)) AS n FROM (
+      SELECT service, pattern_id AS id, intDiv(toUnixTimestamp(minute), ${stepMs / 1000}) AS at, sum(count) AS n
+      FROM log_pattern_counts WHERE ${conditionOf(filter)} AND ${within(minutesOf(range))} GROUP BY service, id, at
+    ) GROUP BY service, id`,
+    filter,
+  );
+  return rows.map(({ service, id, at, n }) => ({
+    ...{ service, id, steps: new Map(at.map((step, index) => [step * stepMs, Number(n[index])])) },
+  }));
+};
+
+/** The hour that is compared: the last whole one of a range, of which the counts are there. */
+export const hourOf = (range: Range, nowMs: number): Minutes => {
+  const endMs = Math.floor(Math.min(Number(range.to / 1_000_000n), nowMs - 2 * minuteMs) / minuteMs) * minuteMs;
+  return { fromMs: endMs - hourMs, toMs: endMs - minuteMs };
+};
+
+/** Records of an hour and of the same hour one, two … days before, of what is kept. */
+export interface HourCounts {
+  /** By service and id. */
+  readonly rows: readonly {
+    readonly service: string;
+    readonly id: string;
+    readonly counts: readonly number[];
+    /** The last minute with a record, in any of the hours. */
+    readonly lastMs: number;
+  }[];
+  /** Of all patterns of a service. */
+  readonly sent: ReadonlyMap<string, readonly number[]>;
+}
+
+/** Counts of an hour and of the same hour of earlier days, as far back as `keptMs`. */
+export const hoursOf = async (
+  columns: TenantColumns,
+  hour: Minutes,
+  filter: CountFilter,
+  keptMs: number,
+): Promise<HourCounts> => {
+  const days = Array.from({ length: earlierDays + 1 }, (_, day) => day).filter(
+    (day) => day === 0 || hour.fromMs - day * dayMs >= keptMs,
+  );
+  const windows = days.map((day) => within({ fromMs: hour.fromMs - day * dayMs, toMs: hour.toMs - day * dayMs }));
+  const day = `intDiv(${(hour.toMs + minuteMs) / 1000} - toUnixTimestamp(minute) - 1, 86400)`;
+  const select = (group: string, where: CountFilter): string =>
+    `SELECT ${group}, sumForEach(arrayMap(d -> if(d = ${day}, count, 0), range(${days.length}))) AS n, toUnixTimestamp(max(minute)) AS z
+    FROM log_pattern_counts WHERE ${conditionOf(where)} AND (${windows.join(' OR ')}) GROUP BY ${group}`;
+  // Whether a service sent logs does not depend on which patterns are asked for, nor on severities.
+  const { ids: _ids, severity: _severity, ...ofServices } = filter;
+  const [rows, sent] = await Promise.all([
+    read<{ service: string; pattern_id: string; n: string[]; z: number }>(
+      columns,
+      select('service, pattern_id', filter),
+      filter,
+    ),
+    read<{ service: string; n: string[] }>(columns, select('service', ofServices), ofServices),
+  ]);
+  return {
+    rows: rows.map(({ service, pattern_id: id, n, z }) => ({ service, id, counts: n.map(Number), lastMs: z * 1000 })),
+    sent: new Map(sent.map(({ service, n }) => [service, n.map(Number)])),
+  };
+};

@@ -1,0 +1,114 @@
+/** Log records of one pattern: exactly those that are shown with its id. */
+
+import { type FoundLog, type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/record.ts';
+import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
+import { OTHER_ID } from './pattern-id.ts';
+import { formsOf } from './pattern-ids.ts';
+
+/** Words that a body is looked for by; the longest are the rarest. */
+const mostWords = 8;
+const mostLetters = 64;
+/** Records that are looked at for one page. Where fewer of them are of the pattern than the page holds, the page is short and there is a next one. */
+const mostRead = 20_000;
+const leastBatch = 100;
+const mostBatch = 2_000;
+
+const mask = /<(?:\*|[a-z]+)>/g;
+
+/**
+ * SQL that is true for every body of a template, and for few others: its words. What digits are within is left out, as templates show
+ * keys with their digits masked; so are words that may be cut.
+ */
+const mayHaveTemplate = (template: string): string => {
+  const isJson = template.startsWith('{');
+  const words = (template.replace(mask, ' ').match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? [])
+    .flatMap((word) => (isJson ? (word.match(/[A-Za-z]+/g) ?? []) : /[0-9\ufffd]/.test(word) ? [] : [word]))
+    .filter(({ length }) => length <= mostLetters);
+  const rarest = [...new Set(words)].toSorted((one, two) => two.length - one.length).slice(0, mostWords);
+  if (isJson) return jsonBodyHasAll(rarest);
+  return rarest.length === 0 ? 'true' : bodyHasAllWords(rarest.join(' '));
+};
+
+/** A pattern that survives: who has it, and its template; `asked` may have been an alias. */
+export interface SurvivingPattern {
+  readonly id: string;
+  readonly template: string;
+  readonly services: readonly string[];
+}
+
+interface PlaceRow {
+  readonly service: string;
+  readonly structure: number;
+}
+
+/** The pattern of an id: itself where it survives in any service, else the one that most services merged it into. */
+export const survivingPattern = async (columns: TenantColumns, id: string): Promise<SurvivingPattern | undefined> => {
+  const rows = await columns.query<PlaceRow>(
+    `SELECT service, structure FROM log_patterns WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
+    GROUP BY service, structure ORDER BY max(last_seen) DESC, service LIMIT 1000`,
+    { id },
+  );
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const services = rows.map(({ service }) => service);
+  const forms = await formsOf(
+    columns,
+    services,
+    rows.map(({ structure }) => structure),
+  );
+  const resolved = rows.map(({ service, structure }) => forms.get(`${structure} ${service}`)?.resolve(id) ?? id);
+  const survivor = resolved.includes(id) ? id : mostFrequent(resolved);
+  const [found] = await columns.query<{ template: string; services: string[] }>(
+    `SELECT argMax(template, last_seen) AS template, groupUniqArray(1000)(service) AS services FROM log_patterns
+    WHERE tenant_id = {tenant:String} AND pattern_id = {id:String} GROUP BY pattern_id`,
+    { id: survivor },
+  );
+  return found && { id: survivor, ...found };
+};
+
+const mostFrequent = (ids: readonly string[]): string => {
+  const groups = [...Map.groupBy(ids, (id) => id)];
+  const [[id] = ['']] = groups.sort(
+    ([one, some], [two, others]) => others.length - some.length || (one < two ? -1 : 1),
+  );
+  return id;
+};
+
+/**
+ * Records of a pattern that satisfy a condition, up to `limit`. Its words find what may be of it; of these, the records are taken that are
+ * shown with its id.
+ */
+export const readLogsOfPattern = async (
+  columns: TenantColumns,
+  patternId: string,
+  condition: string,
+  parameters: QueryParameters,
+  { limit, after, range, order }: LogPageRequest,
+): Promise<LogPage> => {
+  const pattern = await survivingPattern(columns, patternId);
+  if (pattern === undefined) return { found: [], more: undefined };
+  const words = pattern.id === OTHER_ID ? 'true' : mayHaveTemplate(pattern.template);
+  const ofPattern = `${condition} AND service IN {patternServices:Array(String)} AND ${words}`;
+  const found: FoundLog[] = [];
+  let position = after;
+  let batch = Math.min(mostBatch, Math.max(leastBatch, limit + 1));
+  for (let read = 0; read < mostRead; ) {
+    const rows = await readLogsOfRange(
+      columns,
+      ofPattern,
+      { ...parameters, patternServices: pattern.services },
+      { limit: batch, after: position, range, order },
+    );
+    for (const each of rows) {
+      if (each.record.patternId !== pattern.id) continue;
+      if (found.length === limit) return { found, more: found.at(-1)?.position };
+      found.push(each);
+    }
+    if (rows.length < batch) return { found, more: undefined };
+    position = rows.at(-1)?.position;
+    read += rows.length;
+    batch = Math.min(mostBatch, batch * 2);
+  }
+  return { found, more: position };
+};

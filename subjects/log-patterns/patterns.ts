@@ -1,0 +1,235 @@
+/** Log patterns of a range: counts under the ids of today, with what is known of each. */
+import { z } from 'zod';
+import type { Range } from '../../queries/range.ts';
+import { formatTime } from '../../queries/time.ts';
+import { type SeverityLevel, severityLevels } from '../../schemas/log-patterns.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { type Catalogue, catalogueOf } from './pattern-catalogue.ts';
+import {
+  type CountFilter,
+  countsOf,
+  type HourCounts,
+  hourOf,
+  hoursOf,
+  minuteMs,
+  seriesOf,
+  stepOf,
+} from './pattern-counts.ts';
+import { OTHER_ID, OTHER_TEMPLATE } from './pattern-id.ts';
+import { compareHours, type Hours, Verdict } from './pattern-verdicts.ts';
+
+const trendSteps = 30;
+const mostServices = 50;
+
+const PatternTrend = z.strictObject({
+  from: z.string().describe('When the first step begins'),
+  stepSeconds: z.int(),
+  counts: z.array(z.int()).describe('Records of each step'),
+});
+type PatternTrend = z.output<typeof PatternTrend>;
+
+export const LogPattern = z.strictObject({
+  id: z.string(),
+  template: z
+    .string()
+    .nullable()
+    .describe(
+      '`<number>`, `<path>` … stand for variables, `<*>` for whatever stands there; null while it is not known',
+    ),
+  count: z.int().describe('Records of the range'),
+  share: z.number().describe('Of all records of the range that the filters leave, 0 to 1'),
+  firstSeen: z.string().describe('Of any time, not of the range alone'),
+  lastSeen: z.string().nullable().describe('The minute of the last record that was counted'),
+  services: z.array(z.string()).describe('Those with the most records first, at most 50'),
+  severities: z.partialRecord(z.enum(severityLevels), z.int()),
+  trend: PatternTrend,
+  sample: z.string().nullable().describe('A body'),
+  aliases: z.array(z.string()).describe('Ids of patterns that were merged into it'),
+  ...Verdict.shape,
+});
+export type LogPattern = z.output<typeof LogPattern>;
+
+/** What is asked of the patterns of a range. */
+export interface PatternsQuestion {
+  readonly range: Range;
+  readonly filter: CountFilter;
+  readonly nowMs: number;
+  /** Nothing before it may be read; epoch milliseconds. */
+  readonly keptMs: number;
+}
+
+/** One pattern of a range, before what only a page needs. */
+export interface PatternTotal {
+  readonly id: string;
+  readonly template: string | null;
+  count: number;
+  firstMs: number;
+  lastMs: number | undefined;
+  /** Records of each service. */
+  readonly services: Map<string, number>;
+  readonly severities: Partial<Record<SeverityLevel, number>>;
+  /** Its own id and those that count as it. */
+  readonly ids: Set<string>;
+  /** Records of the hour that is compared, and of the same hour of earlier days. */
+  readonly hours: number[];
+}
+
+/** The patterns of a range by the id under which they are read today. */
+export class PatternTotals {
+  readonly byId = new Map<string, PatternTotal>();
+  readonly catalogue: Catalogue;
+  /** Records of all. */
+  count = 0;
+  /** What services sent in the hours that are compared. */
+  readonly sent: HourCounts['sent'];
+
+  constructor(catalogue: Catalogue, sent: HourCounts['sent']) {
+    this.catalogue = catalogue;
+    this.sent = sent;
+  }
+
+  /** The pattern that counts of a service under an id belong to. */
+  of(service: string, id: string): PatternTotal {
+    const survivor = this.catalogue.resolve(service, id);
+    const known = this.catalogue.of(service, survivor);
+    let total = this.byId.get(survivor);
+    if (total === undefined) {
+      const template = survivor === OTHER_ID ? OTHER_TEMPLATE : (known?.template ?? null);
+      total = {
+        ...{ id: survivor, template, count: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: undefined },
+        ...{ services: new Map(), severities: {}, ids: new Set([survivor]), hours: [] },
+      };
+      this.byId.set(survivor, total);
+    }
+    total.ids.add(id);
+    for (const alias of known?.aliases ?? []) total.ids.add(alias);
+    total.firstMs = Math.min(total.firstMs, known?.firstSeenMs ?? Number.POSITIVE_INFINITY);
+    if (!total.services.has(service)) total.services.set(service, 0);
+    return total;
+  }
+}
+
+/** Counts the patterns of a range. Those that are gone are there with a count of 0. */
+export const totalsOf = async (
+  columns: TenantColumns,
+  { range, filter, nowMs, keptMs }: PatternsQuestion,
+): Promise<PatternTotals> => {
+  const [catalogue, counts, hours] = await Promise.all([
+    catalogueOf(columns, filter.service === undefined ? undefined : [filter.service]),
+    countsOf(columns, range, filter),
+    hoursOf(columns, hourOf(range, nowMs), filter, keptMs),
+  ]);
+  const totals = new PatternTotals(catalogue, hours.sent);
+  for (const { service, id, severity, count, firstMs, lastMs } of counts) {
+    const total = totals.of(service, id);
+    totals.count += count;
+    total.count += count;
+    total.firstMs = Math.min(total.firstMs, firstMs);
+    total.lastMs = Math.max(total.lastMs ?? 0, lastMs);
+    total.services.set(service, (total.services.get(service) ?? 0) + count);
+    total.severities[severity] = (total.severities[severity] ?? 0) + count;
+  }
+  for (const { service, id, counts, lastMs } of hours.rows) {
+    const total = totals.of(service, id);
+    for (const [day, count] of counts.entries()) total.hours[day] = (total.hours[day] ?? 0) + count;
+    if (total.count === 0) total.lastMs = Math.max(total.lastMs ?? 0, lastMs);
+  }
+  for (const total of totals.byId.values()) if (total.count === 0) keepIfGone(totals, total);
+  return totals;
+};
+
+/** A pattern without records in the range stays when that is worth a word. */
+const keepIfGone = (totals: PatternTotals, total: PatternTotal): void => {
+  if (compareHours(hoursFor(totals, total)).isGone === true) total.firstMs = Math.min(total.firstMs, total.lastMs ?? 0);
+  else totals.byId.delete(total.id);
+};
+
+/** A day is known when one of the pattern's services sent logs in its hour. */
+const hoursFor = ({ sent }: PatternTotals, { hours: [count = 0, ...earlier], services }: PatternTotal): Hours => {
+  const days = Math.max(0, ...[...services.keys()].map((service) => sent.get(service)?.length ?? 0));
+  const known = Array.from({ length: Math.max(0, days - 1) }, (_, index) =>
+    [...services.keys()].some((service) => (sent.get(service)?.[index + 1] ?? 0) > 0)
+      ? (earlier[index] ?? 0)
+      : undefined,
+  );
+  return { count, earlier: known };
+};
+
+const isoOf = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
+
+/** Whether it is new, gone or spiking. */
+export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, nowMs }: PatternsQuestion): Verdict => {
+  const { services, firstMs } = total;
+  const fromMs = Number(range.from / 1_000_000n);
+  const hour = hourOf(range, nowMs);
+  const hours = hoursFor(totals, total);
+  const { isGone, isSpiking, ...rest } = compareHours(hours);
+  const sentBefore = [...services.keys()].some((service) => (totals.catalogue.firstSeenMs(service) ?? fromMs) < fromMs);
+  const isNew = sentBefore ? firstMs >= fromMs : null;
+  const reasons = [
+    ...(isNew === null ? ['its services sent no logs before the range'] : []),
+    ...(isGone === null
+      ? [`its services sent logs in this hour on ${rest.days} of 7 earlier days, and 3 are needed`]
+      : []),
+  ];
+  return {
+    ...{ isNew, isGone, isSpiking },
+    hour: { from: isoOf(hour.fromMs), to: isoOf(hour.toMs + minuteMs), count: hours.count, ...rest },
+    reason: reasons.length === 0 ? null : reasons.join('; '),
+  };
+};
+
+/** Fills in what is shown of some patterns. */
+export const describePatterns = async (
+  columns: TenantColumns,
+  totals: PatternTotals,
+  shown: readonly PatternTotal[],
+  question: PatternsQuestion,
+  steps = trendSteps,
+): Promise<LogPattern[]> => {
+  if (shown.length === 0) return [];
+  const { range, filter } = question;
+  const stepMs = stepOf(range, steps);
+  const ids = [...new Set(shown.flatMap(({ ids }) => [...ids]))];
+  const [series, samples] = await Promise.all([
+    seriesOf(columns, range, stepMs, { ...filter, ids }),
+    columns.query<{ id: string; body: string }>(
+      `SELECT pattern_id AS id, argMax(sample, last_seen) AS body FROM log_patterns
+      WHERE tenant_id = {tenant:String} AND pattern_id IN {ids:Array(String)} GROUP BY id`,
+      { ids: shown.map(({ id }) => id) },
+    ),
+  ]);
+  const sampleOf = new Map(samples.map(({ id, body }) => [id, body]));
+  const stepsOf = new Map<string, Map<number, number>>();
+  for (const { service, id, steps } of series) {
+    const survivor = totals.catalogue.resolve(service, id);
+    const sum = stepsOf.get(survivor) ?? new Map<number, number>();
+    stepsOf.set(survivor, sum);
+    for (const [at, count] of steps) sum.set(at, (sum.get(at) ?? 0) + count);
+  }
+  return shown.map((total) => ({
+    ...{ id: total.id, template: total.template, count: total.count },
+    share: totals.count === 0 ? 0 : total.count / totals.count,
+    firstSeen: isoOf(total.firstMs),
+    lastSeen: total.lastMs === undefined ? null : isoOf(total.lastMs),
+    services: servicesOf(total),
+    severities: total.severities,
+    trend: trendOf(range, stepMs, stepsOf.get(total.id)),
+    sample: sampleOf.get(total.id) ?? null,
+    aliases: [...total.ids].filter((id) => id !== total.id).sort(),
+    ...verdictOf(totals, total, question),
+  }));
+};
+
+const servicesOf = ({ services }: PatternTotal): string[] =>
+  [...services]
+    .sort(([one, some], [two, others]) => others - some || (one < two ? -1 : 1))
+    .slice(0, mostServices)
+    .map(([service]) => service);
+
+const trendOf = ({ from, to }: Range, stepMs: number, steps: ReadonlyMap<number, number> = new Map()): PatternTrend => {
+  const first = Math.floor(Number(from / 1_000_000n) / stepMs) * stepMs;
+  const counts: number[] = [];
+  for (let at = first; at <= Number(to / 1_000_000n); at += stepMs) counts.push(steps.get(at) ?? 0);
+  return { from: isoOf(first), stepSeconds: stepMs / 1000, counts };
+};

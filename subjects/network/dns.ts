@@ -1,0 +1,172 @@
+/** Names that were looked up, and how it went: from spans and metrics of those who ask, and from metrics of CoreDNS. */
+import { z } from 'zod';
+import type { Answer } from '../../queries/answer.ts';
+import { presentMetrics } from '../../queries/metrics/present.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { type AskedQuery, answerOnly, queryOf } from '../../queries/run.ts';
+import { Known, known, unknown } from '../../queries/unknown.ts';
+
+export const DnsName = z.strictObject({
+  name: z.string().describe('dns.question.name'),
+  seenBy: z.enum(['spans', 'metrics']),
+  lookups: z.number(),
+  failures: z.number().describe('Lookups with an error, NXDOMAIN included where the sender calls it one'),
+  failureRate: z.number().describe('0 to 1'),
+  errors: z.record(z.string(), z.number()).describe('error.type → failures'),
+  p50: Known.describe('Nanoseconds'),
+  p95: Known.describe('Nanoseconds'),
+});
+export type DnsName = z.output<typeof DnsName>;
+
+export const DnsServer = z.strictObject({
+  server: z.string().describe('As CoreDNS names it'),
+  responses: z.number(),
+  failures: z.number().describe('SERVFAIL and REFUSED; a name that does not exist is an answer'),
+  codes: z.record(z.string(), z.number()).describe('Response code → responses'),
+  p50: Known.describe('Nanoseconds'),
+  p95: Known.describe('Nanoseconds'),
+});
+export type DnsServer = z.output<typeof DnsServer>;
+
+export interface Dns {
+  /** Most lookups first. */
+  readonly names: DnsName[];
+  readonly servers: DnsServer[];
+  readonly partial: Incompleteness[];
+  readonly reason: string | null;
+}
+
+const nameKey = 'dns.question.name';
+const mostNames = 1_000;
+const lookupMetric = 'dns.lookup.duration';
+const responseMetric = 'coredns_dns_responses_total';
+const metrics = [lookupMetric, responseMetric];
+
+export const readDns = async (
+  reading: Reading,
+  query: { readonly projectId?: string | undefined },
+  range: Range,
+): Promise<Dns> => {
+  const { entitlements } = reading.plan;
+  const partial: Incompleteness[] = [];
+  const ask = async (asked: AskedQuery): Promise<Answer> => {
+    const result = await answerOnly(queryOf({ ...asked, ...query }), reading, { range });
+    partial.push(...result.partial);
+    return result;
+  };
+  const has = (signal: string): boolean => entitlements.includes(signal);
+  const came = has('metrics') ? await presentMetrics(reading, metrics, range) : new Set();
+  const [ofSpans, ofMetrics, servers] = await Promise.all([
+    has('traces') ? namesOfSpans(ask) : [],
+    came.has(lookupMetric) ? namesOfMetrics(ask) : [],
+    came.has(responseMetric) ? readServers(ask) : [],
+  ]);
+  const inSpans = new Set(ofSpans.map(({ name }) => name));
+  const names = [...ofSpans, ...ofMetrics.filter(({ name }) => !inSpans.has(name))].sort(
+    (one, other) => other.lookups - one.lookups || (one.name < other.name ? -1 : 1),
+  );
+  return {
+    ...{ names, servers, partial },
+    reason:
+      names.length + servers.length > 0
+        ? null
+        : `no lookups came in this range: spans and the metric ${lookupMetric} with ${nameKey} tell of them, and metrics of CoreDNS`,
+  };
+};
+
+type Ask = (query: AskedQuery) => Promise<Answer>;
+
+const namesOfSpans = async (ask: Ask): Promise<DnsName[]> => {
+  const search = `attribute.${nameKey}:*`;
+  const [figures, errors] = await Promise.all([
+    ask({
+      ...{ kind: 'aggregate', signal: 'traces', search, limit: mostNames },
+      groupBy: [`attribute.${nameKey}`],
+      measures: [
+        { function: 'count', as: 'lookups' },
+        { function: 'count', as: 'failures', search: 'status:error OR attribute.error.type:*' },
+        { function: 'percentile', field: 'duration', percentile: 50, as: 'p50' },
+        { function: 'percentile', field: 'duration', percentile: 95, as: 'p95' },
+      ],
+    }),
+    ask({
+      ...{ kind: 'aggregate', signal: 'traces', search: `${search} attribute.error.type:*`, limit: 10_000 },
+      groupBy: [`attribute.${nameKey}`, 'attribute.error.type'],
+      measures: [{ function: 'count' }],
+    }),
+  ]);
+  return figures.rows.map(([name, lookups, failures, p50, p95]) => ({
+    name: String(name),
+    seenBy: 'spans',
+    lookups: Number(lookups),
+    failures: Number(failures),
+    failureRate: Number(failures) / Number(lookups),
+    errors: countsOf(errors, String(name)),
+    p50: knownOr(p50, 'no duration'),
+    p95: knownOr(p95, 'no duration'),
+  }));
+};
+
+/** Second column → last column of the rows with this in the first. */
+const countsOf = ({ rows }: Answer, first: string): Record<string, number> =>
+  Object.fromEntries(rows.filter(([name]) => name === first).map((row) => [String(row[1]), Number(row.at(-1))]));
+
+const knownOr = (value: unknown, reason: string, factor = 1): Known =>
+  typeof value === 'number' ? known(value * factor) : unknown(reason);
+
+/** Value of each group of a table with one label. */
+const byFirst = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
+  new Map(rows.map((row) => [String(row[0]), row.at(-1)]));
+
+const secondNs = 1e9;
+
+/** Lookups by name and error, and quantiles by name, of a histogram in seconds. */
+const namesOfMetrics = async (ask: Ask): Promise<DnsName[]> => {
+  const base = { kind: 'metric', metric: lookupMetric, across: 'sum' } as const;
+  const [counts, p50, p95] = await Promise.all([
+    ask({ ...base, overTime: 'increase', groupBy: [nameKey, 'error.type'], limit: 10_000 }),
+    ask({ ...base, overTime: 'quantile', quantile: 0.5, groupBy: [nameKey], limit: mostNames }),
+    ask({ ...base, overTime: 'quantile', quantile: 0.95, groupBy: [nameKey], limit: mostNames }),
+  ]);
+  const names = [...new Set(counts.rows.map(([name]) => String(name)))];
+  return names.map((name) => {
+    const { '': succeeded = 0, ...errors } = countsOf(counts, name);
+    const failures = Object.values(errors).reduce((sum, count) => sum + count, 0);
+    return {
+      ...{ name, seenBy: 'metrics' as const, lookups: succeeded + failures, failures, errors },
+      failureRate: succeeded + failures === 0 ? 0 : failures / (succeeded + failures),
+      p50: knownOr(byFirst(p50).get(name), 'no duration', secondNs),
+      p95: knownOr(byFirst(p95).get(name), 'no duration', secondNs),
+    };
+  });
+};
+
+const failed = ['SERVFAIL', 'REFUSED'];
+
+const readServers = async (ask: Ask): Promise<DnsServer[]> => {
+  const duration = (quantile: number): AskedQuery => ({
+    ...{ kind: 'metric', metric: 'coredns_dns_request_duration_seconds', across: 'sum' },
+    ...{ overTime: 'quantile', quantile, groupBy: ['server'] },
+  });
+  const [responses, p50, p95] = await Promise.all([
+    ask({
+      ...{ kind: 'metric', metric: responseMetric, overTime: 'increase', across: 'sum' },
+      groupBy: ['server', 'rcode'],
+      limit: 10_000,
+    }),
+    ask(duration(0.5)),
+    ask(duration(0.95)),
+  ]);
+  return [...new Set(responses.rows.map(([server]) => String(server)))].sort().map((server) => {
+    const codes = countsOf(responses, server);
+    return {
+      ...{ server, codes },
+      responses: Object.values(codes).reduce((sum, count) => sum + count, 0),
+      failures: failed.reduce((sum, code) => sum + (codes[code] ?? 0), 0),
+      p50: knownOr(byFirst(p50).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
+      p95: knownOr(byFirst(p95).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),
+    };
+  });
+};

@@ -1,0 +1,43 @@
+/** Flows of a range, from those who saw them pass: eBPF agents and routers. What several saw counts once (README). */
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { readExportedFlows } from './exported-flows.ts';
+import type { Flow, FlowQuery } from './flow.ts';
+import { readMetricFlows } from './metric-flows.ts';
+
+export interface Flows {
+  /** By bytes, the most first. */
+  readonly flows: readonly Flow[];
+  readonly partial: readonly Incompleteness[];
+  /** Why there are none; null if there are. */
+  readonly reason: string | null;
+}
+
+/** A stable order: bytes, then who. */
+export const flowKey = ({ source, destination, transport, destinationPort, seenBy }: Flow): string =>
+  JSON.stringify([source.id, destination.id, transport, destinationPort, seenBy]);
+
+/** Every flow of a range, of both sources. */
+export const readFlows = async (reading: Reading, query: FlowQuery, range: Range): Promise<Flows> => {
+  const { entitlements } = reading.plan;
+  const [metrics, exported] = await Promise.all([
+    entitlements.includes('metrics') ? readMetricFlows(reading, query, range) : undefined,
+    entitlements.includes('logs') ? readExportedFlows(reading, query, range) : undefined,
+  ]);
+  const flows = [...(metrics?.flows ?? []), ...(exported?.flows ?? [])].sort(
+    (one, other) => other.bytes - one.bytes || (flowKey(one) < flowKey(other) ? -1 : 1),
+  );
+  return {
+    flows,
+    partial: [...(metrics?.partial ?? []), ...(exported?.partial ?? [])],
+    reason: flows.length > 0 ? null : noFlows(entitlements),
+  };
+};
+
+const noFlows = (entitlements: readonly string[]): string => {
+  const missing = ['metrics', 'logs'].filter((signal) => !entitlements.includes(signal));
+  return missing.length === 2
+    ? 'the plan includes neither metrics nor logs, of which flows are made'
+    : `no flows came in this range: OBI and Beyla send them as obi.network.flow.bytes, the collector's netflow receiver as log records${missing.length === 1 ? `; the plan does not include ${missing[0]}` : ''}`;
+};

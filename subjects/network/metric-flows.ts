@@ -1,0 +1,119 @@
+/** Flows by the counters of eBPF agents: OBI's, and Beyla's before it, over OTLP and by Prometheus. */
+import { presentMetrics } from '../../queries/metrics/present.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness, Result } from '../../queries/result.ts';
+import { answerOnly, queryOf } from '../../queries/run.ts';
+import { endOf, type Flow, type FlowQuery, type FlowView, noPackets } from './flow.ts';
+
+/** Names of the counter, and whether its labels are written as Prometheus writes them. */
+const metrics = [
+  ['obi.network.flow.bytes', false],
+  ['obi_network_flow_bytes_total', true],
+  ['beyla.network.flow.bytes', false],
+  ['beyla_network_flow_bytes_total', true],
+] as const;
+
+/** Labels that tell the ends apart: of the source, then of the destination, the last one naming it within the others. */
+const endLabels: Readonly<Record<FlowView, readonly [source: readonly string[], destination: readonly string[]]>> = {
+  workload: [
+    ['k8s.src.namespace', 'k8s.src.owner.name'],
+    ['k8s.dst.namespace', 'k8s.dst.owner.name'],
+  ],
+  host: [['k8s.src.node.name'], ['k8s.dst.node.name']],
+  zone: [['src.zone'], ['dst.zone']],
+  address: [['src.address'], ['dst.address']],
+};
+/** On which side of the flow the agent looked: it left (egress) or came in (ingress). */
+const sideLabel = 'iface.direction';
+const addressLabels = ['transport', 'dst.port'];
+
+const mostFlows = 10_000;
+
+const present = async (reading: Reading, range: Range): Promise<(typeof metrics)[number][]> => {
+  const found = await presentMetrics(
+    reading,
+    metrics.map(([name]) => name),
+    range,
+  );
+  return metrics.filter(([name]) => found.has(name));
+};
+
+/** What one flow was seen to carry, by the side on which it was seen. */
+interface Sides {
+  readonly source: readonly string[];
+  readonly destination: readonly string[];
+  readonly transport: string;
+  readonly port: string;
+  egress: number;
+  ingress: number;
+  unsaid: number;
+}
+
+export const readMetricFlows = async (
+  reading: Reading,
+  { view, projectId }: FlowQuery,
+  range: Range,
+): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
+  const labels = [...endLabels[view].flat(), sideLabel, ...(view === 'address' ? addressLabels : [])];
+  const results = await Promise.all(
+    (await present(reading, range)).map(([metric, isPrometheus]) =>
+      answerOnly(
+        queryOf({
+          ...{ kind: 'metric', metric, projectId, overTime: 'increase', across: 'sum', limit: mostFlows },
+          groupBy: labels.map((label) => (isPrometheus ? label.replaceAll('.', '_') : label)),
+        }),
+        reading,
+        { range },
+      ),
+    ),
+  );
+  const found = new Map<string, Sides>();
+  for (const result of results) addSides(found, result, view);
+  const seconds = Number(range.to - range.from + 1n) / 1e9;
+  return {
+    flows: [...found.values()].map((sides) => flowOf(sides, view, seconds)).filter(({ bytes }) => bytes > 0),
+    partial: results.flatMap(({ partial }) => partial),
+  };
+};
+
+const addSides = (found: Map<string, Sides>, { rows }: Pick<Result, 'rows'>, view: FlowView): void => {
+  const [sourceLabels, destinationLabels] = endLabels[view];
+  for (const row of rows) {
+    const texts = row.slice(0, -1).map(String);
+    const bytes = Number(row.at(-1) ?? 0);
+    if (!Number.isFinite(bytes)) continue;
+    const source = texts.slice(0, sourceLabels.length);
+    const destination = texts.slice(sourceLabels.length, sourceLabels.length + destinationLabels.length);
+    const [side = '', transport = '', port = ''] = texts.slice(sourceLabels.length + destinationLabels.length);
+    const key = JSON.stringify([source, destination, transport, port]);
+    const sides = found.get(key) ?? { source, destination, transport, port, egress: 0, ingress: 0, unsaid: 0 };
+    sides[sideOf(side)] += bytes;
+    found.set(key, sides);
+  }
+};
+
+const sideOf = (label: string): 'egress' | 'ingress' | 'unsaid' =>
+  label === 'egress' || label === 'ingress' ? label : 'unsaid';
+
+const doubtful =
+  'its observers do not say on which side they looked, so that what both ends reported counts twice: add iface.direction to the attributes of the flow metric';
+
+/** Both sides saw the same bytes: the one that saw more has it. */
+const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {
+  const bytes = Math.max(sides.egress, sides.ingress) + sides.unsaid;
+  return {
+    source: endOf(view, nameOf(sides.source)),
+    destination: endOf(view, nameOf(sides.destination)),
+    transport: sides.transport.toLowerCase(),
+    destinationPort: /^\d{1,5}$/.test(sides.port) ? Number(sides.port) : null,
+    bytes,
+    packets: noPackets,
+    bytesPerSecond: bytes / seconds,
+    seenBy: 'ebpf',
+    countedOnce: sides.unsaid > 0 ? { value: null, reason: doubtful } : { value: true, reason: null },
+  };
+};
+
+const nameOf = (parts: readonly string[]): string =>
+  parts.at(-1) === '' ? '' : parts.filter((part) => part !== '').join('/');

@@ -1,0 +1,105 @@
+/** One attempt to tell a channel something. */
+
+import { type Outbound, OutboundError } from '../../runtime/outbound.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Mailer } from '../../schemas/ports/mail.ts';
+import { byStatus, type ChannelAnswer, type ChannelType, type Verdict } from './definition.ts';
+import type { ChannelMessage } from './message.ts';
+
+/** The purpose under which secrets of channels are sealed: the type of the resource. */
+export const channelSecretPurpose = 'notification-channel';
+
+export interface DeliveryPorts {
+  readonly outbound: Outbound;
+  readonly mailer: Mailer;
+  readonly clock: Clock;
+}
+
+/** What came of an attempt. */
+export interface Attempted extends Verdict {
+  /** Null where there was no answer. */
+  readonly statusCode: number | null;
+  /** Begin of the answer, or why there was none. */
+  readonly answer: string;
+  readonly latencyMs: number;
+}
+
+const mostAnswer = 500;
+
+/** Settings whose secrets can be used; `undefined` when one cannot be opened, as it was sealed with another key. */
+export const openSettings = (
+  settings: Readonly<Record<string, unknown>>,
+  { secrets }: Pick<ChannelType, 'secrets'>,
+  box: SecretBox,
+): Readonly<Record<string, unknown>> | undefined => {
+  const opened: Record<string, unknown> = { ...settings };
+  for (const field of Object.keys(secrets)) {
+    const sealed = settings[field];
+    if (typeof sealed !== 'string') continue;
+    const secret = box.open(channelSecretPurpose, sealed);
+    if (secret === undefined) return undefined;
+    opened[field] = secret;
+  }
+  return opened;
+};
+
+type Told = Omit<Attempted, 'latencyMs'>;
+
+const askHttp = async (
+  type: Extract<ChannelType, { requests: unknown }>,
+  { message, settings }: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
+  outbound: Outbound,
+): Promise<Told> => {
+  let told: Told = { outcome: 'failed', statusCode: null, answer: 'nothing was sent' };
+  for (const { url, headers, body } of type.requests(message, settings)) {
+    let answer: ChannelAnswer;
+    try {
+      const response = await outbound.fetch(url, { method: 'POST', headers, body });
+      answer = { status: response.status, headers: response.headers, body: await response.text() };
+    } catch (error) {
+      if (error instanceof OutboundError)
+        return { outcome: error.isRefusal ? 'failed' : 'retry', statusCode: null, answer: error.message };
+      throw error;
+    }
+    const verdict = (type.judge ?? byStatus)(answer);
+    told = { ...verdict, statusCode: answer.status, answer: answer.body.slice(0, mostAnswer) };
+    if (told.outcome !== 'delivered') return told;
+  }
+  return told;
+};
+
+const sendMails = async (
+  type: Extract<ChannelType, { mails: unknown }>,
+  { message, settings }: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
+  mailer: Mailer,
+): Promise<Told> => {
+  const mails = type.mails(message, settings);
+  for (const mail of mails) {
+    try {
+      await mailer.send(mail);
+    } catch (error) {
+      const outcome = error instanceof PermanentError ? 'failed' : 'retry';
+      return { outcome, statusCode: null, answer: `${mail.to}: ${(error as Error).message}`.slice(0, mostAnswer) };
+    }
+  }
+  if (!mailer.delivers)
+    return {
+      outcome: 'failed',
+      statusCode: null,
+      answer: 'no mail server is configured (OIQ_SMTP_URL): the mail was written to a file',
+    };
+  return { outcome: 'delivered', statusCode: null, answer: `the mail server took ${mails.length} mails` };
+};
+
+/** Tells a channel once. Never rejects for what the other side does. */
+export const deliver = async (
+  type: ChannelType,
+  told: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
+  { outbound, mailer, clock }: DeliveryPorts,
+): Promise<Attempted> => {
+  const startedMs = clock.now();
+  const result = 'mails' in type ? await sendMails(type, told, mailer) : await askHttp(type, told, outbound);
+  return { ...result, latencyMs: Math.max(0, clock.now() - startedMs) };
+};

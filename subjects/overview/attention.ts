@@ -1,0 +1,187 @@
+/** What of a range needs attention, the same of each kind that a person would look for first. Each item names the query that shows it. */
+import { z } from 'zod';
+import { whyUnreadable } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
+import type { Decisions } from '../errors/merges.ts';
+import { readDisks } from '../infrastructure/disks.ts';
+import { readHosts } from '../infrastructure/hosts.ts';
+import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
+import { chosenActivity } from '../services/chosen.ts';
+import type { OverviewQuestion } from './counters.ts';
+import { grew } from './growth.ts';
+
+const kinds = ['service-errors', 'new-error', 'silent-host', 'full-disk', 'log-pattern'] as const;
+type Kind = (typeof kinds)[number];
+
+const Item = z.strictObject({
+  kind: z
+    .enum(kinds)
+    .describe(
+      'service-errors: a larger share of requests fails than in the range before, which chance does not explain; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
+    ),
+  name: z.string(),
+  why: z.string(),
+  value: z.number().nullable().describe('What the items of a kind are sorted by, the worst first'),
+  unit: z.string().describe('UCUM'),
+  detail: z.string().describe('The query that shows it'),
+});
+type Item = z.output<typeof Item>;
+
+export const Attention = z.strictObject({
+  items: z.array(Item).describe('At most 5 of each kind'),
+  unknown: z
+    .array(z.strictObject({ kind: z.enum(kinds), reason: z.string() }))
+    .describe('Kinds that could not be looked for'),
+});
+export type Attention = z.output<typeof Attention>;
+
+export interface AttentionQuestion extends OverviewQuestion {
+  readonly previous: OverviewQuestion['minutes'];
+  readonly decisions: Decisions;
+}
+
+const mostOfKind = 5;
+const mostGroups = 200;
+const nearlyFull = 0.9;
+const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
+
+const pathOf = (path: string, { minutes, projectId, scope }: OverviewQuestion): string => {
+  const range = [`from=${minutes.from / 1_000_000n}`, `to=${minutes.to / 1_000_000n - 1n}`];
+  const of =
+    projectId === undefined || scope === 'account' ? 'scope=account' : `projectId=${encodeURIComponent(projectId)}`;
+  return `${path}${path.includes('?') ? '&' : '?'}${[...range, of].join('&')}`;
+};
+
+const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const read = async (minutes: OverviewQuestion['minutes']) => {
+    const { where, parameters } = chosenActivity({ ...question, minutes });
+    const rows = await columns.query<{ service: string; all: string; failed: string }>(
+      `SELECT service, toString(sum(requests)) AS all, toString(sum(errors)) AS failed FROM resource_activity
+      WHERE ${where} AND service != '' GROUP BY service HAVING sum(requests) > 0 ORDER BY sum(errors) DESC LIMIT 1000`,
+      parameters,
+    );
+    return new Map(rows.map(({ service, all, failed }) => [service, { all: Number(all), failed: Number(failed) }]));
+  };
+  const [now, before] = await Promise.all([read(question.minutes), read(question.previous)]);
+  return [...now].flatMap(([service, counts]): Item[] => {
+    const earlier = before.get(service);
+    if (earlier === undefined || !grew(earlier, counts)) return [];
+    const [share, was] = [counts.failed / counts.all, earlier.failed / earlier.all];
+    return [
+      {
+        ...{ kind: 'service-errors', name: service, value: share - was, unit: '1' },
+        why: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the range before`,
+        detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
+      },
+    ];
+  });
+};
+
+const newErrors = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const range = { from: question.minutes.from, to: question.minutes.to - 1n };
+  const { items } = await readErrorGroups(
+    reading,
+    {
+      ...{ range, landedBy: reading.nowMs, sort: '-firstSeen', limit: mostGroups },
+      filter: { projectId: question.projectId, scope: question.scope, status: 'unresolved' },
+    },
+    question.decisions,
+  );
+  return items
+    .filter(({ isNew }) => isNew)
+    .map(
+      (group: ErrorGroup): Item => ({
+        ...{ kind: 'new-error', name: `${group.type === null ? '' : `${group.type}: `}${group.message}`.slice(0, 200) },
+        ...{ value: group.count, unit: '{error}' },
+        why: `${group.count} times since ${group.firstSeen}, in ${group.services.join(', ')}`,
+        detail: pathOf(`/api/errors/${group.id}`, question),
+      }),
+    );
+};
+
+const silentHosts = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const to = question.minutes.to - 1n;
+  const { items } = await readHosts(reading, { from: question.minutes.from, to }, question);
+  return items
+    .filter(({ state, wasStopped }) => state === 'silent' && wasStopped.value !== true)
+    .map(
+      (host): Item => ({
+        ...{ kind: 'silent-host', name: host.name.value ?? host.id, value: null, unit: '' },
+        ...{ why: host.why, detail: pathOf(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, question) },
+      }),
+    );
+};
+
+const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const to = question.minutes.to - 1n;
+  const { items } = await readDisks(reading, { from: question.minutes.from, to }, question);
+  return items.flatMap(({ disk }): Item[] => {
+    const share = disk.utilization.value;
+    if (share === null || share < nearlyFull || disk.isReadOnly) return [];
+    const name = disk.claim.value ?? `${disk.host.value ?? ''} ${disk.mountpoints[0] || disk.device}`.trim();
+    return [
+      {
+        ...{ kind: 'full-disk', name, value: share, unit: '1', why: `${percent(share)} are in use` },
+        detail: pathOf(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, question),
+      },
+    ];
+  });
+};
+
+const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const asked = {
+    range: { from: question.minutes.from, to: question.minutes.to - 1n },
+    filter: { projectId: question.projectId, scope: question.scope },
+    ...{ nowMs, keptMs: nowMs - plan.retentionDays.logs * 86_400_000 },
+  };
+  const totals = await totalsOf(columns, asked);
+  return [...totals.byId.values()].flatMap((total): Item[] => {
+    const { isSpiking, hour } = verdictOf(totals, total, asked);
+    if (isSpiking !== true) return [];
+    return [
+      {
+        ...{
+          kind: 'log-pattern',
+          name: (total.template ?? total.id).slice(0, 200),
+          value: hour.count,
+          unit: '{record}',
+        },
+        why: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour of other days`,
+        detail: pathOf(`/api/logs/patterns/${total.id}`, question),
+      },
+    ];
+  });
+};
+
+const looks: Readonly<
+  Record<
+    Kind,
+    readonly ['logs' | 'metrics' | 'traces', (reading: Reading, question: AttentionQuestion) => Promise<Item[]>]
+  >
+> = {
+  'service-errors': ['traces', serviceErrors],
+  'new-error': ['traces', newErrors],
+  'silent-host': ['metrics', silentHosts],
+  'full-disk': ['metrics', fullDisks],
+  'log-pattern': ['logs', spikingPatterns],
+};
+
+/** Looks for each kind; the worst of each come first. */
+export const readAttention = async (reading: Reading, question: AttentionQuestion): Promise<Attention> => {
+  const range = { from: question.minutes.from, to: question.minutes.to - 1n };
+  const found = await Promise.all(
+    kinds.map(async (kind): Promise<Item[] | string> => {
+      const [signal, look] = looks[kind];
+      return whyUnreadable(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await look(reading, question));
+    }),
+  );
+  return {
+    items: found.flatMap((items) =>
+      typeof items === 'string'
+        ? []
+        : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, mostOfKind),
+    ),
+    unknown: found.flatMap((reason, at) => (typeof reason === 'string' ? [{ kind: kinds[at] as Kind, reason }] : [])),
+  };
+};

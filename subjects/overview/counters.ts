@@ -1,0 +1,191 @@
+/** Counters over all signals for a range. Each equals what the query of its own gives, named in `detail`. */
+import { z } from 'zod';
+import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { type Range, whyUnreadable } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Unknown } from '../../queries/result.ts';
+import { formatTime } from '../../queries/time.ts';
+import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
+import { chosenActivity } from '../services/chosen.ts';
+import { readDeployments } from '../services/deployments.ts';
+import { type CountedRow, countedColumns, countedOf, quantileIn } from '../services/figures.ts';
+import { emptyVolume, readVolumes, totalOf } from '../usage/ledger.ts';
+
+const Value = z.union([z.number(), Unknown]);
+type Value = z.output<typeof Value>;
+
+const Counter = z.strictObject({
+  value: Value,
+  previous: Value.describe('Of the range of the same length just before'),
+  change: Value.describe('(value - previous) / previous'),
+  unit: z.string().describe('UCUM'),
+  detail: z.string().describe('The query that gives the same number'),
+});
+type Counter = z.output<typeof Counter>;
+
+/** The counters: unit, and where the number is found in detail. */
+const declared = {
+  logs: ['{record}', 'count of GET /api/logs/aggregate'],
+  errorLogs: ['{record}', 'count of GET /api/logs/aggregate?search=severity:>=error'],
+  logPatternsNew: ['{pattern}', 'items of GET /api/logs/patterns?only=new'],
+  spans: ['{span}', 'sum of sends.spans of GET /api/services, and spans without a service'],
+  requests: ['{request}', 'sum of figures.requests of GET /api/services, and requests without a service'],
+  errors: ['{request}', 'sum of figures.errors of GET /api/services, and requests without a service'],
+  errorRate: ['1', 'errors / requests'],
+  p95: ['ns', 'duration of requests, off by 4.4 % at most'],
+  servicesActive: ['{service}', 'items of GET /api/services that sent logs or spans'],
+  seriesActive: ['{series}', 'sum of seriesCount of GET /api/metrics, to the hour'],
+  deployments: ['{deployment}', 'items of GET /api/deployments'],
+  deadLetters: ['{message}', 'items of GET /api/dead-letter that were received in the range, whatever became of them'],
+  ingestedRecords: ['{record}', 'accepted of GET /api/usage/timeseries, of the whole hours that the range touches'],
+  ingestedBytes: ['By', 'accepted of GET /api/usage/timeseries, of the whole hours that the range touches'],
+} as const;
+type Name = keyof typeof declared;
+
+export const Counters = z.strictObject(
+  Object.fromEntries(Object.keys(declared).map((name) => [name, Counter])) as Record<Name, typeof Counter>,
+);
+export type Counters = z.output<typeof Counters>;
+
+const unknown = (reason: string): Value => ({ value: null, reason });
+
+type Figures = Record<Name, Value>;
+
+/** Asks each part for its counters; a part that cannot be read gives the reason in place of each. */
+const counted = async <Part extends Name>(
+  names: readonly Part[],
+  why: string | undefined,
+  count: () => Promise<Record<Part, Value>>,
+): Promise<Record<Part, Value>> =>
+  why === undefined ? count() : (Object.fromEntries(names.map((name) => [name, unknown(why)])) as Record<Part, Value>);
+
+export interface OverviewQuestion extends ProjectScope {
+  /** Whole minutes; `to` does not belong to them. */
+  readonly minutes: Range;
+}
+
+const figuresOf = async (
+  reading: Reading,
+  question: OverviewQuestion,
+): Promise<{ figures: Figures; last: string | undefined }> => {
+  const { columns, nowMs } = reading;
+  const { minutes } = question;
+  const range = { from: minutes.from, to: minutes.to - 1n };
+  const why = (signal: 'logs' | 'metrics' | 'traces') => whyUnreadable(range, { caller: reading, signal, nowMs });
+  const [noLogs, noTraces, noMetrics] = [why('logs'), why('traces'), why('metrics')];
+  const activity = await activityOf(reading, question);
+  const requests = countedOf(activity);
+  const [logs, patterns, traces, series, deployments, others] = await Promise.all([
+    counted(['logs', 'errorLogs'], noLogs, async () => ({
+      logs: Number(activity.all_logs),
+      errorLogs: Number(activity.all_error_logs),
+    })),
+    counted(['logPatternsNew'], noLogs, async () => ({ logPatternsNew: await newPatterns(reading, question) })),
+    counted(['spans', 'requests', 'errors', 'errorRate', 'p95'], noTraces, async () => ({
+      ...{ spans: Number(activity.all_spans), requests: requests.requests, errors: requests.errors },
+      errorRate: requests.requests === 0 ? unknown('there was no request') : requests.errors / requests.requests,
+      p95: quantileIn(requests, 0.95) ?? unknown('there was no request'),
+    })),
+    counted(['seriesActive'], noMetrics, async () => ({ seriesActive: await activeSeries(reading, question) })),
+    counted(['deployments'], noTraces, async () => ({
+      deployments: (await readDeployments(reading, { ...question, range })).deployments.length,
+    })),
+    Promise.all([deadLettersOf(columns, question), ingestOf(reading, question)]),
+  ]);
+  const servicesActive =
+    noLogs === undefined && noTraces === undefined ? Number(activity.services) : unknown(noLogs ?? noTraces ?? '');
+  const [deadLetters, ingest] = others;
+  return {
+    figures: { ...logs, ...patterns, ...traces, ...series, ...deployments, servicesActive, deadLetters, ...ingest },
+    last: activity.services === '0' ? undefined : formatTime(BigInt(activity.last)),
+  };
+};
+
+interface ActivityRow extends CountedRow {
+  readonly all_logs: string;
+  readonly all_error_logs: string;
+  readonly all_spans: string;
+  readonly services: string;
+  readonly last: string;
+}
+
+const activityOf = async ({ columns }: Reading, question: OverviewQuestion): Promise<ActivityRow> => {
+  const { where, parameters } = chosenActivity(question);
+  const [row] = await columns.query<ActivityRow>(
+    `SELECT toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs, toString(sum(spans)) AS all_spans,
+      toString(uniqExactIf(service, service != '')) AS services, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${countedColumns}
+    FROM resource_activity WHERE ${where}`,
+    parameters,
+  );
+  if (row === undefined) throw new Error('an aggregate without groups has one row');
+  return row;
+};
+
+const newPatterns = async (
+  { columns, plan, nowMs }: Reading,
+  { minutes, ...scope }: OverviewQuestion,
+): Promise<number> => {
+  const range = { from: minutes.from, to: minutes.to - 1n };
+  const keptMs = nowMs - plan.retentionDays.logs * 24 * 3_600_000;
+  const question = { range, filter: scope, nowMs, keptMs };
+  const totals = await totalsOf(columns, question);
+  return [...totals.byId.values()].filter((total) => verdictOf(totals, total, question).isNew === true).length;
+};
+
+const activeSeries = async ({ columns }: Reading, { minutes, ...scope }: OverviewQuestion): Promise<number> => {
+  const rows = await columns.query<{ n: string }>(
+    `SELECT toString(uniqExact(metric, series_id)) AS n FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen}${projectScopeCondition(scope)}`,
+    { ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }), ...projectScopeValues(scope) },
+  );
+  return Number(rows[0]?.n ?? 0);
+};
+
+const deadLettersOf = async (columns: Reading['columns'], { minutes, ...scope }: OverviewQuestion): Promise<number> => {
+  const rows = await columns.query<{ n: string }>(
+    `SELECT toString(uniqExact(id)) AS n FROM dead_letters WHERE tenant_id = {tenant:String}
+      AND received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')${projectScopeCondition(scope)}`,
+    { from: String(minutes.from / 1_000_000n), to: String(minutes.to / 1_000_000n), ...projectScopeValues(scope) },
+  );
+  return Number(rows[0]?.n ?? 0);
+};
+
+const hourMs = 3_600_000;
+
+const ingestOf = async (
+  { columns }: Reading,
+  { minutes, projectId, scope }: OverviewQuestion,
+): Promise<Pick<Figures, 'ingestedRecords' | 'ingestedBytes'>> => {
+  const fromMs = Math.floor(Number(minutes.from / 1_000_000n) / hourMs) * hourMs;
+  const toMs = Math.ceil(Number(minutes.to / 1_000_000n) / hourMs) * hourMs;
+  const filter = scope === 'account' ? {} : { projectId };
+  const { accepted } = fromMs < toMs ? totalOf(await readVolumes(columns, filter, { fromMs, toMs })) : emptyVolume();
+  return { ingestedRecords: accepted.records, ingestedBytes: accepted.bytes };
+};
+
+const changeOf = (value: Value, previous: Value): Value => {
+  if (typeof value !== 'number') return value;
+  if (typeof previous !== 'number') return previous;
+  return previous === 0 ? unknown('there was nothing before') : (value - previous) / previous;
+};
+
+/** The counters of some minutes, beside those of as many just before; `last` is the time of the newest record or span among them. */
+export const readCounters = async (
+  reading: Reading,
+  question: OverviewQuestion,
+): Promise<{ readonly counters: Counters; readonly previous: Range; readonly last: string | undefined }> => {
+  const { from, to } = question.minutes;
+  // Whole minutes too, where the range ends now.
+  const length = ((to - from + 59_999_999_999n) / 60_000_000_000n) * 60_000_000_000n;
+  const previous = { from: from - length, to: from };
+  const [now, before] = await Promise.all([
+    figuresOf(reading, question),
+    figuresOf(reading, { ...question, minutes: previous }),
+  ]);
+  const counters = Object.entries(declared).map(([key, [unit, detail]]): [string, Counter] => {
+    const name = key as Name;
+    const [value, earlier] = [now.figures[name], before.figures[name]];
+    return [name, { value, previous: earlier, change: changeOf(value, earlier), unit, detail }];
+  });
+  return { counters: Object.fromEntries(counters) as Counters, previous, last: now.last };
+};

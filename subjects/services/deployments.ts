@@ -1,0 +1,191 @@
+/** Deployments: recorded ones, and those that versions tell of. */
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { formatTime, parseTime } from '../../queries/time.ts';
+import { type FeedEvent, readEvents } from '../events/events.ts';
+import { environmentOf } from './chosen.ts';
+import { type DetectedDeployment, deploymentsIn, type VersionActivity } from './detection.ts';
+import { minuteMs, minutesCondition, minutesValues } from './minutes.ts';
+
+export const deploymentSources = ['recorded', 'detected'] as const;
+
+export const Deployment = z.strictObject({
+  id: z.string(),
+  ...{ service: z.string(), version: z.string(), environment: z.string(), projectId: z.string() },
+  time: z
+    .string()
+    .describe(
+      'As it was recorded; else the beginning of the minute (of a longer step for long ranges) in which the version was first seen',
+    ),
+  sources: z
+    .array(z.enum(deploymentSources))
+    .describe('recorded: by POST /api/deployments; detected: service.version changed'),
+  previousVersion: z.string().nullable().describe('null where it is not known'),
+  isRollback: z
+    .boolean()
+    .nullable()
+    .describe('Whether the version is older than the one before; null where that is not known'),
+  ...{ commit: z.string(), link: z.string(), description: z.string() },
+});
+export type Deployment = z.output<typeof Deployment>;
+
+export interface DeploymentQuestion extends ProjectScope {
+  readonly range: Range;
+  readonly service?: string | undefined;
+  readonly environment?: string | undefined;
+}
+
+const most = 5_000;
+/** Activity before a range tells what was active when it begins. */
+const lookBackMs = 24 * 3_600_000;
+/** A version was stopped when nothing came of it for so long. */
+const quietMs = 5 * minuteMs;
+/** A recorded and a detected deployment of one version so far apart are one. */
+const sameMs = 30 * minuteMs;
+
+const timeMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
+
+/** All deployments of a range, the newest first. */
+export const readDeployments = async (
+  reading: Reading,
+  question: DeploymentQuestion,
+): Promise<{ readonly deployments: readonly Deployment[]; readonly partial: readonly Incompleteness[] }> => {
+  const { range, environment, service } = question;
+  const wider = { from: range.from - BigInt(sameMs) * 1_000_000n, to: range.to + BigInt(sameMs) * 1_000_000n };
+  const [events, { detected, stepMs }] = await Promise.all([
+    readEvents(reading, { ...question, range: wider, kinds: ['deployment'] }, { limit: most + 1 }),
+    detect(reading, question),
+  ]);
+  const recorded = events
+    .slice(0, most)
+    .map(recordedOf)
+    .filter((each) => environment === undefined || each.environment === environment);
+  const all = [...recorded];
+  for (const found of detected) {
+    const atMs = found.step * stepMs;
+    const same = all.findIndex((each) => isSame(each, found, atMs));
+    const known = all[same];
+    if (known === undefined) all.push(detectedOf(found, atMs));
+    else
+      all[same] = {
+        ...known,
+        sources: ['recorded', 'detected'],
+        previousVersion: found.previousVersion,
+        isRollback: found.isRollback,
+      };
+  }
+  const inRange = all.filter(({ time, service: of }) => {
+    const at = parseTime(time, 0) ?? 0n;
+    return at >= range.from && at <= range.to && (service === undefined || of === service);
+  });
+  return {
+    deployments: inRange.sort((one, other) =>
+      one.time === other.time ? (one.id < other.id ? 1 : -1) : one.time < other.time ? 1 : -1,
+    ),
+    partial:
+      events.length > most
+        ? [{ code: 'rows', message: `there are more than ${most} recorded deployments; the newest are read` }]
+        : [],
+  };
+};
+
+const isSame = (
+  { service, version, environment, time, sources }: Deployment,
+  found: DetectedDeployment,
+  atMs: number,
+): boolean =>
+  sources.length === 1 &&
+  sources[0] === 'recorded' &&
+  service === found.service &&
+  version === found.version &&
+  (environment === '' || environment === found.environment) &&
+  Math.abs(timeMs(time) - atMs) <= sameMs;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The deployment that an event tells of. */
+export const recordedOf = ({
+  id,
+  service,
+  environment,
+  projectId,
+  time,
+  text: description,
+  link,
+  details,
+}: FeedEvent): Deployment => ({
+  ...{ id, service, environment, projectId, time, description, link },
+  version: text(details['version']),
+  commit: text(details['commit']),
+  sources: ['recorded'],
+  ...{ previousVersion: null, isRollback: null },
+});
+
+const detectedOf = (
+  { service, version, environment, previousVersion, isRollback }: DetectedDeployment,
+  atMs: number,
+): Deployment => ({
+  id: hash('sha256', JSON.stringify([service, environment, version, atMs])).slice(0, 32),
+  ...{ service, version, environment, previousVersion, isRollback },
+  time: formatTime(BigInt(atMs) * 1_000_000n),
+  sources: ['detected'],
+  ...{ projectId: '', commit: '', link: '', description: '' },
+});
+
+/** Steps of whole minutes, few enough for one answer. */
+const stepOf = (fromMs: number, toMs: number): number =>
+  Math.max(1, Math.ceil((toMs - fromMs) / minuteMs / 3_000)) * minuteMs;
+
+const detect = async (
+  { columns, nowMs }: Reading,
+  { range, service, environment, ...scope }: DeploymentQuestion,
+): Promise<{ readonly detected: readonly DetectedDeployment[]; readonly stepMs: number }> => {
+  const fromMs = Number(range.from / 1_000_000n) - lookBackMs;
+  const toMs = Math.min(Number(range.to / 1_000_000n) + quietMs, nowMs);
+  const stepMs = stepOf(fromMs, toMs);
+  const rows = await columns.query<{ of: string; place: string; version: string; steps: number[]; received: string }>(
+    `SELECT service AS of, said.place AS place, said.version AS version, arraySort(groupUniqArray(toUInt32(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})))) AS steps, toString(toUnixTimestamp64Milli(min(said.first))) AS received
+    FROM resource_activity INNER JOIN (
+      SELECT resource_id, any(attributes['service.version']) AS version, any(${environmentOf('attributes')}) AS place, min(first_seen) AS first
+      FROM resources WHERE tenant_id = {tenant:String} AND attributes['service.version'] != '' AND ({service:String} = '' OR service = {service:String}) GROUP BY resource_id
+    ) AS said ON resource_activity.resource_id = said.resource_id
+    WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND ({service:String} = '' OR service = {service:String}) AND ({environment:String} = '' OR said.place = {environment:String})${projectScopeCondition(scope)}
+    GROUP BY of, place, version ORDER BY of, place, version LIMIT 100000`,
+    {
+      ...minutesValues({ from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n + 1n }),
+      ...{ service: service ?? '', environment: environment ?? '' },
+      ...projectScopeValues(scope),
+    },
+  );
+  const activity = rows.map(
+    (row): VersionActivity => ({
+      ...{ service: row.of, environment: row.place, version: row.version, steps: row.steps },
+      firstReceivedMs: Number(row.received),
+    }),
+  );
+  const end = Math.floor(toMs / stepMs);
+  return { detected: deploymentsIn(activity, { quiet: Math.ceil(quietMs / stepMs), end }), stepMs };
+};
+
+/** A deployment as the feed shows it. */
+export const deploymentEvent = (deployment: Deployment): FeedEvent => {
+  const { id, service, version, environment, projectId, time, description, link, sources, ...rest } = deployment;
+  return {
+    ...{ id, kind: 'deployment', severity: 'info', time, text: description, projectId, service, environment, link },
+    title: `${service} ${version}`,
+    tags: {},
+    // Who recorded it is in the audit log.
+    actor: { type: 'system', id: '' },
+    details: {
+      version,
+      sources,
+      previousVersion: rest.previousVersion,
+      isRollback: rest.isRollback,
+      commit: rest.commit,
+    },
+  };
+};

@@ -1,0 +1,295 @@
+/** One service: its instances, versions, runtimes, and what they have in common. */
+import { z } from 'zod';
+import { Attributes } from '../../queries/attributes.ts';
+import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type Resource, resourcesOf } from '../../queries/resources.ts';
+import { type Incompleteness, Unknown } from '../../queries/result.ts';
+import { formatTime } from '../../queries/time.ts';
+import { type Choice, chosenActivity } from './chosen.ts';
+import { readEdges } from './edges.ts';
+
+const Sent = {
+  logs: z.int(),
+  spans: z.int(),
+  requests: z.int(),
+  errors: z.int().describe('Requests whose status is error'),
+  firstSeen: z.string().describe('Time of the first record or span of the range'),
+  lastSeen: z.string(),
+} as const;
+
+const Instance = z.strictObject({
+  id: z
+    .string()
+    .describe(
+      'The first of these that its resource has: service.instance.id, k8s.pod.uid, k8s.pod.name, container.id, host.name; else a number of the resource',
+    ),
+  ...{ version: z.string(), environment: z.string() },
+  ...{ host: z.string(), pod: z.string(), container: z.string() },
+  ...Sent,
+});
+const Version = z.strictObject({
+  version: z.string(),
+  environments: z.array(z.string()),
+  instances: z.int(),
+  ...Sent,
+  firstReceived: z
+    .union([z.string(), Unknown])
+    .describe('When the organization first received something of this version'),
+});
+
+export const ServiceParts = z.strictObject({
+  instances: z.array(Instance).describe('Of the range, those seen last first'),
+  versions: z.array(Version),
+  environments: z.array(z.string()),
+  runtimes: z.array(z.strictObject({ language: z.string(), name: z.string(), version: z.string() })),
+  sdks: z.array(z.strictObject({ name: z.string(), version: z.string(), language: z.string() })),
+  attributes: Attributes.describe('Resource attributes that all of its instances share'),
+  endpoints: z.strictObject({ count: z.int().describe('Endpoints that were asked for something') }),
+  dependencies: z
+    .strictObject({ callers: z.int(), services: z.int(), databases: z.int(), queues: z.int(), external: z.int() })
+    .describe('How many call it, and whom it calls (`/api/dependencies`)'),
+});
+type ServiceParts = z.output<typeof ServiceParts>;
+type Sums = { -readonly [Name in keyof typeof Sent]: z.output<(typeof Sent)[Name]> };
+
+/** Whether the scope ever had something of a service, as far as it is kept. */
+export const isService = async (
+  { columns }: Reading,
+  choice: Choice & { readonly service: string },
+): Promise<boolean> => {
+  const scope = projectScopeCondition(choice);
+  const values = { service: choice.service, ...projectScopeValues(choice) };
+  const inScope =
+    scope === ''
+      ? ''
+      : ` AND resource_id IN (SELECT resource_id FROM resource_activity WHERE tenant_id = {tenant:String} AND service = {service:String}${scope})`;
+  const found = await Promise.all([
+    columns.query(
+      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} LIMIT 1`,
+      values,
+    ),
+    columns.query(
+      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} LIMIT 1`,
+      values,
+    ),
+  ]);
+  return choice.service !== '' && found.some((rows) => rows.length > 0);
+};
+
+interface Row {
+  readonly id: string;
+  readonly all_logs: string;
+  readonly all_spans: string;
+  readonly all_requests: string;
+  readonly all_errors: string;
+  readonly first: string;
+  readonly last: string;
+}
+
+const mostResources = 1_000;
+const mostEdges = 1_000;
+
+const sumsOf = (row: Row): Sums => ({
+  logs: Number(row.all_logs),
+  spans: Number(row.all_spans),
+  requests: Number(row.all_requests),
+  errors: Number(row.all_errors),
+  firstSeen: formatTime(BigInt(row.first)),
+  lastSeen: formatTime(BigInt(row.last)),
+});
+
+const add = (one: Sums, other: Sums): Sums => ({
+  logs: one.logs + other.logs,
+  spans: one.spans + other.spans,
+  requests: one.requests + other.requests,
+  errors: one.errors + other.errors,
+  firstSeen: [one.firstSeen, other.firstSeen].sort()[0] ?? '',
+  lastSeen: [one.lastSeen, other.lastSeen].sort()[1] ?? '',
+});
+
+/** The parts of a service in a range. */
+export const readServiceParts = async (
+  { columns }: Reading,
+  choice: Choice & { readonly service: string },
+): Promise<{ readonly parts: ServiceParts; readonly partial: readonly Incompleteness[] }> => {
+  const { where, parameters } = chosenActivity(choice);
+  const [rows, received, endpoints, edges] = await Promise.all([
+    columns.query<Row>(
+      `SELECT toString(resource_id) AS id, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors,
+        toString(toUnixTimestamp64Nano(min(first_seen))) AS first, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
+      FROM resource_activity WHERE ${where} GROUP BY resource_id ORDER BY max(last_seen) DESC, resource_id LIMIT ${mostResources + 1}`,
+      parameters,
+    ),
+    firstReceipts({ columns }, choice.service),
+    columns.query<{ endpoints: string }>(
+      `SELECT toString(uniqExact(endpoint)) AS endpoints FROM span_metrics WHERE ${chosenActivity({ ...choice, environment: undefined }).where} AND kind IN (0, 1, 2, 5)`,
+      chosenActivity({ ...choice, environment: undefined }).parameters,
+    ),
+    readEdges(columns, choice, { minutes: choice.minutes, limit: mostEdges + 1, isMap: true }),
+  ]);
+  const shown = rows.slice(0, mostResources);
+  const resources = await resourcesOf(
+    columns,
+    shown.map(({ id }) => id),
+  );
+  const seen = shown.map((row) => ({ ...row, sums: sumsOf(row), text: textsOf(resources.get(row.id)) }));
+  const partial: Incompleteness[] = [];
+  if (rows.length > mostResources)
+    partial.push({
+      code: 'groups',
+      message: `there are more than ${mostResources} resources; those seen last are shown`,
+    });
+  if (edges.length > mostEdges) partial.push({ code: 'groups', message: `only ${mostEdges} dependencies are counted` });
+  const distinct = (key: string): string[] =>
+    [...new Set(seen.map(({ text }) => text(key)))].filter((text) => text !== '').sort();
+  return {
+    parts: {
+      instances: instancesOf(seen),
+      versions: versionsOf(seen, received),
+      environments: distinct('environment'),
+      runtimes: uniqueOf(
+        seen.map(({ text }) => ({
+          language: text('telemetry.sdk.language'),
+          name: text('process.runtime.name'),
+          version: text('process.runtime.version'),
+        })),
+      ),
+      sdks: uniqueOf(
+        seen.map(({ text }) => ({
+          name: text('telemetry.sdk.name'),
+          version: text('telemetry.sdk.version'),
+          language: text('telemetry.sdk.language'),
+        })),
+      ),
+      attributes: sharedOf(shown.flatMap(({ id }) => resources.get(id) ?? [])),
+      endpoints: { count: Number(endpoints[0]?.endpoints ?? 0) },
+      dependencies: dependenciesOf(
+        choice.service,
+        edges.slice(0, mostEdges).map(({ edge }) => edge),
+      ),
+    },
+    partial,
+  };
+};
+
+type Text = (key: string) => string;
+interface Seen {
+  readonly id: string;
+  readonly sums: Sums;
+  readonly text: Text;
+}
+
+/** Resource attributes as text; `environment` under both its names. */
+const textsOf = (resource: Resource | undefined): Text => {
+  const attribute = (key: string): string => {
+    const value = resource?.attributes[key];
+    return value === undefined || value === null ? '' : String(value);
+  };
+  return (key) =>
+    key === 'environment'
+      ? attribute('deployment.environment.name') || attribute('deployment.environment')
+      : attribute(key);
+};
+
+const instanceKeys = ['service.instance.id', 'k8s.pod.uid', 'k8s.pod.name', 'container.id', 'host.name'];
+const instanceIdOf = ({ id, text }: Seen): string =>
+  instanceKeys.map(text).find((value) => value !== '') ?? `resource ${id}`;
+
+const instancesOf = (seen: readonly Seen[]): ServiceParts['instances'] => {
+  const instances = new Map<string, ServiceParts['instances'][number]>();
+  for (const each of seen) {
+    const { text, sums } = each;
+    const id = instanceIdOf(each);
+    const version = text('service.version');
+    // One instance may run several versions in turn, such as a host that is updated.
+    const key = JSON.stringify([id, version]);
+    const known = instances.get(key);
+    const of = {
+      version,
+      environment: text('environment'),
+      host: text('host.name'),
+      pod: text('k8s.pod.name'),
+      container: text('container.id'),
+    };
+    instances.set(key, known === undefined ? { id, ...of, ...sums } : { ...known, ...add(known, sums) });
+  }
+  return [...instances.values()].sort((one, other) => (one.lastSeen < other.lastSeen ? 1 : -1));
+};
+
+const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>): ServiceParts['versions'] => {
+  const versions = new Map<string, { sums: Sums; environments: Set<string>; instances: Set<string> }>();
+  for (const each of seen) {
+    const version = each.text('service.version');
+    if (version === '') continue;
+    const known = versions.get(version);
+    const { environments, instances } = known ?? { environments: new Set<string>(), instances: new Set<string>() };
+    if (each.text('environment') !== '') environments.add(each.text('environment'));
+    instances.add(instanceIdOf(each));
+    versions.set(version, {
+      sums: known === undefined ? each.sums : add(known.sums, each.sums),
+      environments,
+      instances,
+    });
+  }
+  return [...versions]
+    .map(([version, { sums, environments, instances }]) => {
+      const first = received.get(version);
+      return {
+        ...{ version, ...sums, environments: [...environments].sort(), instances: instances.size },
+        firstReceived: first ?? { value: null, reason: 'it was not kept' },
+      };
+    })
+    .sort((one, other) => (one.lastSeen < other.lastSeen ? 1 : -1));
+};
+
+/** When the organization first received something of each version of a service. */
+const firstReceipts = async (
+  { columns }: Pick<Reading, 'columns'>,
+  service: string,
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await columns.query<{ version: string; first: string }>(
+    `SELECT attributes['service.version'] AS version, toString(toUnixTimestamp64Milli(min(first_seen))) AS first FROM resources
+    WHERE tenant_id = {tenant:String} AND service = {service:String} GROUP BY version ORDER BY first DESC LIMIT 10000`,
+    { service },
+  );
+  return new Map(rows.map(({ version, first }) => [version, formatTime(BigInt(first) * 1_000_000n)]));
+};
+
+/** Each combination once, without those that say nothing. */
+const uniqueOf = <Item extends Readonly<Record<string, string>>>(items: readonly Item[]): Item[] => {
+  const found = new Map(items.map((item) => [JSON.stringify(item), item]));
+  return [...found.values()]
+    .filter((item) => Object.values(item).some((text) => text !== ''))
+    .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+};
+
+const sharedOf = (resources: readonly Resource[]): ServiceParts['attributes'] => {
+  const [first, ...others] = resources;
+  if (first === undefined) return {};
+  const same = (key: string): boolean =>
+    others.every(({ attributes }) => JSON.stringify(attributes[key]) === JSON.stringify(first.attributes[key]));
+  return Object.fromEntries(Object.entries(first.attributes).filter(([key]) => same(key)));
+};
+
+type Edges = Awaited<ReturnType<typeof readEdges>>[number]['edge'];
+
+const dependenciesOf = (service: string, edges: readonly Edges[]): ServiceParts['dependencies'] => {
+  const isSelf = ({ kind, name }: Edges['client']): boolean => kind === 'service' && name === service;
+  const callers = new Set(
+    edges.filter(({ client, server }) => isSelf(server) && !isSelf(client)).map(({ client }) => client.id),
+  );
+  const called = new Map(
+    edges
+      .filter(({ client, server }) => isSelf(client) && !isSelf(server))
+      .map(({ server }) => [server.id, server.kind]),
+  );
+  const count = (kind: string): number => [...called.values()].filter((each) => each === kind).length;
+  return {
+    callers: callers.size,
+    services: count('service'),
+    databases: count('database'),
+    queues: count('queue'),
+    external: count('external'),
+  };
+};

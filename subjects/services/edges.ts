@@ -1,0 +1,165 @@
+/** Who calls whom in a time range, from the table of service edges. */
+import { z } from 'zod';
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import { type Connection, connections, type NodeKind, nodeKinds, unpairedReasons } from '../../schemas/edges.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { CallDurations, type EdgeFiguresRow, edgeColumns, edgeFiguresOf } from './call-figures.ts';
+import { minutesCondition, minutesValues, secondsOf } from './minutes.ts';
+
+/** What calls or is called. */
+export const Node = z.strictObject({
+  id: z.string().describe('Kind, product and name: the same in every answer'),
+  kind: z
+    .enum(nodeKinds)
+    .describe(
+      'external: a host outside; user: called without a span of its own; unknown: its span did not come, and nothing names it',
+    ),
+  name: z.string().describe('Empty for user and unknown'),
+  system: z.string().describe('Product of a database or queue, such as postgresql or kafka; else empty'),
+});
+export type Node = z.output<typeof Node>;
+
+/** Calls from one node to another. */
+export const Edge = z.strictObject({
+  client: Node,
+  server: Node,
+  connection: z
+    .enum(connections)
+    .describe(
+      'request: a call; query: of a database; publish, receive and process: to and from a queue; message: from the service that sent to the one that processed',
+    ),
+  via: z.string().describe('Queue of a message; else empty'),
+  addresses: z.array(z.string()).describe('Hosts and ports of the server, where its name does not say them; up to 20'),
+  requests: z.int(),
+  errors: z.int(),
+  ratePerSecond: z.number(),
+  errorRate: z.number().describe('0 to 1'),
+  duration: CallDurations.nullable().describe(
+    'As the client saw it; of a message, its time in the queue. Quantiles are off by 4.4 % at most. Null where no call has one',
+  ),
+  unpaired: z
+    .strictObject(
+      Object.fromEntries(unpairedReasons.map((reason) => [reason, z.int()])) as Record<
+        (typeof unpairedReasons)[number],
+        z.ZodInt
+      >,
+    )
+    .describe('Requests of which only one span came, by reason'),
+});
+export type Edge = z.output<typeof Edge>;
+
+/** Parameters that choose edges. */
+export const edgeParameters = {
+  service: z.string().min(1).max(512).optional().describe('Only edges that this service is on'),
+  environment: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe('Only edges that have a side in this deployment environment'),
+};
+
+export interface EdgeQuery extends ProjectScope {
+  readonly service?: string | undefined;
+  readonly environment?: string | undefined;
+}
+
+interface Row extends EdgeFiguresRow {
+  readonly connection: Connection;
+  readonly client: string;
+  readonly client_kind: NodeKind;
+  readonly server: string;
+  readonly server_kind: NodeKind;
+  readonly system: string;
+  readonly via: string;
+  readonly addresses: readonly string[];
+  readonly expired: string;
+  readonly late: string;
+  readonly evicted: string;
+}
+
+/** What identifies an edge, in the order in which edges are listed. */
+const keyColumns = ['client', 'client_kind', 'server', 'server_kind', 'connection', 'system', 'via'] as const;
+export type EdgeKey = readonly string[];
+export const keySize = keyColumns.length;
+
+/**
+ * Edges of whole minutes, in the order of their key after `after`, or those with the most requests first. `isMap`: without edges
+ * that tell again what others tell: of a queue, those to and from it.
+ */
+export const readEdges = async (
+  columns: TenantColumns,
+  query: EdgeQuery,
+  {
+    minutes,
+    limit,
+    after,
+    isMap = false,
+  }: {
+    readonly minutes: Range;
+    readonly limit: number;
+    readonly after?: EdgeKey | undefined;
+    readonly isMap?: boolean;
+  },
+): Promise<{ readonly edge: Edge; readonly key: EdgeKey }[]> => {
+  const parameters: Record<string, string> = {
+    ...minutesValues(minutes),
+    ...projectScopeValues(query),
+  };
+  const conditions: string[] = [];
+  if (query.service !== undefined) {
+    conditions.push(
+      "((client = {service:String} AND client_kind = 'service') OR (server = {service:String} AND server_kind = 'service'))",
+    );
+    parameters['service'] = query.service;
+  }
+  if (query.environment !== undefined) {
+    conditions.push('(client_environment = {environment:String} OR server_environment = {environment:String})');
+    parameters['environment'] = query.environment;
+  }
+  if (isMap)
+    conditions.push(
+      "(connection != 'message' OR (via = '' AND client_kind != 'unknown' AND server_kind != 'unknown'))",
+    );
+  if (after !== undefined) {
+    conditions.push(
+      `(${keyColumns.join(', ')}) > (${keyColumns.map((_, index) => `{after${index}:String}`).join(', ')})`,
+    );
+    for (const [index, part] of after.entries()) parameters[`after${index}`] = part;
+  }
+  const rows = await columns.query<Row>(
+    `SELECT ${keyColumns.join(', ')}, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
+      ${edgeColumns},
+      ${unpairedReasons.map((reason) => `toString(sum(unpaired['${reason}'])) AS ${reason}`).join(', ')}
+    FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition}
+      ${conditions.map((condition) => ` AND ${condition}`).join('')}${projectScopeCondition(query, ['project_id', 'server_project_id'])}
+    GROUP BY ${keyColumns.join(', ')} ORDER BY ${isMap ? `sum(requests) DESC, ${keyColumns.join(', ')}` : keyColumns.join(', ')} LIMIT ${limit}`,
+    parameters,
+  );
+  const seconds = secondsOf(minutes);
+  return rows.map((row) => ({ edge: edgeOf(row, seconds), key: keyColumns.map((column) => row[column]) }));
+};
+
+/** The node of a name. */
+export const nodeOf = (kind: NodeKind, name: string, system = ''): Node => ({
+  id: [kind, ...(system === '' ? [] : [system]), ...(name === '' ? [] : [name])].join(':'),
+  kind,
+  name,
+  system,
+});
+
+const systems: readonly NodeKind[] = ['database', 'queue'];
+
+const edgeOf = (row: Row, seconds: number): Edge => {
+  const node = (kind: NodeKind, name: string): Node => nodeOf(kind, name, systems.includes(kind) ? row.system : '');
+  return {
+    client: node(row.client_kind, row.client),
+    server: node(row.server_kind, row.server),
+    connection: row.connection,
+    via: row.via,
+    addresses: [...row.addresses],
+    ...edgeFiguresOf(row, seconds),
+    unpaired: { expired: Number(row.expired), late: Number(row.late), evicted: Number(row.evicted) },
+  };
+};

@@ -1,0 +1,56 @@
+/** The endpoints of a service, with their figures. */
+import { z } from 'zod';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { type Choice, chosenActivity } from './chosen.ts';
+import { type CountedRow, countedColumns, countedOf, Figures, figuresOf } from './figures.ts';
+import { secondsOf } from './minutes.ts';
+
+const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+
+export const Endpoint = z.strictObject({
+  name: z.string().describe('http.route where the spans have one, else their name'),
+  kind: z
+    .enum(kinds)
+    .describe(
+      'Of the spans; server is asked by others, consumer reads a queue, internal and unspecified begin by themselves',
+    ),
+  figures: Figures,
+});
+export type Endpoint = z.output<typeof Endpoint>;
+
+const mostEndpoints = 10_000;
+
+/** Every endpoint of a service, in the order of names. */
+export const readEndpoints = async (
+  { columns }: Reading,
+  question: Choice & {
+    readonly service: string;
+    readonly search?: string | undefined;
+    readonly apdexThresholdMs: number;
+  },
+): Promise<{ readonly endpoints: readonly Endpoint[]; readonly partial: readonly Incompleteness[] }> => {
+  const { where, parameters } = chosenActivity(question);
+  const rows = await columns.query<CountedRow & { readonly endpoint: string; readonly kind: number }>(
+    `SELECT endpoint, kind, ${countedColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${question.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
+    GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${mostEndpoints + 1}`,
+    { ...parameters, ...(question.search !== undefined && { search: question.search }) },
+  );
+  const seconds = secondsOf(question.minutes);
+  return {
+    endpoints: rows.slice(0, mostEndpoints).map((row) => ({
+      name: row.endpoint,
+      kind: kinds[row.kind] ?? 'unspecified',
+      figures: figuresOf(countedOf(row), seconds, question.apdexThresholdMs),
+    })),
+    partial:
+      rows.length > mostEndpoints
+        ? [
+            {
+              code: 'groups',
+              message: `there are more than ${mostEndpoints} endpoints; those with the most requests are listed`,
+            },
+          ]
+        : [],
+  };
+};

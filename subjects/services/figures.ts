@@ -1,0 +1,141 @@
+/** Requests, errors, durations and Apdex of services, from counts by the minute. */
+import { z } from 'zod';
+import { Unknown } from '../../queries/result.ts';
+import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
+import {
+  beginningOfBucket,
+  type DurationBuckets,
+  fourfold,
+  nearestBucket,
+  quantileOfBuckets,
+} from '../../schemas/tables/durations.ts';
+
+const nanoseconds = z.number().describe('Nanoseconds');
+
+const Durations = z
+  .strictObject({ mean: nanoseconds, p50: nanoseconds, p95: nanoseconds, p99: nanoseconds, max: nanoseconds })
+  .describe('Of all requests, failed ones too. Mean and maximum are exact, quantiles are off by 4.4 % at most');
+
+const Apdex = z
+  .strictObject({
+    value: z.number().describe('(satisfied + tolerated / 2) / requests, 0 to 1'),
+    thresholdMs: z.number().describe('As it is set'),
+    countedThresholdMs: z
+      .number()
+      .describe(
+        'At which requests were counted, exactly: durations are kept in buckets, and this is the bound next to the threshold, within 4.4 % of it',
+      ),
+    satisfied: z.int().describe('Without an error and shorter than the threshold'),
+    tolerated: z.int().describe('Without an error and shorter than four times the threshold'),
+    frustrated: z.int().describe('All others'),
+  })
+  .describe('How satisfied those who wait are, by the duration that each request took');
+
+/** What is known of the requests to something. */
+export const Figures = z.strictObject({
+  requests: z
+    .int()
+    .describe('Spans of the kinds server and consumer, and root spans of the kinds internal and unspecified'),
+  errors: z.int().describe('Of these, those whose status is error'),
+  ratePerSecond: z.number(),
+  errorRate: z.union([z.number(), Unknown]).describe('0 to 1'),
+  duration: z.union([Durations, Unknown]),
+  apdex: z.union([Apdex, Unknown]),
+});
+export type Figures = z.output<typeof Figures>;
+
+/** What was counted of some requests. */
+export interface Counted {
+  readonly requests: number;
+  readonly errors: number;
+  readonly durationSum: number;
+  readonly durationMax: number;
+  readonly buckets: DurationBuckets;
+  /** Of those with an error. */
+  readonly errorBuckets: DurationBuckets;
+}
+
+/** Columns of `span_metrics` and `resource_activity`, summed up over a group. */
+export const countedColumns = `toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors, toFloat64(sum(duration_sum)) AS all_duration,
+  toFloat64(max(duration_max)) AS longest, sumMap(duration_buckets) AS buckets, sumMap(error_buckets) AS failed_buckets`;
+
+export interface CountedRow {
+  readonly all_requests: string;
+  readonly all_errors: string;
+  readonly all_duration: number;
+  readonly longest: number;
+  readonly buckets: Readonly<Record<string, string>>;
+  readonly failed_buckets: Readonly<Record<string, string>>;
+}
+
+const bucketsOf = (counts: Readonly<Record<string, string>>): DurationBuckets =>
+  new Map(Object.entries(counts).map(([bucket, spans]) => [Number(bucket), Number(spans)]));
+
+export const countedOf = (row: CountedRow): Counted => ({
+  requests: Number(row.all_requests),
+  errors: Number(row.all_errors),
+  durationSum: row.all_duration,
+  durationMax: row.longest,
+  buckets: bucketsOf(row.buckets),
+  errorBuckets: bucketsOf(row.failed_buckets),
+});
+
+export const nothingCounted: Counted = {
+  ...{ requests: 0, errors: 0, durationSum: 0, durationMax: 0 },
+  ...{ buckets: new Map(), errorBuckets: new Map() },
+};
+
+/** The threshold of a service: what is asked for, else its own, else that of the organization. */
+export const thresholdsOf = (settings: ServiceSettings, asked?: number): ((service: string) => number) => {
+  const own = new Map(settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]));
+  return (service) => asked ?? own.get(service) ?? settings.apdexThresholdMs;
+};
+
+const unknown = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });
+const noRequests = unknown('there was no request');
+
+/** The figures of what was counted in so many seconds. */
+export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number): Figures => {
+  const { requests, errors } = counted;
+  return {
+    ...{ requests, errors, ratePerSecond: requests / seconds },
+    errorRate: requests === 0 ? noRequests : errors / requests,
+    duration: requests === 0 ? noRequests : durationsOf(counted),
+    apdex: apdexOf(counted, thresholdMs),
+  };
+};
+
+/** Quantiles in nanoseconds; none is above the longest duration. */
+export const quantileIn = ({ buckets, durationMax }: Counted, quantile: number): number | undefined => {
+  const value = quantileOfBuckets(buckets, quantile);
+  return value === undefined ? undefined : Math.min(Math.round(value), durationMax);
+};
+
+const durationsOf = (counted: Counted): z.output<typeof Durations> => {
+  const quantile = (share: number): number => quantileIn(counted, share) ?? 0;
+  return {
+    mean: counted.durationSum / counted.requests,
+    ...{ p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99), max: counted.durationMax },
+  };
+};
+
+const sumOf = (buckets: DurationBuckets, before = Number.POSITIVE_INFINITY): number => {
+  let sum = 0;
+  for (const [bucket, spans] of buckets) if (bucket < before) sum += spans;
+  return sum;
+};
+
+export const apdexOf = (counted: Counted, thresholdMs: number): Figures['apdex'] => {
+  const { requests, errors, buckets, errorBuckets } = counted;
+  if (requests === 0) return noRequests;
+  if (sumOf(errorBuckets) !== errors)
+    return unknown('some of these requests were counted by a former version, without the durations of failed ones');
+  const bound = nearestBucket(thresholdMs * 1e6);
+  const satisfied = sumOf(buckets, bound) - sumOf(errorBuckets, bound);
+  const tolerated = sumOf(buckets, bound + fourfold) - sumOf(errorBuckets, bound + fourfold) - satisfied;
+  return {
+    value: (satisfied + tolerated / 2) / requests,
+    ...{ thresholdMs, countedThresholdMs: beginningOfBucket(bound) / 1e6 },
+    ...{ satisfied, tolerated, frustrated: requests - satisfied - tolerated },
+  };
+};

@@ -1,0 +1,194 @@
+/** The services of a range, with what they sent. */
+import { z } from 'zod';
+import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
+import { projectScopeCondition } from '../../queries/project-scope.ts';
+import { whyUnreadable } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type Incompleteness, Unknown } from '../../queries/result.ts';
+import { formatTime } from '../../queries/time.ts';
+import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
+import { type Choice, chosenActivity, environmentOf } from './chosen.ts';
+import { type CountedRow, countedColumns, countedOf, Figures, figuresOf, thresholdsOf } from './figures.ts';
+import { secondsOf } from './minutes.ts';
+import { figureOf, figureSorts } from './sorting.ts';
+
+const texts = z.array(z.string());
+
+/** What a service sent in the range. */
+export const Sends = z.strictObject({
+  logs: z.union([z.int(), Unknown]).describe('Log records'),
+  spans: z.int(),
+  metrics: z.boolean().describe('Whether it has a series that was seen in the range, or up to an hour before'),
+});
+
+export const ServiceSummary = z.strictObject({
+  name: z.string().describe('service.name of the resource; telemetry without one belongs to no service'),
+  figures: z.union([Figures, Unknown]).describe('Unknown for a service that sent no spans'),
+  sends: Sends,
+  lastSeen: z
+    .string()
+    .describe('Time of its last record or span in the range; of one that sends metrics alone, to the hour'),
+  environments: texts.describe('At most 50; so of the others'),
+  versions: texts.describe('service.version, those seen last first'),
+  languages: texts.describe('telemetry.sdk.language'),
+  runtimes: texts.describe('process.runtime.name and version'),
+});
+export type ServiceSummary = z.output<typeof ServiceSummary>;
+
+/** What lists of services can be sorted by. */
+export const serviceSorts = ['name', ...figureSorts, 'lastSeen'] as const;
+type ServiceSort = (typeof serviceSorts)[number];
+
+/** A service before what only a page needs. */
+export const ServiceTotal = ServiceSummary.omit({
+  environments: true,
+  versions: true,
+  languages: true,
+  runtimes: true,
+});
+export type ServiceTotal = z.output<typeof ServiceTotal>;
+
+/** More services than an organization has; what is beyond is said. */
+const mostServices = 10_000;
+const mostTexts = 50;
+
+interface Row extends CountedRow {
+  readonly service: string;
+  readonly all_logs: string;
+  readonly all_spans: string;
+  readonly last: string;
+}
+
+export interface InventoryQuestion extends Choice {
+  readonly search?: string | undefined;
+  readonly settings: ServiceSettings;
+  readonly apdexThresholdMs?: number | undefined;
+}
+
+/** Every service of the range that is asked for, in the order of names. */
+export const readServices = async (
+  reading: Reading,
+  question: InventoryQuestion,
+): Promise<{ readonly services: readonly ServiceTotal[]; readonly partial: readonly Incompleteness[] }> => {
+  const { where, parameters } = chosenActivity(question);
+  const named =
+    question.search === undefined ? "service != ''" : 'positionCaseInsensitiveUTF8(service, {search:String}) > 0';
+  const values = { ...parameters, ...(question.search !== undefined && { search: question.search }) };
+  const [rows, metrics] = await Promise.all([
+    reading.columns.query<Row>(
+      `SELECT service, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${countedColumns}
+      FROM resource_activity WHERE ${where} AND ${named} GROUP BY service ORDER BY service LIMIT ${mostServices + 1}`,
+      values,
+    ),
+    sendersOfMetrics(reading, question, named, values),
+  ]);
+  const thresholdOf = thresholdsOf(question.settings, question.apdexThresholdMs);
+  const noLogs = whyUnreadable(question.minutes, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const seconds = secondsOf(question.minutes);
+  const services = new Map<string, ServiceTotal>();
+  for (const row of rows) {
+    const name = row.service;
+    services.set(name, {
+      name,
+      figures: row.all_spans === '0' ? noSpans : figuresOf(countedOf(row), seconds, thresholdOf(name)),
+      sends: {
+        logs: noLogs === undefined ? Number(row.all_logs) : { value: null, reason: noLogs },
+        spans: Number(row.all_spans),
+        metrics: metrics.has(name),
+      },
+      lastSeen: formatTime(BigInt(row.last)),
+    });
+  }
+  for (const [name, last] of metrics)
+    if (!services.has(name))
+      services.set(name, {
+        ...{ name, figures: noSpans, lastSeen: formatTime(BigInt(last) * 1_000_000n) },
+        sends: { logs: noLogs === undefined ? 0 : { value: null, reason: noLogs }, spans: 0, metrics: true },
+      });
+  const partial: Incompleteness[] =
+    rows.length > mostServices || metrics.size > mostServices
+      ? [
+          {
+            code: 'groups',
+            message: `there are more than ${mostServices} services; search for a name, or ask for one project`,
+          },
+        ]
+      : [];
+  return { services: [...services.values()].sort(byName).slice(0, mostServices), partial };
+};
+
+/** A service of which nothing came in the range. */
+export const nothingSent = (name: string) => ({
+  ...{ name, figures: noSpans, sends: { logs: 0, spans: 0, metrics: false } },
+  lastSeen: { value: null, reason: 'the service sent nothing in this range' },
+});
+
+const noSpans: z.output<typeof Unknown> = { value: null, reason: 'the service sent no spans in this range' };
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
+  one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
+
+/** Services with series of the range, each with the time at which they were noted last (epoch milliseconds). */
+const sendersOfMetrics = async (
+  { columns, ...reading }: Reading,
+  question: Choice,
+  named: string,
+  values: Record<string, string>,
+): Promise<ReadonlyMap<string, string>> => {
+  if (whyUnreadable(question.minutes, { caller: reading, signal: 'metrics', nowMs: reading.nowMs }) !== undefined)
+    return new Map();
+  const environment =
+    question.environment === undefined
+      ? ''
+      : ` AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${environmentOf('attributes')} = {environment:String})`;
+  const rows = await columns.query<{ service: string; last: string }>(
+    `SELECT service, toString(toUnixTimestamp64Milli(max(last_seen))) AS last FROM series
+    WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND ${named}${projectScopeCondition(question)}${question.service === undefined ? '' : ' AND service = {service:String}'}${environment}
+    GROUP BY service ORDER BY service LIMIT ${mostServices + 1}`,
+    { ...values, ...seriesSeenValues(question.minutes) },
+  );
+  return new Map(rows.map(({ service, last }) => [service, last]));
+};
+
+/** What lists of services are sorted by. */
+export const sortedBy =
+  (sort: ServiceSort) =>
+  (service: ServiceTotal): string | number | undefined => {
+    if (sort === 'name') return service.name;
+    if (sort === 'lastSeen') return service.lastSeen;
+    return 'requests' in service.figures ? figureOf(service.figures, sort) : undefined;
+  };
+
+/** Fills in what resources say of some services. */
+export const describeServices = async (
+  { columns }: Reading,
+  choice: Choice,
+  shown: readonly ServiceTotal[],
+): Promise<ServiceSummary[]> => {
+  if (shown.length === 0) return [];
+  const { where, parameters } = chosenActivity(choice);
+  const distinct = (expression: string): string =>
+    `arraySlice(arraySort(groupUniqArrayIf(200)(${expression}, ${expression} != '')), 1, ${mostTexts})`;
+  const rows = await columns.query<
+    { name: string } & Pick<ServiceSummary, 'environments' | 'versions' | 'languages' | 'runtimes'>
+  >(
+    `SELECT service AS name, ${distinct(environmentOf('attributes'))} AS environments, ${distinct("attributes['telemetry.sdk.language']")} AS languages,
+      ${distinct("trimBoth(concat(attributes['process.runtime.name'], ' ', attributes['process.runtime.version']))")} AS runtimes,
+      arraySlice(arrayDistinct(arrayMap(seen -> seen.2, arrayReverseSort(groupArrayIf(1000)((last_seen, attributes['service.version']), attributes['service.version'] != '')))), 1, ${mostTexts}) AS versions
+    FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${choice.environment === undefined ? '' : ` AND ${environmentOf('attributes')} = {environment:String}`} AND resource_id IN (
+      SELECT resource_id FROM resource_activity WHERE ${where} AND service IN {services:Array(String)}
+      UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seriesSeen}${projectScopeCondition(choice)}
+    ) GROUP BY service`,
+    { ...parameters, ...seriesSeenValues(choice.minutes), services: shown.map(({ name }) => name) },
+  );
+  const said = new Map(rows.map((row) => [row.name, row]));
+  const nothing = { environments: [], versions: [], languages: [], runtimes: [] };
+  return shown.map((service) => ({ ...service, ...(said.get(service.name) ?? nothing) }));
+};
+
+/** What one service sent; undefined for one that sent nothing in the range. */
+export const readService = async (
+  reading: Reading,
+  question: InventoryQuestion & { readonly service: string },
+): Promise<ServiceTotal | undefined> =>
+  (await readServices(reading, question)).services.find(({ name }) => name === question.service);

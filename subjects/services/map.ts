@@ -1,0 +1,66 @@
+/** The service map: nodes and edges of a time range. */
+import { z } from 'zod';
+import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { Edge, type EdgeQuery, Node, nodeOf, readEdges } from './edges.ts';
+import { minutesCondition, minutesValues } from './minutes.ts';
+
+const MapNode = Node.extend({
+  requests: z.int().describe('Of the edges to it'),
+  errors: z.int().describe('Of the edges to it'),
+});
+type MapNode = z.output<typeof MapNode>;
+
+export const ServiceMap = z.strictObject({
+  from: z.string(),
+  to: z.string(),
+  nodes: z.array(MapNode),
+  edges: z.array(Edge),
+  truncated: z.boolean().describe('Whether there are more edges; those with the most requests are shown'),
+});
+
+/** A map of at most `limit` edges. Services that send spans and are on no edge are nodes as well. */
+export const readServiceMap = async (
+  columns: TenantColumns,
+  query: EdgeQuery,
+  { minutes, limit }: { readonly minutes: Range; readonly limit: number },
+): Promise<Pick<z.output<typeof ServiceMap>, 'nodes' | 'edges' | 'truncated'>> => {
+  const found = await readEdges(columns, query, { minutes, limit: limit + 1, isMap: true });
+  const edges = found.slice(0, limit).map(({ edge }) => edge);
+  const nodes = new Map<string, MapNode>();
+  const nodeFor = (node: Node): MapNode => {
+    const known = nodes.get(node.id) ?? { ...node, requests: 0, errors: 0 };
+    nodes.set(node.id, known);
+    return known;
+  };
+  for (const { client, server, requests, errors } of edges) {
+    nodeFor(client);
+    const to = nodeFor(server);
+    to.requests += requests;
+    to.errors += errors;
+  }
+  for (const service of await servicesOf(columns, query, minutes)) nodeFor(nodeOf('service', service));
+  return {
+    nodes: [...nodes.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    edges,
+    truncated: found.length > limit,
+  };
+};
+
+const mostServices = 1_000;
+
+/** Services with spans in these minutes. Spans are counted without their environment: one that is asked for has only the services of its edges. */
+const servicesOf = async (columns: TenantColumns, query: EdgeQuery, minutes: Range): Promise<string[]> => {
+  if (query.environment !== undefined) return [];
+  const rows = await columns.query<{ service: string }>(
+    `SELECT DISTINCT service FROM span_metrics WHERE tenant_id = {tenant:String} AND ${minutesCondition}
+      AND service != '' AND ({service:String} = '' OR service = {service:String})${projectScopeCondition(query)} ORDER BY service LIMIT ${mostServices}`,
+    {
+      ...minutesValues(minutes),
+      service: query.service ?? '',
+      ...projectScopeValues(query),
+    },
+  );
+  return rows.map(({ service }) => service);
+};

@@ -1,0 +1,219 @@
+/** Whether requests became better or worse with a deployment: the hour before against the hour after. */
+import { z } from 'zod';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Unknown } from '../../queries/result.ts';
+import { formatTime, parseTime } from '../../queries/time.ts';
+import { type Choice, chosenActivity } from './chosen.ts';
+import {
+  type Aspect,
+  aspects,
+  type Compared,
+  compare,
+  falseAlarms,
+  leastMinutes,
+  leastRequests,
+} from './comparison.ts';
+import { Deployment } from './deployments.ts';
+import {
+  type Counted,
+  type CountedRow,
+  countedColumns,
+  countedOf,
+  Figures,
+  figuresOf,
+  nothingCounted,
+} from './figures.ts';
+import { minuteMs } from './minutes.ts';
+
+const windowMs = 60 * minuteMs;
+const dayMs = 24 * 3_600_000;
+
+const verdicts = ['better', 'worse', 'no difference', 'unknown'] as const;
+const Window = z.strictObject({ from: z.string(), to: z.string(), figures: Figures });
+
+export const JudgedDeployment = Deployment.extend({
+  before: z.union([Window, Unknown]).describe('The hour before, from the last other deployment on'),
+  after: z
+    .union([Window, Unknown])
+    .describe('The hour after, from the minute after it on, up to the next other deployment'),
+  verdict: z
+    .enum(verdicts)
+    .describe(
+      `Of errors, latency (whether a request takes longer than one before) and tail (requests slower than 95 % of those before). At most ${falseAlarms * 100} % of deployments that change nothing are called better or worse`,
+    ),
+  confidence: z.union([z.number(), Unknown]).describe('0 to 1'),
+  reason: z.string().describe('Why the verdict is what it is'),
+  aspects: z.array(
+    z.strictObject({
+      aspect: z.enum(aspects),
+      verdict: z.enum(verdicts),
+      before: z
+        .number()
+        .describe('errors, tail: share of requests; latency: mean rank among all of both hours, 0 to 1'),
+      after: z.number(),
+      difference: z.number(),
+      interval: z.tuple([z.number(), z.number()]).describe('95 % confidence'),
+      p: z.number(),
+      confidence: z.number(),
+    }),
+  ),
+});
+export type JudgedDeployment = z.output<typeof JudgedDeployment>;
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+type Minutes = readonly { readonly atMs: number; readonly counted: Counted }[];
+
+const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
+const floor = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
+
+/** The windows of a deployment between its neighbours: `to` does not belong to them. */
+export const windowsOf = (
+  atMs: number,
+  { others, nowMs }: { readonly others: readonly number[]; readonly nowMs: number },
+): { readonly before: Span; readonly after: Span } => {
+  const minute = floor(atMs);
+  const last = Math.max(...others.filter((other) => other < minute).map((other) => floor(other) + minuteMs), 0);
+  const next = Math.min(...others.filter((other) => other >= minute + minuteMs).map(floor), floor(nowMs));
+  return {
+    before: { fromMs: Math.max(minute - windowMs, last), toMs: minute },
+    after: { fromMs: minute + minuteMs, toMs: Math.min(minute + minuteMs + windowMs, next) },
+  };
+};
+
+/** Deployments with what became of their service. `all` are the other ones of the service, whose time is left out. */
+export const judge = async (
+  reading: Reading,
+  choice: Omit<Choice, 'minutes'> & { readonly service: string },
+  deployment: Deployment,
+  { all, apdexThresholdMs }: { readonly all: readonly Deployment[]; readonly apdexThresholdMs: number },
+): Promise<JudgedDeployment> => {
+  const others = all
+    .filter(({ id, environment }) => id !== deployment.id && isBeside(environment, deployment.environment))
+    .map(({ time }) => msOf(time));
+  const { before, after } = windowsOf(msOf(deployment.time), { others, nowMs: reading.nowMs });
+  const environment = deployment.environment === '' ? choice.environment : deployment.environment;
+  const yesterday = (span: Span): Span => ({ fromMs: span.fromMs - dayMs, toMs: span.toMs - dayMs });
+  const spans = [before, after, yesterday(before), yesterday(after)];
+  const [one = [], two = [], earlier = [], later = []] = await Promise.all(
+    spans.map((span) => minutesIn(reading, { ...choice, environment }, span)),
+  );
+  const windowOf = (span: Span, minutes: Minutes): JudgedDeployment['before'] => {
+    if (span.toMs <= span.fromMs)
+      return { value: null, reason: 'there is no whole minute to another deployment, or until now' };
+    const seconds = (span.toMs - span.fromMs) / 1000;
+    return { ...rangeText(span), figures: figuresOf(sumOf(minutes), seconds, apdexThresholdMs) };
+  };
+  return {
+    ...deployment,
+    before: windowOf(before, one),
+    after: windowOf(after, two),
+    ...verdictOf([one, two], [earlier, later]),
+  };
+};
+
+/** Deployments of one environment do not disturb those of another. */
+const isBeside = (one: string, other: string): boolean => one === '' || other === '' || one === other;
+
+const rangeText = ({ fromMs, toMs }: Span) => ({ from: timeText(fromMs), to: timeText(toMs) });
+const timeText = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
+const rangeOfSpan = ({ fromMs, toMs }: Span): Range => ({
+  from: BigInt(fromMs) * 1_000_000n,
+  to: BigInt(toMs) * 1_000_000n,
+});
+
+const minutesIn = async ({ columns }: Reading, choice: Omit<Choice, 'minutes'>, span: Span): Promise<Minutes> => {
+  if (span.toMs <= span.fromMs) return [];
+  const { where, parameters } = chosenActivity({ ...choice, minutes: rangeOfSpan(span) });
+  const rows = await columns.query<CountedRow & { readonly at: number }>(
+    `SELECT toUnixTimestamp(minute) AS at, ${countedColumns} FROM resource_activity WHERE ${where} GROUP BY at HAVING sum(requests) > 0`,
+    parameters,
+  );
+  return rows.map((row) => ({ atMs: row.at * 1000, counted: countedOf(row) }));
+};
+
+const merged = (one: Counted['buckets'], other: Counted['buckets']): Counted['buckets'] => {
+  const sum = new Map(one);
+  for (const [bucket, spans] of other) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
+  return sum;
+};
+
+const sumOf = (minutes: Minutes): Counted =>
+  minutes.reduce(
+    (sum, { counted }): Counted => ({
+      requests: sum.requests + counted.requests,
+      errors: sum.errors + counted.errors,
+      durationSum: sum.durationSum + counted.durationSum,
+      durationMax: Math.max(sum.durationMax, counted.durationMax),
+      buckets: merged(sum.buckets, counted.buckets),
+      errorBuckets: merged(sum.errorBuckets, counted.errorBuckets),
+    }),
+    nothingCounted,
+  );
+
+type Judged = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
+type Sides = readonly [before: Minutes, after: Minutes];
+
+const requestsOf = (minutes: Minutes): number => minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
+const isEnough = (minutes: Minutes): boolean => minutes.length >= leastMinutes && requestsOf(minutes) >= leastRequests;
+const compareSides = ([before, after]: Sides): readonly Compared[] =>
+  compare(
+    before.map(({ counted }) => counted),
+    after.map(({ counted }) => counted),
+  );
+
+const words: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
+
+/** The verdict on two sides; the same hours of the day before say what is usual. */
+export const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
+  const [before, after] = sides;
+  const nothing = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };
+  if (!sides.every(isEnough))
+    return {
+      ...nothing,
+      verdict: 'unknown',
+      reason: `${requestsOf(before)} requests in ${before.length} minutes before and ${requestsOf(after)} in ${after.length} after: at least ${leastRequests} in ${leastMinutes} minutes of each are needed`,
+    };
+  const found = compareSides(sides).map((each) => ({ ...each, interval: [...each.interval] as [number, number] }));
+  const changed = found.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
+  const usual = dayBefore.every(isEnough) ? compareSides(dayBefore) : [];
+  const isUsual = ({ aspect, verdict, difference }: Compared): boolean =>
+    usual.some(
+      (each) =>
+        each.aspect === aspect && each.verdict === verdict && Math.abs(each.difference) >= Math.abs(difference) / 2,
+    );
+  const news = changed.filter((each) => !isUsual(each));
+  const worse = news.filter(({ verdict }) => verdict === 'worse');
+  const decisive = worse.length > 0 ? worse : news;
+  if (decisive.length > 0)
+    return {
+      aspects: found,
+      verdict: worse.length > 0 ? 'worse' : 'better',
+      confidence: Math.max(...decisive.map(({ confidence }) => confidence)),
+      reason: `${news.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}${usual.length > 0 ? '; not so at these hours the day before' : '; nothing of the day before to compare with'}`,
+    };
+  if (changed.length > 0)
+    return {
+      ...nothing,
+      aspects: found,
+      verdict: 'unknown',
+      reason: `${changed.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}, as at these hours the day before`,
+    };
+  const unsure = found.filter(({ verdict }) => verdict === 'unknown');
+  if (unsure.length > 0)
+    return {
+      ...nothing,
+      aspects: found,
+      verdict: 'unknown',
+      reason: `too few requests to tell a change of ${unsure.map(({ aspect }) => words[aspect]).join(' and ')} from chance`,
+    };
+  return {
+    aspects: found,
+    verdict: 'no difference',
+    confidence: Math.min(...found.map(({ confidence }) => confidence)),
+    reason: 'any difference is too small to matter',
+  };
+};

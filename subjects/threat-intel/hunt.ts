@@ -1,0 +1,101 @@
+/** What new indicators find in what was stored before they were there. */
+
+import { exportRecords } from '../../queries/logs/export.ts';
+import { type Range, rangeOf } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { IndicatorHunt } from '../../schemas/resources/threat-intel.ts';
+import type { ThreatMatch } from '../../schemas/threat-matches.ts';
+import { storedRecord } from '../detections/backtest.ts';
+import type { DetectedRecord } from '../detections/detect.ts';
+import { scoreAt } from './indicator.ts';
+import { IndicatorIndex } from './indicator-index.ts';
+import { matchEvent } from './match.ts';
+import { counted, eventOf, matchKey, matchOf, togetherMs } from './match-of.ts';
+import { readMatches } from './stored-matches.ts';
+
+const mostRecords = 500_000;
+const mostMatches = 10_000;
+
+export interface Hunted {
+  readonly records: number;
+  /** False where there were more records or matches than one hunt looks at, or it took too long. */
+  readonly isWhole: boolean;
+  readonly matches: readonly ThreatMatch[];
+}
+
+/** When matches begin that are known, of each key: what lies within an hour of one was counted there. */
+const knownStarts = async (reading: Reading, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
+  const starts = new Map<string, number[]>();
+  const range = { from: from - BigInt(togetherMs) * 1_000_000n, to };
+  for (const { project, ms, ...match } of await readMatches(reading, {}, { range, limit: mostMatches })) {
+    const key = matchKey({ ...match, projectId: project });
+    starts.set(key, [...(starts.get(key) ?? []), Number(ms)]);
+  }
+  return starts;
+};
+
+class Hunt {
+  readonly #index = new IndicatorIndex();
+  readonly #known: ReadonlyMap<string, number[]>;
+  readonly #open = new Map<string, ThreatMatch>();
+  readonly #closed: ThreatMatch[] = [];
+
+  constructor(hunt: Pick<IndicatorHunt, 'sources' | 'entries'>, known: ReadonlyMap<string, number[]>) {
+    this.#index.add('hunt', hunt);
+    this.#known = known;
+  }
+
+  /** Of growing times. */
+  add(record: DetectedRecord): void {
+    const event = eventOf(record.values);
+    for (const sighting of matchEvent(this.#index, event)) {
+      const score = scoreAt(sighting.indicator, record.timeMs);
+      if (score === 0) continue;
+      const { key, match } = matchOf(sighting, record, event, score);
+      const isKnown = this.#known
+        .get(key)
+        ?.some((start) => record.timeMs >= start && record.timeMs < start + togetherMs);
+      if (isKnown !== true) this.#take(key, { ...match, retroHunt: true });
+    }
+  }
+
+  get size(): number {
+    return this.#open.size + this.#closed.length;
+  }
+
+  get matches(): ThreatMatch[] {
+    return [...this.#closed, ...this.#open.values()];
+  }
+
+  #take(key: string, match: ThreatMatch): void {
+    const open = this.#open.get(key);
+    if (open !== undefined && match.timeMs < open.timeMs + togetherMs) {
+      this.#open.set(key, counted(open, match.timeMs));
+      return;
+    }
+    if (open !== undefined) this.#closed.push(open);
+    this.#open.set(key, match);
+  }
+}
+
+/** Looks through stored records, the oldest first. What the stream, or another hunt, has told of is left out. */
+export const huntIndicators = async (
+  hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
+  { reading, tenantId }: { readonly reading: Reading; readonly tenantId: string },
+  isOver: () => boolean,
+): Promise<Hunted> => {
+  const { nowMs } = reading;
+  const keptMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const asked = { from: String(Math.max(hunt.fromMs, keptMs)), to: String(hunt.toMs) };
+  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs });
+  const hunting = new Hunt(hunt, await knownStarts(reading, range));
+  const question = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: mostRecords };
+  let records = 0;
+  for await (const { items } of exportRecords(reading, question)) {
+    for (const item of items) hunting.add(storedRecord(tenantId, item));
+    records += items.length;
+    if (hunting.size >= mostMatches || isOver())
+      return { records, isWhole: false, matches: hunting.matches.slice(0, mostMatches) };
+  }
+  return { records, isWhole: records < mostRecords, matches: hunting.matches };
+};

@@ -1,0 +1,83 @@
+/** What is told of an indicator that a record held. */
+import type { ThreatMatch } from '../../schemas/threat-matches.ts';
+import { hashOf } from '../detections/detect.ts';
+import { EventPaths, SigmaEvent } from '../detections/event.ts';
+import { type EntityType, entityFields } from '../detections/fields/entities.ts';
+import { fieldTables } from '../detections/fields/index.ts';
+import { foldName } from '../detections/fields/table.ts';
+import { fillEvent, type RecordValues } from '../detections/record-event.ts';
+import type { Sighting } from './match.ts';
+
+/** How long matches of an indicator and an entity are one. */
+export const togetherMs = 3_600_000;
+const mostObserved = 512;
+
+const paths = new EventPaths(fieldTables);
+
+/** A record as indicators are looked for in it. */
+export const eventOf = (values: RecordValues): SigmaEvent => fillEvent(new SigmaEvent(paths), values);
+
+const namesOf = (type: EntityType): string[] => entityFields[type].flat().map(foldName);
+const hostNames = namesOf('host');
+const userNames = namesOf('user');
+
+const firstOf = (event: SigmaEvent, names: readonly string[]): string => {
+  for (const name of names) {
+    const text = event.get(name)?.text ?? '';
+    if (text !== '' && text !== '-') return text.slice(0, mostObserved);
+  }
+  return '';
+};
+
+/** Whose record it is, and where it lies. */
+export interface RecordPlace {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly recordId: string;
+  readonly timeMs: number;
+  readonly service: string;
+}
+
+/** Indicator and entity: matches of one key are one for a time. */
+export const matchKey = ({
+  type,
+  value,
+  source,
+  projectId,
+  service,
+  host,
+  user,
+}: Pick<ThreatMatch, 'type' | 'value' | 'source' | 'projectId' | 'service' | 'host' | 'user'>): string =>
+  JSON.stringify([type, value, source, projectId, service, host, user]);
+
+/** The match of one record. */
+export const matchOf = (
+  { indicator, field, observed }: Sighting,
+  { tenantId, projectId, recordId, timeMs, service }: RecordPlace,
+  event: SigmaEvent,
+  score: number,
+): { readonly key: string; readonly match: ThreatMatch } => {
+  const { type, value, source } = indicator;
+  const of = {
+    type,
+    value,
+    source,
+    projectId,
+    service,
+    host: firstOf(event, hostNames),
+    user: firstOf(event, userNames),
+  };
+  const key = matchKey(of);
+  const match: ThreatMatch = {
+    ...{ ...of, tenantId, id: hashOf('threat-match', key, recordId), score, field, recordId },
+    ...{ observed: observed.slice(0, mostObserved), timeMs, lastMs: timeMs, count: 1, retroHunt: false },
+  };
+  return { key, match };
+};
+
+/** A further record of a match. */
+export const counted = (match: ThreatMatch, timeMs: number): ThreatMatch => ({
+  ...match,
+  count: match.count + 1,
+  lastMs: Math.max(match.lastMs, timeMs),
+});

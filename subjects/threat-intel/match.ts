@@ -1,0 +1,196 @@
+/** Finds indicators in what an event holds. */
+import ipaddr from 'ipaddr.js';
+import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import type { Leaf, SigmaEvent } from '../detections/event.ts';
+import { normalised } from './indicator.ts';
+import type { FoundIndicator, IndicatorIndex } from './indicator-index.ts';
+import { kindsOf, type ObservableKind } from './observables.ts';
+
+/** An indicator, and where an event has it. */
+export interface Sighting {
+  readonly indicator: FoundIndicator;
+  /** Where the event has it. */
+  readonly field: string;
+  /** As the event writes it. */
+  readonly observed: string;
+}
+
+/** Of one text so much is looked at. */
+const mostCharacters = 16_384;
+const mostTokens = 200;
+const mostLabels = 10;
+
+type Found = (indicators: readonly FoundIndicator[], observed: string) => void;
+
+const plainIpv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
+
+/** IPv4 as a number, or undefined. */
+const ipv4Of = (text: string): number | undefined => {
+  const match = plainIpv4.exec(text);
+  if (match === null) return undefined;
+  let address = 0;
+  for (let part = 1; part <= 4; part++) {
+    const byte = Number(match[part]);
+    if (byte > 255) return undefined;
+    address = address * 256 + byte;
+  }
+  return address;
+};
+const textOf = (address: number): string =>
+  `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
+
+const findIpv4 = (index: IndicatorIndex, address: number, observed: string, found: Found): void => {
+  found(index.find('ip', textOf(address)), observed);
+  for (const length of index.prefixes.ipv4) {
+    const mask = length === 0 ? 0 : (-1 << (32 - length)) >>> 0;
+    found(index.find('network', `${textOf((address & mask) >>> 0)}/${length}`), observed);
+  }
+};
+
+const findIpv6 = (index: IndicatorIndex, address: ipaddr.IPv6, observed: string, found: Found): void => {
+  found(index.find('ip', address.toString()), observed);
+  for (const length of index.prefixes.ipv6) {
+    const bytes = address.toByteArray().map((byte, at) => {
+      const bits = Math.min(8, Math.max(0, length - 8 * at));
+      return byte & (0xff00 >> bits);
+    });
+    found(index.find('network', `${new ipaddr.IPv6(bytes).toString()}/${length}`), observed);
+  }
+};
+
+/** A domain, and those above it. */
+const findDomain = (index: IndicatorIndex, text: string, observed: string, found: Found): void => {
+  if (!index.hasType('domain')) return;
+  const low = text.toLowerCase();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what needs no conversion
+  const name = /[^\x00-\x7f]/.test(low) ? normalised('domain', low) : low.replace(/\.$/, '');
+  if (name === undefined || name.length > 253) return;
+  const labels = name.split('.');
+  for (let from = Math.max(0, labels.length - mostLabels); from < labels.length - 1; from++)
+    found(index.find('domain', labels.slice(from).join('.')), observed);
+};
+
+/** An address, with a port or without, or a name. */
+const findHost = (index: IndicatorIndex, text: string, observed: string, found: Found): void => {
+  if (text.length < 3) return;
+  const colon = text.indexOf(':');
+  const isV6 = colon >= 0 && (text[0] === '[' || text.indexOf(':', colon + 1) >= 0);
+  if (isV6) {
+    const bare = text.replace(/^\[([^\]]*)\].*$/, '$1').replace(/%.*$/, '');
+    if (!ipaddr.IPv6.isValid(bare)) return;
+    const address = ipaddr.process(bare);
+    if (address instanceof ipaddr.IPv6) findIpv6(index, address, observed, found);
+    else findHost(index, address.toString(), observed, found);
+    return;
+  }
+  const bare = colon < 0 ? text : text.slice(0, colon);
+  const address = ipv4Of(bare);
+  if (address !== undefined) findIpv4(index, address, observed, found);
+  else if (bare.includes('.')) findDomain(index, bare, observed, found);
+};
+
+const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/:?#]+)/i;
+
+const findUrl = (index: IndicatorIndex, text: string, found: Found): void => {
+  const host = schemeAndHost.exec(text)?.[1];
+  if (host === undefined) return;
+  findHost(index, host, text, found);
+  if (!index.hasType('url')) return;
+  const url = normalised('url', text);
+  if (url === undefined) return;
+  found(index.find('url', url), text);
+  const query = url.indexOf('?');
+  if (query >= 0) found(index.find('url', url.slice(0, query)), text);
+};
+
+const findEmail = (index: IndicatorIndex, text: string, found: Found): void => {
+  const low = text.toLowerCase();
+  found(index.find('email', low), text);
+  findDomain(index, low.slice(low.lastIndexOf('@') + 1), text, found);
+};
+
+const hashTypes: Readonly<Record<number, IndicatorType>> = { 32: 'md5', 40: 'sha1', 64: 'sha256', 128: 'sha512' };
+
+const findHash = (index: IndicatorIndex, text: string, found: Found): void => {
+  const type = hashTypes[text.length];
+  if (type !== undefined && index.hasType(type)) found(index.find(type, text.toLowerCase()), text);
+};
+
+const findFile = (index: IndicatorIndex, path: string, found: Found): void => {
+  if (!index.hasType('file-name')) return;
+  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  found(index.find('file-name', name.trim().toLowerCase()), path);
+};
+
+const urls = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s"'<>|\\^`{}]+/gi;
+const tokens = /[\p{L}\p{N}_.:@+-]{3,}/gu;
+
+/** One word of a text. */
+const findWord = (index: IndicatorIndex, word: string, found: Found): void => {
+  if (word.includes('@')) {
+    if (/^[^@:]+@[^@:]+$/.test(word)) findEmail(index, word, found);
+    return;
+  }
+  if (word.includes(':') && !ipaddr.IPv6.isValid(word)) {
+    // Of `src:192.0.2.7:443` each part, and of `evil.example:443` the name.
+    for (const part of word.split(':')) if (part.length >= 3) findWord(index, part, found);
+    return;
+  }
+  if (word.includes('.') || word.includes(':')) findHost(index, word, word, found);
+  else if (/^[0-9a-f]+$/i.test(word)) findHash(index, word, found);
+};
+
+const findInText = (index: IndicatorIndex, text: string, found: Found): void => {
+  let count = 0;
+  const rest = text.replace(urls, (url) => {
+    if (count++ < mostTokens) findUrl(index, url.replace(/[.,;:!?)\]]+$/, ''), found);
+    return ' ';
+  });
+  for (const [word] of rest.matchAll(tokens)) {
+    if (count++ >= mostTokens) return;
+    findWord(index, word.replace(/^[.:+-]+|[.:+-]+$/g, ''), found);
+  }
+};
+
+const each = (text: string, separator: RegExp, find: (part: string) => void): void => {
+  if (!separator.test(text)) find(text);
+  else for (const part of text.split(separator, mostTokens)) if (part !== '') find(part);
+};
+
+const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: string, found: Found) => void>> = {
+  host: (index, text, found) => each(text, /[\s,;]+/, (part) => findHost(index, part, part, found)),
+  url: findUrl,
+  email: (index, text, found) =>
+    each(text, /[\s,;<>"]+/, (part) => {
+      if (part.includes('@')) findEmail(index, part, found);
+    }),
+  hash: (index, text, found) =>
+    each(text, /[\s,;|]+/, (part) => {
+      // Sysmon's: `SHA256=…,IMPHASH=…`, of which the last is no hash of the file.
+      if (!/^imphash=/i.test(part)) findHash(index, part.slice(part.indexOf('=') + 1), found);
+    }),
+  file: findFile,
+  text: findInText,
+};
+
+const findInLeaf = (index: IndicatorIndex, { names, text }: Leaf, found: Found): void => {
+  if (text.length < 3) return;
+  for (const kind of kindsOf(names)) finders[kind](index, text.slice(0, mostCharacters), found);
+};
+
+/** What an event holds of the indicators, each once, at the first place that has it. Those that were taken back are not among them. */
+export const matchEvent = (index: IndicatorIndex, event: SigmaEvent): Sighting[] => {
+  const sightings: Sighting[] = [];
+  for (const leaf of event.leaves)
+    findInLeaf(index, leaf, (indicators, observed) => {
+      for (const indicator of indicators) {
+        if (indicator.isRevoked) continue;
+        const isKnown = sightings.some(
+          ({ indicator: { type, value, source } }) =>
+            type === indicator.type && value === indicator.value && source === indicator.source,
+        );
+        if (!isKnown) sightings.push({ indicator, field: leaf.path, observed });
+      }
+    });
+  return sightings;
+};

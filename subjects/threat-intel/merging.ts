@@ -1,0 +1,54 @@
+/** Keeps the blocks of indicators few. */
+
+import { documentsIn } from '../../runtime/documents-in.ts';
+import { defineJob } from '../../runtime/jobs.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import { type IndicatorBlock, indicatorBlocks, threatIndicators } from '../../schemas/resources/threat-intel.ts';
+import { mergeBlocks, mostOfBlock } from './merge-blocks.ts';
+
+const mostSmall = 32;
+/** Blocks that were merged and now say mostly what others say as well. */
+const mostLarge = (indicators: number): number => 2 * Math.ceil(indicators / mostOfBlock) + 4;
+
+const blocksOf = async (documents: Documents, tenantId: string, filter: object) => {
+  const blocks: (IndicatorBlock & Stored)[] = [];
+  for await (const block of documentsIn(documents.of(tenantId).collection(indicatorBlocks), { filter: { ...filter } }))
+    blocks.push(block);
+  return blocks;
+};
+
+/** The merged ones are there before the others are gone, all at once: what is matched by meanwhile says the same. */
+const replaceBlocks = async (
+  documents: Documents,
+  tenantId: string,
+  blocks: readonly (IndicatorBlock & Stored)[],
+  isWhole: boolean,
+): Promise<void> => {
+  const stored = documents.of(tenantId).collection(indicatorBlocks);
+  for (const block of mergeBlocks(blocks, { isWhole })) await stored.insert(block);
+  await documents.transaction(async ({ of }) => {
+    for (const { id } of blocks) await of(tenantId).collection(indicatorBlocks).delete(id);
+  });
+};
+
+/** Merges blocks of an organization, where there are many. */
+export const mergeIndicatorBlocks = async (documents: Documents, tenantId: string): Promise<void> => {
+  const own = documents.of(tenantId);
+  if ((await own.collection(indicatorBlocks).count({ level: 0 })) > mostSmall)
+    await replaceBlocks(documents, tenantId, await blocksOf(documents, tenantId, { level: 0 }), false);
+  const large = await own.collection(indicatorBlocks).count({ level: 1 });
+  if (large > mostLarge(await own.collection(threatIndicators).count()))
+    await replaceBlocks(documents, tenantId, await blocksOf(documents, tenantId, {}), true);
+};
+
+export const mergeAllIndicatorBlocks = defineJob<{ readonly documents: Documents }>({
+  name: 'threat-indicator-blocks',
+  summary: 'Merges blocks of threat indicators',
+  everyMs: 60_000,
+  scope: 'installation',
+  async run({ documents }, signal) {
+    const tenants = new Set<string>();
+    for await (const { tenantId } of documents.everywhere(indicatorBlocks, { level: 0 })) tenants.add(tenantId);
+    for (const tenantId of tenants) if (!signal.aborted) await mergeIndicatorBlocks(documents, tenantId);
+  },
+});

@@ -1,0 +1,61 @@
+/** Matches of threat indicators as they landed. */
+
+import type { Reading } from '../../queries/reading.ts';
+import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+
+export interface StoredMatch {
+  readonly id: string;
+  readonly ms: string;
+  readonly last_ms: string;
+  readonly project: string;
+  readonly type: IndicatorType;
+  readonly value: string;
+  readonly source: string;
+  readonly score: number;
+  readonly field: string;
+  readonly observed: string;
+  readonly record_id: string;
+  readonly total: string;
+  readonly service: string;
+  readonly host: string;
+  readonly user: string;
+  readonly retro_hunt: boolean;
+}
+
+/** Columns by which matches are filtered, each equal to a value. */
+export const matchFilters = ['type', 'value', 'source', 'field', 'service', 'host', 'user'] as const;
+
+export type MatchFilter = Readonly<Partial<Record<(typeof matchFilters)[number], string | undefined>>> & {
+  readonly projectId?: string | undefined;
+  readonly leastScore?: number | undefined;
+};
+
+/** A page of matches, the newest first. Of one that counted on, the latest count. */
+export const readMatches = (
+  { columns }: Pick<Reading, 'columns'>,
+  { projectId, leastScore, ...equal }: MatchFilter,
+  page: HistoryPage,
+): Promise<StoredMatch[]> => {
+  const { sql, values } = historyCondition(page, 'id');
+  const asked = matchFilters.filter((column) => equal[column] !== undefined);
+  const conditions = [
+    sql,
+    ...asked.map((column) => `${column} = {${column}:String}`),
+    ...(projectId === undefined ? [] : ['project_id = {project:String}']),
+    ...(leastScore === undefined ? [] : ['score >= {leastScore:UInt8}']),
+  ];
+  return columns.query<StoredMatch>(
+    `SELECT id, toString(toUnixTimestamp64Milli(time)) AS ms, toString(toUnixTimestamp64Milli(last_time)) AS last_ms,
+      project_id AS project, type, value, source, score, field, observed, record_id, toString(count) AS total, service, host, user, retro_hunt
+    FROM threat_matches WHERE tenant_id = {tenant:String} AND ${conditions.join(' AND ')}
+    ORDER BY time DESC, id DESC, count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    {
+      ...values,
+      ...Object.fromEntries(asked.map((column) => [column, equal[column] ?? ''])),
+      ...(projectId !== undefined && { project: projectId }),
+      ...(leastScore !== undefined && { leastScore: String(leastScore) }),
+    },
+    { maxResultRows: page.limit },
+  );
+};

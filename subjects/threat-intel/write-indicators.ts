@@ -1,0 +1,185 @@
+/** Stores what a source tells of indicators, beside the blocks by which records are matched. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import {
+  type GivenIndicator,
+  indicatorBlocks,
+  indicatorHunts,
+  indicatorKey,
+  type ThreatIndicator,
+  threatIndicators,
+} from '../../schemas/resources/threat-intel.ts';
+import { type BlockIndicator, blockOf } from './block.ts';
+import { mostOfBlock } from './merge-blocks.ts';
+
+/** Written in one transaction, which has to end within seconds. */
+export const atOnce = 250;
+const dayMs = 86_400_000;
+/** What is told again as it was is written anew after so long. */
+const freshMs = dayMs;
+
+/** Who tells, and what holds of all that it tells. */
+export interface Telling {
+  readonly source: string;
+  readonly nowMs: number;
+  readonly halfLifeDays: number | null;
+  readonly validDays: number | null;
+  readonly raisesSignals: boolean;
+  /** What is new is looked for in logs since then; null for not. */
+  readonly huntFromMs: number | null;
+}
+
+export interface Written {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+/** Adds to the blocks what holds now. */
+export const addBlock = async (
+  of: Documents['of'],
+  tenantId: string,
+  indicators: readonly BlockIndicator[],
+): Promise<void> => {
+  if (indicators.length > 0) await of(tenantId).collection(indicatorBlocks).insert(blockOf(indicators));
+};
+
+const fieldsOf = ({
+  id: _id,
+  version: _version,
+  createdAt: _createdAt,
+  updatedAt: _updatedAt,
+  ...indicator
+}: ThreatIndicator & Stored): ThreatIndicator => indicator;
+
+const storedForm = (indicator: GivenIndicator, telling: Telling): ThreatIndicator => {
+  const { source, nowMs, validDays, halfLifeDays, raisesSignals } = telling;
+  const usualEnd = validDays === null ? null : new Date(nowMs + validDays * dayMs).toISOString();
+  return {
+    ...indicator,
+    ...{ source, halfLifeDays, raisesSignals },
+    validUntil: indicator.validUntil ?? usualEnd,
+    seenAt: new Date(nowMs).toISOString(),
+    key: indicatorKey(source, indicator.type, indicator.value),
+  };
+};
+
+/** Whether a source tells what it told before. */
+const isSame = (next: ThreatIndicator, before: ThreatIndicator, given: GivenIndicator): boolean => {
+  const timeless = (indicator: ThreatIndicator) => ({
+    ...indicator,
+    seenAt: '',
+    validUntil: given.validUntil === null ? '' : indicator.validUntil,
+  });
+  return isDeepStrictEqual(timeless(next), timeless(before));
+};
+
+/** What was never told need not be taken back. What a source goes on telling is believed: once a day that is noted. */
+const changeOf = (
+  next: ThreatIndicator,
+  before: (ThreatIndicator & Stored) | undefined,
+  given: GivenIndicator,
+): { readonly outcome: keyof Written; readonly isWritten: boolean } => {
+  if (before === undefined)
+    return next.isRevoked ? { outcome: 'unchanged', isWritten: false } : { outcome: 'created', isWritten: true };
+  if (!isSame(next, fieldsOf(before), given)) return { outcome: 'updated', isWritten: true };
+  return { outcome: 'unchanged', isWritten: Date.parse(next.seenAt) - Date.parse(before.seenAt) >= freshMs };
+};
+
+/** What the source told under one of these ids before, and tells no more. */
+const endedBy = async (
+  of: Documents['of'],
+  tenantId: string,
+  part: readonly GivenIndicator[],
+  { source, told }: { readonly source: string; readonly told: ReadonlySet<string> },
+): Promise<(ThreatIndicator & Stored)[]> => {
+  const ids = [...new Set(part.map(({ givenId }) => givenId).filter((id) => id !== ''))];
+  if (ids.length === 0) return [];
+  const { items } = await of(tenantId)
+    .collection(threatIndicators)
+    .list({ filter: { source, givenId: { $in: ids }, isRevoked: false }, limit: 1000 });
+  return items.filter(({ key }) => !told.has(key));
+};
+
+const writePart = async (
+  of: Documents['of'],
+  tenantId: string,
+  { part, told, telling }: { part: readonly GivenIndicator[]; told: ReadonlySet<string>; telling: Telling },
+): Promise<{ readonly counts: Written; readonly written: readonly ThreatIndicator[] }> => {
+  const { source, nowMs } = telling;
+  const stored = of(tenantId).collection(threatIndicators);
+  const { items } = await stored.list({
+    filter: { key: { $in: part.map(({ type, value }) => indicatorKey(source, type, value)) } },
+    limit: 1000,
+  });
+  const known = new Map(items.map((item) => [item.key, item]));
+  const counts = { created: 0, updated: 0, unchanged: 0 };
+  const written: ThreatIndicator[] = [];
+  for (const indicator of part) {
+    const next = storedForm(indicator, telling);
+    const before = known.get(next.key);
+    const { outcome, isWritten } = changeOf(next, before, indicator);
+    counts[outcome]++;
+    if (!isWritten) continue;
+    if (before === undefined) await stored.insert(next);
+    else await stored.replace(before.id, next, before.version);
+    written.push(next);
+  }
+  for (const before of await endedBy(of, tenantId, part, { source, told })) {
+    const next = { ...fieldsOf(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
+    await stored.replace(before.id, next, before.version);
+    written.push(next);
+    counts.updated++;
+  }
+  await addBlock(of, tenantId, written);
+  return { counts, written };
+};
+
+/** By then every member looks for them. */
+const liveWithinMs = 10_000;
+
+/** Has stored logs looked through for what is new. */
+const addHunts = async (
+  of: Documents['of'],
+  tenantId: string,
+  indicators: readonly ThreatIndicator[],
+  { huntFromMs, nowMs }: Telling,
+): Promise<void> => {
+  if (huntFromMs === null) return;
+  for (let from = 0; from < indicators.length; from += mostOfBlock) {
+    const { sources, entries } = blockOf(indicators.slice(from, from + mostOfBlock));
+    const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + liveWithinMs };
+    await of(tenantId).collection(indicatorHunts).insert(hunt);
+  }
+};
+
+/**
+ * Stores what a source tells, some hundred in a transaction: told again in part, or by two at once, it comes to the same. Indicators of
+ * one id (`givenId`) that the source no longer tells with it are revoked. `commit` runs each transaction.
+ */
+export const writeIndicators = async (
+  commit: (work: (of: Documents['of']) => Promise<Written>) => Promise<Written>,
+  tenantId: string,
+  indicators: readonly GivenIndicator[],
+  telling: Telling,
+): Promise<Written> => {
+  // The last word of a source about a value counts.
+  const each = new Map(indicators.map((one) => [indicatorKey(telling.source, one.type, one.value), one]));
+  const told = new Set(each.keys());
+  const all = [...each.values()];
+  const sum = { created: 0, updated: 0, unchanged: 0 };
+  let hunted: readonly ThreatIndicator[] = [];
+  for (let from = 0; from < all.length; from += atOnce) {
+    const part = all.slice(from, from + atOnce);
+    let fresh: readonly ThreatIndicator[] = [];
+    const counts = await commit(async (of) => {
+      const { written, counts: own } = await writePart(of, tenantId, { part, told, telling });
+      fresh = [...hunted, ...written.filter(({ isRevoked }) => !isRevoked)];
+      if (from + atOnce >= all.length) await addHunts(of, tenantId, fresh, telling);
+      return own;
+    });
+    hunted = fresh;
+    for (const name of ['created', 'updated', 'unchanged'] as const) sum[name] += counts[name];
+  }
+  return sum;
+};

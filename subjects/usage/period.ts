@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { Known } from '../../queries/unknown.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { quotaWindowAt } from '../../schemas/resources/quota.ts';
+import { type Signal, signals } from '../../schemas/topics.ts';
+import { basisDays, forecast } from './forecast.ts';
+import { type LedgerFilter, readDays } from './ledger.ts';
+
+const dayMs = 86_400_000;
+
+export const monthParameter = {
+  month: z
+    .string()
+    .regex(/^20\d{2}-(?:0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
+    .optional()
+    .describe('Month (UTC) of the period; default: the current one'),
+};
+
+export interface MonthPeriod {
+  readonly fromMs: number;
+  readonly endMs: number;
+}
+
+export const periodOf = (month: string | undefined, nowMs: number): MonthPeriod =>
+  quotaWindowAt('month', month === undefined ? nowMs : Date.parse(`${month}-01T00:00:00Z`));
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Accepted bytes and records of each signal and of all, when the period ends. */
+export interface Projection {
+  readonly bytes: Readonly<Record<Signal | 'total', Known>>;
+  readonly records: Readonly<Record<Signal | 'total', Known>>;
+}
+
+/** Forecasts from the days before now. */
+export const project = async (
+  columns: TenantColumns,
+  filter: LedgerFilter,
+  period: MonthPeriod,
+  nowMs: number,
+): Promise<Projection> => {
+  const startOfToday = nowMs - (nowMs % dayMs);
+  const fromMs = Math.min(period.fromMs, startOfToday - (basisDays + 1) * dayMs);
+  const [days, firstDay] = await Promise.all([
+    readDays(columns, filter, { fromMs, toMs: Math.min(nowMs + dayMs, period.endMs) }),
+    readFirstDay(columns),
+  ]);
+  const of = (scope: Signal | 'total', what: 'bytes' | 'records'): Known => {
+    const byDay = new Map<string, number>();
+    for (const each of days) {
+      if (scope === 'total' || scope === each.signal) byDay.set(each.day, (byDay.get(each.day) ?? 0) + each[what]);
+    }
+    return forecast({ byDay, period, nowMs, firstDay });
+  };
+  const each = (what: 'bytes' | 'records') =>
+    Object.fromEntries([...signals, 'total' as const].map((scope) => [scope, of(scope, what)])) as Projection['bytes'];
+  return { bytes: each('bytes'), records: each('records') };
+};
+
+const readFirstDay = async (columns: TenantColumns): Promise<string | undefined> => {
+  const [row] = await columns.query<{ day: string; rows: string }>(
+    'SELECT toString(toDate(min(hour))) AS day, toString(count()) AS rows FROM usage WHERE tenant_id = {tenant:String}',
+  );
+  return row === undefined || row.rows === '0' ? undefined : row.day;
+};
