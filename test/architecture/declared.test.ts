@@ -13,9 +13,12 @@ import { sinks } from '../../sinks/index.ts';
 import { channelTypes } from '../../subjects/notification-channels/registry.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = globSync('{schemas,adapters,runtime,queries,receivers,processors,sinks,api,commands}/**/*.ts', {
-  cwd: root,
-}).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+const sources = globSync(
+  '{schemas,adapters,runtime,queries,subjects,receivers,processors,sinks,api,commands}/**/*.ts',
+  {
+    cwd: root,
+  },
+).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 
 interface Declared {
   readonly file: string;
@@ -111,7 +114,7 @@ const components: readonly {
   { what: 'sink', folder: 'sinks/', declares: /= (defineSink|landValues)[<(]/, list: sinks },
   { what: 'table', folder: 'schemas/tables/', declares: /= defineTable[<(]/, list: allTables },
   { what: 'view', folder: 'schemas/tables/', declares: /: MaterializedView = /, list: allViews },
-  { what: 'channel type', folder: 'runtime/', declares: /= defineChannelType[<(]/, list: channelTypes },
+  { what: 'channel type', folder: 'subjects/', declares: /= defineChannelType[<(]/, list: channelTypes },
 ];
 
 for (const { what, folder, declares, list } of components)

@@ -17,7 +17,7 @@ test('the table of settings in the README is what `oiq settings --markdown` prin
 
 test('every folder of code has a README', (t) => {
   const folders = new Set(
-    globSync('{schemas,adapters,runtime,queries,receivers,processors,sinks,api,commands,test,bin}/**/*.ts', {
+    globSync('{schemas,adapters,runtime,queries,subjects,receivers,processors,sinks,api,commands,test,bin}/**/*.ts', {
       cwd: root,
     }).map((file) => file.split('/')[0] ?? ''),
   );

@@ -1,5 +1,5 @@
 /** Who may import whom. One rule, one sentence. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
@@ -24,7 +24,7 @@ interface Import {
   readonly own: boolean;
 }
 
-const rooms = ['schemas', 'adapters', 'runtime', 'queries', ...roles, 'commands'];
+const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'subjects', ...roles, 'commands'];
 
 const sources = globSync(`{bin,${rooms.join(',')},test}/**/*.{ts,mjs}`, { cwd: root })
   .concat('main.ts')
@@ -58,19 +58,37 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   runtime: ['schemas'],
   adapters: ['schemas', 'runtime'],
   queries: ['schemas', 'runtime'],
-  receivers: ['schemas', 'runtime', 'queries'],
-  processors: ['schemas', 'runtime', 'queries'],
-  sinks: ['schemas', 'runtime', 'queries'],
-  api: ['schemas', 'runtime', 'queries'],
-  commands: ['schemas', 'runtime', 'queries', ...roles],
+  subjects: ['schemas', 'runtime', 'queries'],
+  receivers: ['schemas', 'runtime', 'queries', 'subjects'],
+  processors: ['schemas', 'runtime', 'queries', 'subjects'],
+  sinks: ['schemas', 'runtime', 'queries', 'subjects'],
+  api: ['schemas', 'runtime', 'queries', 'subjects'],
+  commands: ['schemas', 'runtime', 'queries', 'subjects', ...roles],
 };
+
+/** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
+const askingAfterSubjects = ['queries/logs/record.ts imports subjects/log-patterns/pattern-ids.ts'];
+
+/** `alerts` for `subjects/alerts/rule.ts`; `undefined` outside the subjects. */
+const subjectOf = (path: string): string | undefined => /^subjects\/([^/]+)\//.exec(path)?.[1];
+
+/** Which subjects a subject may import: the table in `subjects/README.md`. */
+const subjectsTable = new Map(
+  [...readFileSync(join(root, 'subjects/README.md'), 'utf8').matchAll(/^\| `([\w-]+)` \| ([^|]+) \|/gm)].map(
+    ([, subject = '', imported = '']) => [subject, [...imported.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)],
+  ),
+);
 
 const rules: Readonly<Record<string, (found: Import) => boolean>> = {
   ...Object.fromEntries(
     Object.entries(mayImport).map(([room, allowed]) => [
       `${room} imports ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')} and itself`,
       ({ file, own, target }: Import) =>
-        folder(file) !== room || !own || folder(target) === room || allowed.includes(folder(target)),
+        folder(file) !== room ||
+        !own ||
+        folder(target) === room ||
+        allowed.includes(folder(target)) ||
+        askingAfterSubjects.includes(`${file} imports ${target}`),
     ]),
   ),
   'from outside, a role is imported through its index.ts': ({ file, own, target }) =>
@@ -89,6 +107,12 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     own || target !== 'ws' || file.startsWith('api/kernel/') || isTest(file),
   'a group imports no other group': ({ file, own, target }) =>
     !own || groupOf(file) === undefined || groupOf(target) === undefined || groupOf(file) === groupOf(target),
+  'a subject imports another only where subjects/README.md says so': ({ file, own, target }) => {
+    const [from, to] = [subjectOf(file), subjectOf(target)];
+    return (
+      !own || from === undefined || to === undefined || from === to || subjectsTable.get(from)?.includes(to) === true
+    );
+  },
   'the kernel imports no group': ({ file, own, target }) =>
     !own || !file.startsWith('api/kernel/') || !target.startsWith('api/groups/'),
   'receivers/http2 imports nothing of ours outside of itself': ({ file, own, target }) =>
@@ -132,6 +156,24 @@ test('no file imports itself in a circle, not even for types', (t) => {
   t.deepEqual(circles, []);
 });
 
+test('subjects/README.md names no import that there is not, and every subject has a README', (t) => {
+  const between = new Set(
+    imports.flatMap(({ file, target }) => {
+      const [from, to] = [subjectOf(file), subjectOf(target)];
+      return from === undefined || to === undefined || from === to ? [] : [`${from} ${to}`];
+    }),
+  );
+  t.deepEqual(
+    [...subjectsTable].flatMap(([from, all]) => all.map((to) => `${from} ${to}`)).filter((each) => !between.has(each)),
+    [],
+  );
+  const subjects = new Set(sources.map(subjectOf).filter((each) => each !== undefined));
+  t.deepEqual(
+    [...subjects].filter((subject) => !existsSync(join(root, 'subjects', subject, 'README.md'))),
+    [],
+  );
+});
+
 test('names of files say what is in them', (t) => {
   const vague = /(^|[-/.])(utils?|helpers?|common|manager|service|data|info|misc)([-/.]|$)/;
   t.deepEqual(
@@ -157,7 +199,7 @@ test('no file names a path of a machine or the address of a registry', (t) => {
 /** What keeps the API's own tables, of which no query of telemetry knows. */
 const ownTables = ['api/audit/tree-head-store.ts', 'api/identity/accounts/erasing.ts'];
 
-test('the API holds no SQL: what is asked of telemetry lives in queries/', (t) => {
+test('the API holds no SQL: what is asked of telemetry lives in queries/ and subjects/', (t) => {
   const isSql = (file: string): boolean => /\bSELECT\b[\s\S]*\bFROM\b/.test(readFileSync(join(root, file), 'utf8'));
   t.deepEqual(
     sources.filter((file) => file.startsWith('api/') && isSql(file) && !ownTables.includes(file)),

@@ -9,7 +9,18 @@ import { eventually, stretched } from '../waiting.ts';
 import { busyMachine } from './oiq-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'receivers', 'processors', 'sinks', 'api', 'commands'];
+const rooms = [
+  'schemas',
+  'adapters',
+  'runtime',
+  'queries',
+  'subjects',
+  'receivers',
+  'processors',
+  'sinks',
+  'api',
+  'commands',
+];
 const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
 
 /** The code as another version, in a folder of its own. */
