@@ -17,7 +17,9 @@ export interface Template {
 
 const usualMost = 20_000;
 const deepest = 8;
-const tag = /\{\{\s*([#^/]?)\s*([\w.-]+)\s*\}\}/g;
+/** What may be a tag holds no brace, so that each character is looked at once. */
+const braced = /\{\{([^{}]*)\}\}/g;
+const tag = /^([#^/]?)\s*([\w.-]+)$/;
 
 /** Nodes as tags open and close sections. */
 class Reader {
@@ -62,8 +64,10 @@ class Reader {
 const parse = (text: string): Node[] => {
   const reader = new Reader();
   let last = 0;
-  for (const match of text.matchAll(tag)) {
-    const [whole, sign = '', path = ''] = match;
+  for (const match of text.matchAll(braced)) {
+    const [whole, content = ''] = match;
+    const [is, sign = '', path = ''] = tag.exec(content.trim()) ?? [];
+    if (is === undefined) continue;
     reader.text(text.slice(last, match.index));
     reader.tag(sign, path);
     last = match.index + whole.length;
