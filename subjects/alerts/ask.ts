@@ -2,7 +2,7 @@
 
 import type { Answer, Asked } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
-import type { AggregateQuery, Query } from '../../queries/query.ts';
+import type { Query } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -10,7 +10,7 @@ import type { GroupAnswer, RuleAnswer } from './answer.ts';
 import { holds } from './composite.ts';
 import { msOf } from './durations.ts';
 import { firingAt } from './history.ts';
-import type { AlertRule } from './rule.ts';
+import { type AlertRule, isOfCount } from './rule.ts';
 import { groupKey, type Labels } from './state.ts';
 
 /** How long the query of one evaluation may take: with those of other rules, and alone. */
@@ -82,8 +82,6 @@ const labelsOf = (labels: Labels): Labels =>
       .map(([name, value]) => [name.slice(0, 256), value.slice(0, 2048)]),
   );
 
-const counting = new Set<string>(['count', 'rate', 'distinct']);
-
 interface Wanted {
   /** The measure that is compared; undefined for the only figure there is. */
   readonly measure: string | undefined;
@@ -96,15 +94,7 @@ const wantedOf = (rule: AlertRule & { readonly condition: Asking }, answer: Answ
   const named = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
   const figures = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
   const first = answer.form === 'table' ? figures[0] : answer.series[0]?.name;
-  const index =
-    named === undefined
-      ? 0
-      : Math.max(
-          0,
-          query.measures.findIndex(({ as }) => as === named),
-        );
-  const measure = named ?? first;
-  return { measure, isCount: counting.has((query as AggregateQuery).measures[index]?.function ?? '') };
+  return { measure: named ?? first, isCount: isOfCount(rule) };
 };
 
 const fromSeries = ({ series }: Answer, { measure, isCount }: Wanted): GroupAnswer[] => {
@@ -164,12 +154,10 @@ export const answerOf = (rule: AlertRule & { readonly condition: Asking }, answe
   return {
     kind: 'groups',
     unit: unit ?? '',
-    groups: isNone ? [{ labels: {}, points: [firstCounts(query) ? 0 : null], isCount: true, events: 0 }] : groups,
+    groups: isNone ? [{ labels: {}, points: [wanted.isCount ? 0 : null], isCount: true, events: 0 }] : groups,
     isCut: answer.partial.length > 0,
   };
 };
-
-const firstCounts = ({ measures }: AggregateQuery): boolean => counting.has(measures[0]?.function ?? '');
 
 const askComposite = async (condition: Composite, reading: Reading, nowMs: number): Promise<RuleAnswer> => {
   const names = Object.entries(condition.rules);

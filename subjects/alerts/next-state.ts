@@ -1,7 +1,7 @@
 /** What becomes of one alert by a verdict about its group. Pure functions of what is kept of it, the verdict and the time. */
-import type { AlertState } from '../../schemas/alerts.ts';
+import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 import { durationText, msOf } from './durations.ts';
-import { type AlertRule, highestSeverity, isByPresence } from './rule.ts';
+import { type AlertRule, highestSeverity, isByPresence, isOfCount } from './rule.ts';
 import type { AlertMemo, Labels } from './state.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
@@ -61,9 +61,20 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, why, ...verd
   };
 };
 
+/** Whether a group without records has the value 0. */
+const isNoneZero = (rule: AlertRule): boolean => rule.noData === undefined && isOfCount(rule);
+
+/** The verdict about a count of no records. */
+const ofNone = (rule: AlertRule, unit: string, active: AlertSeverity | undefined): Verdict =>
+  verdictOf(rule, { labels: {}, points: [0], events: 0, isCount: true }, unit, active);
+
 /** Whether groups are known while all is well with them: then it is noticed that they have no data. */
 const remembersGroups = (rule: AlertRule): boolean =>
-  !isByPresence(rule) && (rule.condition.kind === 'absence' || rule.noData === 'alert' || rule.noData === 'unknown');
+  !isByPresence(rule) &&
+  (rule.condition.kind === 'absence' ||
+    rule.noData === 'alert' ||
+    rule.noData === 'unknown' ||
+    (isNoneZero(rule) && ofNone(rule, '', undefined).is === 'held'));
 
 /** The condition does not hold. */
 export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, why }: Verdict): Next => {
@@ -111,6 +122,17 @@ export const unjudged = (place: Place, verdict: Verdict): Next => {
   }
 };
 
+/** The group counts no records. It is seen last when it had some. */
+const countedNone = (place: Place, unit: string): Next => {
+  const { rule, memo } = place;
+  const verdict = ofNone(rule, unit, memo !== undefined && isActive(memo.state) ? memo.severity : undefined);
+  if (verdict.is === 'missing' || isForgotten(place)) return unjudged(place, verdict);
+  const next = verdict.is === 'held' ? held(place, verdict) : cleared(place, verdict);
+  return memo === undefined || next.memo === undefined
+    ? next
+    : { ...next, memo: { ...next.memo, seenMs: memo.seenMs } };
+};
+
 /** The query answered the group before, and does not answer it now. */
 export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isSameForm: boolean }): Next => {
   const { rule } = place;
@@ -122,5 +144,6 @@ export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isS
   if (isByPresence(rule)) return cleared(place, { ...verdict, why: 'the query does not answer it any more' });
   if (condition.kind === 'absence' && !isForgotten(place))
     return held(place, verdictOf(rule, undefined, unit, undefined));
+  if (isNoneZero(rule)) return countedNone(place, unit);
   return unjudged(place, { ...verdict, why: `there was no data for ${condition.window}` });
 };

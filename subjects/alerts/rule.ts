@@ -129,9 +129,9 @@ export const AlertRuleFields = z.strictObject({
     .describe('Fewer events (of metrics: steps with a value) in the window say nothing about a group'),
   noData: z
     .enum(['keep', 'resolve', 'alert', 'unknown'])
-    .default('keep')
+    .optional()
     .describe(
-      'What a group without data means. keep: it stays as it is; resolve: the condition does not hold; alert: it holds; unknown: that is told',
+      'What a group without data means. keep: it stays as it is; resolve: the condition does not hold; alert: it holds; unknown: that is told. Without it a count of no records is 0, and any other group stays as it is',
     ),
   onError: z
     .enum(['keep', 'alert', 'unknown'])
@@ -181,6 +181,17 @@ export const highestSeverity = ({ condition }: Pick<AlertRule, 'condition'>): Al
 export const isByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
   condition.kind === 'composite' ||
   (condition.kind === 'threshold' && condition.thresholds.some(({ operator }) => operator === 'any'));
+
+const counting = new Set<string>(['count', 'rate', 'distinct']);
+
+/** Whether what is compared is a count of records, so that of no records it is 0. */
+export const isOfCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean => {
+  if (condition.kind === 'composite' || condition.query.kind !== 'aggregate') return false;
+  const { measures } = condition.query;
+  const named = condition.kind === 'threshold' ? condition.measure : undefined;
+  const measure = measures.find(({ as }) => named !== undefined && as === named) ?? measures[0];
+  return counting.has(measure?.function ?? '');
+};
 
 /** Labels by which the answer of a query is grouped: undefined where only the answer tells. */
 export const groupingOf = (query: Query): readonly string[] | undefined => {

@@ -148,8 +148,57 @@ const cases: readonly Case[] = [
     ['1 cart: inactive → firing error', '3 cart: firing → inactive'],
   ],
   [
-    'leaves a group alone that has no data: it did not recover',
+    'ends a count above a threshold where no record is left: that is 0',
     ruleOf(),
+    [
+      [0, { cart: 11, mail: 1 }],
+      [1, { mail: 1 }],
+      [2, none],
+    ],
+    ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
+  ],
+  [
+    'fires for a count below a threshold where no record is left, until the group is forgotten',
+    ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'below', value: 1 }] }, forgetAfter: '5m' }),
+    [
+      [0, { cart: 2, mail: 3 }],
+      [1, { mail: 3 }],
+      [2, { cart: 1, mail: 3 }],
+      [3, { mail: 3 }],
+      [7, { mail: 3 }],
+    ],
+    [
+      '1 cart: inactive → firing error',
+      '2 cart: firing → inactive',
+      '3 cart: inactive → firing error',
+      '7 cart: firing → inactive',
+    ],
+  ],
+  [
+    'says nothing of a count of no records where it needs more events',
+    ruleOf({ minimumEvents: 1 }),
+    [
+      [0, { cart: 11 }],
+      [1, none],
+    ],
+    ['0 cart: inactive → firing critical'],
+  ],
+  [
+    'leaves a figure alone that has no records: it is not 0',
+    ruleOf({
+      condition: {
+        query: { ...errorsByService, measures: [{ function: 'percentile', field: 'took', percentile: 95 }] },
+      },
+    }),
+    [
+      [0, { cart: 11 }],
+      [1, none],
+    ],
+    ['0 cart: inactive → firing critical'],
+  ],
+  [
+    'leaves a group alone that has no data where the rule keeps it: it did not recover',
+    ruleOf({ noData: 'keep' }),
     [
       [0, { cart: 11, mail: 1 }],
       [1, { mail: 1 }],
@@ -161,7 +210,7 @@ const cases: readonly Case[] = [
   ],
   [
     'ends a group that had no data for long',
-    ruleOf({ forgetAfter: '5m' }),
+    ruleOf({ noData: 'keep', forgetAfter: '5m' }),
     [
       [0, { cart: 11 }],
       [1, none],
