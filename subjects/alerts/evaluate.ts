@@ -27,7 +27,7 @@ import {
   type RuleState,
   transitionIdOf,
 } from './state.ts';
-import { fillIn } from './text-template.ts';
+import { fillIn } from './templates/template.ts';
 import { conversion } from './units.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -72,13 +72,15 @@ interface ToldOf {
   readonly severity: AlertSeverity;
   readonly value: number | null;
   readonly threshold?: number | null;
+  /** When it was evaluated. */
+  readonly atMs: number;
 }
 
-const filled = (templates: Labels, { labels, value, threshold = null }: ToldOf): Record<string, string> =>
+const filled = (templates: Labels, { labels, value, threshold = null, atMs }: ToldOf): Record<string, string> =>
   Object.fromEntries(
     Object.entries(templates).map(([name, text]) => [
       name,
-      fillIn(text, { labels, value, threshold }).slice(0, 16_384),
+      fillIn(text, { labels, value, threshold, nowMs: atMs }).slice(0, 16_384),
     ]),
   );
 
@@ -262,7 +264,7 @@ class Evaluating {
     // As it fired last: when it ends there may be no value, and what was told was about that one.
     const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
     const { compared } = held;
-    const told = { labels, severity, value: held.value, threshold: compared?.limit ?? null };
+    const told = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };
     this.#transitions.push({
       tenantId,
       ...(rule.projectId !== null && { projectId: rule.projectId }),

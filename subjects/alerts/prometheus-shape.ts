@@ -30,11 +30,11 @@ export const prometheusAlerts = (
   rules: ReadonlyMap<string, AlertRule>,
   alerts: readonly StandingAlert[],
 ): PrometheusAlert[] =>
-  alerts.flatMap(({ ruleId, labels, severity, value, sinceMs, state }) => {
+  alerts.flatMap(({ ruleId, labels, severity, value, sinceMs, evaluatedMs, state }) => {
     const rule = rules.get(ruleId);
     const shown = states[state];
     if (rule === undefined || shown === undefined) return [];
-    const told = { labels, value, severity: severity ?? 'info' };
+    const told = { labels, value, severity: severity ?? 'info', atMs: evaluatedMs };
     return [
       {
         ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told), state: shown },

@@ -4,7 +4,7 @@ import { readYaml, YamlError } from '../../queries/yaml.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
 import { durationText, msOf } from './durations.ts';
 import { type AlertRule, AlertRuleFields, alertNameOf, type RuleOrigin } from './rule.ts';
-import { type Problem, problemsOf } from './rule-problems.ts';
+import { type Problem, problemsOf, textProblemsOf } from './rule-problems.ts';
 
 /** What became of one rule of a file. */
 export interface FileRule {
@@ -12,6 +12,7 @@ export interface FileRule {
   readonly place: string;
   /** Undefined where it could not be read. */
   readonly rule: AlertRuleFields | undefined;
+  /** Why it could not be read, or which of its texts are shown as they are. */
   readonly problems: readonly Problem[];
 }
 
@@ -89,7 +90,11 @@ const placed = (place: string, rule: unknown, more: readonly Problem[]): FileRul
   const parsed = AlertRuleFields.safeParse(rule);
   if (parsed.success) {
     const problems = [...more, ...problemsOf(parsed.data)];
-    return { place, rule: problems.length === 0 ? parsed.data : undefined, problems };
+    const warnings = textProblemsOf(parsed.data).map(({ path, message }) => ({
+      path,
+      message: `is shown as it is: ${message}`,
+    }));
+    return { place, rule: problems.length === 0 ? parsed.data : undefined, problems: [...problems, ...warnings] };
   }
   const wrong = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   return { place, rule: undefined, problems: [...more, ...wrong] };

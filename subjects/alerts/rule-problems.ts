@@ -2,7 +2,7 @@
 import { rulesIn } from './composite.ts';
 import { msOf } from './durations.ts';
 import type { AlertRuleFields, Threshold } from './rule.ts';
-import { templateProblem } from './text-template.ts';
+import { templateProblem } from './templates/template.ts';
 
 export interface Problem {
   readonly path: string;
@@ -60,16 +60,23 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   return [...problems, ...thresholds.flatMap((one, index) => ofThreshold(one, `condition.thresholds.${index}`))];
 };
 
-/** What a rule says that cannot be evaluated, each with its place. */
-export const problemsOf = ({ condition, labels, annotations }: AlertRuleFields): Problem[] => [
-  ...ofCondition(condition),
-  ...Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
+/** Texts of a rule that are no templates that can be filled in here. */
+export const textProblemsOf = ({ labels, annotations }: Pick<AlertRuleFields, 'labels' | 'annotations'>): Problem[] =>
+  Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
     Object.entries(templates).flatMap(([name, template]) => {
       const message = templateProblem(template);
       return message === undefined ? [] : [{ path: `${field}.${name}`, message }];
     }),
-  ),
-  ...(Object.hasOwn(labels, 'alertname')
+  );
+
+/**
+ * What a rule says that cannot be evaluated, each with its place. Of a rule of a file no text is: an alert counts more than what it says, and
+ * such a text is shown as it is.
+ */
+export const problemsOf = (rule: AlertRuleFields): Problem[] => [
+  ...ofCondition(rule.condition),
+  ...(rule.origin === undefined ? textProblemsOf(rule) : []),
+  ...(Object.hasOwn(rule.labels, 'alertname')
     ? [{ path: 'labels.alertname', message: "is the rule's name: set alertName" }]
     : []),
 ];

@@ -125,7 +125,7 @@ test('rules of one name have names of their own, and the label that the file say
     first.map(({ rule }) => rule.name),
     ['Full', 'Full (disk)'],
   );
-  const told = { labels: {}, severity: 'warning', value: 1 } as const;
+  const told = { labels: {}, severity: 'warning', value: 1, atMs: 0 } as const;
   t.deepEqual(
     first.map(({ rule }) => alertLabels(rule, told)),
     [

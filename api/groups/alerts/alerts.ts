@@ -56,7 +56,7 @@ const shownAlerts = async (
     const rule = document && ruleIn(document);
     if (rule === undefined) return [];
     const { alertId, ruleId, startedAtMs, labels, value } = alert;
-    const told = { labels, value, severity: alert.severity ?? 'info' };
+    const told = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
     const mark = holding(marks[index], startedAtMs);
     return [
       {

@@ -22,7 +22,9 @@ const Outcome = z.strictObject({
   name: z.string().nullable(),
   outcome: z.enum(['created', 'replaced', 'refused']),
   id: z.string().nullable().describe('Of the rule; null where it was refused, or would be created'),
-  problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+  problems: z
+    .array(z.strictObject({ path: z.string(), message: z.string() }))
+    .describe('Why it was refused; of one that was taken, the texts that are shown as they are'),
 });
 
 /** Creates or replaces a rule of a file. */
@@ -38,10 +40,10 @@ const take = async (
   const { name } = rule;
   if (known === undefined) {
     const made = dryRun ? undefined : await writer.create(document, { action: 'alert-rule.create' });
-    return { place, name, outcome: 'created', id: made?.id ?? null, problems: [] };
+    return { place, name, outcome: 'created', id: made?.id ?? null, problems: [...problems] };
   }
   if (!dryRun) await writer.change(known.id, () => document, { action: 'alert-rule.update' });
-  return { place, name, outcome: 'replaced', id: known.id, problems: [] };
+  return { place, name, outcome: 'replaced', id: known.id, problems: [...problems] };
 };
 
 export const importAlertRules = defineOperation({

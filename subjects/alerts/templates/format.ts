@@ -1,0 +1,142 @@
+/** Go's `printf`. */
+import { TemplateError } from './errors.ts';
+import { exponentText, figureOf, floatText, textOf, typeOf, type Value } from './values.ts';
+
+interface Verb {
+  readonly flags: string;
+  readonly width: number;
+  readonly precision: number | undefined;
+  readonly verb: string;
+}
+
+/** Wider figures are refused: a template must not make much of little. */
+const widest = 1000;
+
+const exponential = (value: number, precision: number): string => {
+  const [digits = '', power = '+0'] = value.toExponential(Math.min(precision, 100)).split('e');
+  return `${digits}e${exponentText(power)}`;
+};
+
+/** `%.4g`: so many significant digits. */
+export const significant = (value: number, digits: number): string => {
+  if (!Number.isFinite(value) || value === 0) return floatText(value);
+  const precision = Math.min(Math.max(digits, 1), 100);
+  const [shown = '', power = '+0'] = value.toExponential(precision - 1).split('e');
+  const exponent = Number(power);
+  if (exponent < -4 || exponent >= precision) {
+    const short = shown.includes('.') ? shown.replace(/\.?0+$/, '') : shown;
+    return `${short}e${exponentText(power)}`;
+  }
+  const fixed = value.toFixed(Math.min(Math.max(precision - 1 - exponent, 0), 100));
+  return fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed;
+};
+
+const ofFloat = (value: number, { verb, precision }: Verb): string | undefined => {
+  if (!'eEfFgGv'.includes(verb)) return undefined;
+  if (!Number.isFinite(value)) return floatText(value);
+  const kind = verb.toLowerCase();
+  const text =
+    kind === 'e'
+      ? exponential(value, precision ?? 6)
+      : kind === 'f'
+        ? fixedText(value, precision ?? 6)
+        : precision === undefined
+          ? floatText(value)
+          : significant(value, precision);
+  return verb === 'E' || verb === 'G' ? text.toUpperCase() : text;
+};
+
+/** `toFixed` gives exponents from 1e21 on, and rounds a half away from zero. */
+const fixedText = (value: number, precision: number): string => {
+  const places = Math.min(precision, 60);
+  if (Math.abs(value) < 1e21) {
+    const text = value.toFixed(places);
+    const exact = value.toFixed(100);
+    const cut = exact.slice(0, exact.indexOf('.') + (places === 0 ? 0 : places + 1));
+    // Go rounds a half to the even figure.
+    const isHalf = /^5?0*$/.test(exact.slice(exact.indexOf('.') + 1 + places)) && text !== cut;
+    return isHalf && /[02468]$/.test(cut) ? cut : text;
+  }
+  return BigInt(value).toString() + (precision > 0 ? `.${'0'.repeat(precision)}` : '');
+};
+
+const bases: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16, X: 16 };
+
+const ofWhole = (value: bigint, { verb }: Verb): string | undefined => {
+  if (verb === 'd' || verb === 'v') return value.toString();
+  if (verb === 'c') return String.fromCodePoint(Number(value < 0n || value > 0x10_ff_ffn ? 0xff_fdn : value));
+  const base = Object.hasOwn(bases, verb) ? bases[verb] : undefined;
+  const text = base === undefined ? undefined : value.toString(base);
+  return verb === 'X' ? text?.toUpperCase() : text;
+};
+
+const ofText = (value: string, { verb, precision }: Verb): string | undefined => {
+  const cut = precision === undefined ? value : [...value].slice(0, precision).join('');
+  if (verb === 's' || verb === 'v') return cut;
+  if (verb === 'q') return JSON.stringify(cut);
+  const bytes = Buffer.from(cut, 'utf8').toString('hex');
+  return verb === 'x' ? bytes : verb === 'X' ? bytes.toUpperCase() : undefined;
+};
+
+/** Undefined where the verb is none for such a value. */
+const fitting = (value: Value, verb: Verb): string | undefined => {
+  switch (typeof value) {
+    case 'number':
+      return ofFloat(value, verb);
+    case 'bigint':
+      return ofWhole(value, verb);
+    case 'string':
+      return ofText(value, verb);
+    case 'boolean':
+      return 'tv'.includes(verb.verb) ? textOf(value) : undefined;
+    default:
+      return 'vs'.includes(verb.verb) ? textOf(value) : undefined;
+  }
+};
+
+/** Go shows no value as `%!f(<nil>)`: here an alert without a value is nothing wrong. */
+const shown = (value: Value, verb: Verb): string => {
+  if (verb.verb === 'T') return typeOf(value);
+  if (value === null) return textOf(value);
+  return fitting(value, verb) ?? `%!${verb.verb}(${typeOf(value)}=${textOf(value)})`;
+};
+
+const padded = (text: string, value: Value, { flags, width, verb }: Verb): string => {
+  const isNumber = (typeof value === 'number' || typeof value === 'bigint') && !text.startsWith('%!');
+  const plus = isNumber && flags.includes('+') && !/^[+-]/.test(text) ? '+' : '';
+  // Of a positive infinity Go shows the sign only where it is asked for, and in %v.
+  const signed = plus + (isNumber && verb !== 'v' && text === '+Inf' && !flags.includes('+') ? '+Inf' : text);
+  const spaced = isNumber && flags.includes(' ') && !/^[+-]/.test(signed) ? ` ${signed}` : signed;
+  const missing = Math.max(0, width - [...spaced].length);
+  if (flags.includes('-')) return spaced + ' '.repeat(missing);
+  if (flags.includes('0') && isNumber && figureIsFinite(value)) {
+    const sign = /^[+ -]/.exec(spaced)?.[0] ?? '';
+    return sign + '0'.repeat(missing) + spaced.slice(sign.length);
+  }
+  return ' '.repeat(missing) + spaced;
+};
+
+const figureIsFinite = (value: Value): boolean => Number.isFinite(figureOf(value));
+
+const verbs = /%([-+ 0#]*)(\d*)(?:\.(\d*))?([^\d.]?)/gsu;
+
+/** Fills a format as Go does: also what does not fit is told as Go tells it, such as `%!d(float64=1)`. */
+export const printf = (format: string, values: readonly Value[]): string => {
+  let at = 0;
+  const text = format.replace(verbs, (_, flags: string, width: string, precision: string | undefined, verb: string) => {
+    if (verb === '%') return '%';
+    if (verb === '') return '%!(NOVERB)';
+    if (Number(width) > widest || Number(precision ?? 0) > widest)
+      throw new TemplateError(`a figure of a format is wider than ${widest}`);
+    if (at >= values.length) return `%!${verb}(MISSING)`;
+    const value = values[at++] as Value;
+    const parts = {
+      ...{ flags, width: Number(width), verb },
+      precision: precision === undefined ? undefined : Number(precision),
+    };
+    return padded(shown(value, parts), value, parts);
+  });
+  if (at >= values.length) return text;
+  const extra = values.slice(at).map((value) => (value === null ? '<nil>' : `${typeOf(value)}=${textOf(value)}`));
+  return `${text}%!(EXTRA ${extra.join(', ')})`;
+};

@@ -1,0 +1,196 @@
+/** The functions that templates of rules may call: Go's, and Prometheus' but for those that query. */
+import { RE2JS } from 're2js';
+import { TemplateError } from './errors.ts';
+import { printf } from './format.ts';
+import { humanize, humanize1024, humanizeDuration, humanizePercentage, humanizeTimestamp, timeOf } from './humanize.ts';
+import { figureOf, isTrue, textIn, textOf, type Value, wholeOf } from './values.ts';
+
+export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
+
+/** A function of so many values. */
+const taking =
+  (count: number, call: (...given: Value[]) => Value): TemplateFunction =>
+  (given) => {
+    if (given.length !== count) throw new TemplateError(`a function takes ${count} values and got ${given.length}`);
+    return call(...given);
+  };
+const ofText = (call: (text: string) => Value): TemplateFunction => taking(1, (given) => call(textIn(given as Value)));
+/** No value stays none. */
+const ofFigure = (call: (figure: number) => Value): TemplateFunction =>
+  taking(1, (given = null) => (given === null ? null : call(figureOf(given))));
+
+type Figure = number | bigint;
+const isFigure = (value: Value): value is Figure => typeof value === 'number' || typeof value === 'bigint';
+
+/** Of what is not a number neither is true. */
+const placeOf = <Kind extends Figure | string>(left: Kind, right: Kind): number | undefined => {
+  if (left < right) return -1;
+  if (left > right) return 1;
+  return left >= right ? 0 : undefined;
+};
+
+/** -1, 0, 1; undefined where they have no order. */
+const order = (left: Value, right: Value): number | undefined => {
+  if (isFigure(left) && isFigure(right)) return placeOf<Figure>(left, right);
+  if (typeof left === 'string' && typeof right === 'string') return placeOf(left, right);
+  if ((typeof left === 'boolean' && typeof right === 'boolean') || left === null || right === null)
+    return left === right ? 0 : undefined;
+  throw new TemplateError(`${textOf(left)} and ${textOf(right)} cannot be compared`);
+};
+const comparing = (holds: (order: number) => boolean): TemplateFunction =>
+  taking(2, (left, right) => {
+    const found = order(left as Value, right as Value);
+    return found !== undefined && holds(found);
+  });
+
+const index: TemplateFunction = ([from = null, ...keys]) => {
+  let value: Value = from;
+  for (const key of keys) {
+    if (value instanceof Map) value = (value.get(textIn(key)) as Value | undefined) ?? '';
+    else if (typeof value === 'string') {
+      const byte = Buffer.from(value, 'utf8')[wholeOf(key)];
+      if (byte === undefined) throw new TemplateError(`there is no place ${textOf(key)}`);
+      value = BigInt(byte);
+    } else throw new TemplateError(`${textOf(value)} has no places`);
+  }
+  return value;
+};
+
+const slice: TemplateFunction = ([from = null, begin = 0n, end]) => {
+  const bytes = Buffer.from(textIn(from), 'utf8');
+  const [first, last] = [wholeOf(begin), end === undefined ? bytes.length : wholeOf(end)];
+  if (first < 0 || last < first || last > bytes.length) throw new TemplateError('slice is out of bounds');
+  return bytes.subarray(first, last).toString('utf8');
+};
+
+/** As Go's: spaces between values of which neither is a text. */
+const print: TemplateFunction = (given) =>
+  given
+    .map((value, at) => {
+      const before = given[at - 1];
+      const isApart = at > 0 && typeof value !== 'string' && typeof before !== 'string';
+      return (isApart ? ' ' : '') + textOf(value);
+    })
+    .join('');
+
+const entities: Readonly<Record<string, string>> = {
+  ...{ '"': '&#34;', "'": '&#39;', '&': '&amp;', '<': '&lt;', '>': '&gt;', '\0': '\uFFFD' },
+};
+const html = (text: string): string => text.replace(/["'&<>\0]/g, (letter) => entities[letter] ?? '');
+
+const unicode = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+const js = (text: string): string =>
+  text.replace(/[\\'"<>&=\p{Cc}]/gu, (letter) => (/[\\'"]/.test(letter) ? `\\${letter}` : unicode(letter)));
+
+const urlquery = (text: string): string =>
+  encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+');
+
+/** Instructions of a compiled expression: what it costs grows with them. */
+const mostInstructions = 1_000;
+
+const pattern = (text: string): RE2JS => {
+  try {
+    const compiled = RE2JS.compile(text);
+    if (compiled.programSize() > mostInstructions) throw new Error('too large, repeat less');
+    return compiled;
+  } catch (error) {
+    throw new TemplateError(`${JSON.stringify(text)} is no regular expression: ${(error as Error).message}`);
+  }
+};
+
+/** Go's replacements name groups as `$1`, `${name}`; an unknown one is empty. */
+const replaceAll = (expression: string, replacement: string, text: string): string => {
+  const matcher = pattern(expression).matcher(text);
+  let [result, from] = ['', 0];
+  while (matcher.find()) {
+    result += text.slice(from, matcher.start());
+    result += replacement.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (_, plain?: string, braced?: string) => {
+      const name = plain ?? braced;
+      if (name === undefined) return '$';
+      try {
+        return matcher.group(/^\d+$/.test(name) ? Number(name) : name) ?? '';
+      } catch {
+        return '';
+      }
+    });
+    from = matcher.end();
+  }
+  return result + text.slice(from);
+};
+
+/** `host:port` without its port. */
+const stripPort = (text: string): string => {
+  const found = /^(?:\[([^\]]*)\]|([^:]*)):[^:]*$/.exec(text);
+  return found === null ? text : (found[1] ?? found[2] ?? text);
+};
+
+const stripDomain = (text: string): string => {
+  const [, host = text, port = ''] = /^(\[[^\]]*\]|[^:]*)(:[^:]*)?$/.exec(text) ?? [];
+  const isAddress = /^\[|^\d+(?:\.\d+){3}$/.test(host) || host === '';
+  return (isAddress ? host : (host.split('.', 1)[0] ?? '')) + port;
+};
+
+const unitSeconds: Readonly<Record<string, number>> = {
+  ...{ y: 31_536_000, w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 },
+};
+const parseDuration = (text: string): number => {
+  if (text === '0') return 0;
+  const found = /^(-?)(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/.exec(text);
+  if (found === null) throw new TemplateError(`${JSON.stringify(text)} is no duration`);
+  const [, sign, ...parts] = found;
+  const seconds = parts.reduce((sum, part = '0s') => {
+    const [, count = '0', unit = 's'] = /^(\d+)(\w+)$/.exec(part) ?? [];
+    return sum + Number(count) * (unitSeconds[unit] ?? 0);
+  }, 0);
+  return sign === '-' ? -seconds : seconds;
+};
+
+const link = (tab: number) => (expression: string) => `/graph?g0.expr=${urlquery(expression)}&g0.tab=${tab}`;
+
+const noAddress: TemplateFunction = taking(0, () => '');
+
+/** By name. `and` and `or` are the evaluator's: they leave out what does not decide. */
+export const functions: Readonly<Record<string, TemplateFunction>> = {
+  not: taking(1, (given) => !isTrue(given as Value)),
+  len: taking(1, (given) => {
+    if (typeof given === 'string') return BigInt(Buffer.byteLength(given));
+    if (given instanceof Map) return BigInt(given.size);
+    if (Array.isArray(given)) return BigInt(given.length);
+    throw new TemplateError(`${textOf(given as Value)} has no length`);
+  }),
+  ...{ index, slice, print },
+  printf: ([format = '', ...given]) => printf(textIn(format), given),
+  println: (given) => `${given.map(textOf).join(' ')}\n`,
+  html: (given) => html(textOf(print(given, 0))),
+  js: (given) => js(textOf(print(given, 0))),
+  urlquery: (given) => urlquery(textOf(print(given, 0))),
+  eq: ([left = null, ...others]) => {
+    if (others.length === 0) throw new TemplateError('eq takes two values');
+    return others.some((each) => order(left, each) === 0);
+  },
+  ne: taking(2, (left, right) => order(left as Value, right as Value) !== 0),
+  ...{ lt: comparing((found) => found < 0), le: comparing((found) => found <= 0) },
+  ...{ gt: comparing((found) => found > 0), ge: comparing((found) => found >= 0) },
+  ...{ humanize: ofFigure(humanize), humanize1024: ofFigure(humanize1024) },
+  ...{ humanizeDuration: ofFigure(humanizeDuration), humanizePercentage: ofFigure(humanizePercentage) },
+  ...{ humanizeTimestamp: ofFigure(humanizeTimestamp), toTime: ofFigure(timeOf) },
+  now: (_, nowMs) => nowMs / 1000,
+  toUpper: ofText((text) => text.toUpperCase()),
+  toLower: ofText((text) => text.toLowerCase()),
+  title: ofText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{Ll}/gu, (letter) => letter.toUpperCase())),
+  match: taking(2, (expression, text) =>
+    pattern(textIn(expression as Value))
+      .matcher(textIn(text as Value))
+      .find(),
+  ),
+  reReplaceAll: taking(3, (expression, replacement, text) =>
+    replaceAll(textIn(expression as Value), textIn(replacement as Value), textIn(text as Value)),
+  ),
+  ...{ graphLink: ofText(link(0)), tableLink: ofText(link(1)), safeHtml: ofText((text) => text) },
+  ...{ stripPort: ofText(stripPort), stripDomain: ofText(stripDomain), parseDuration: ofText(parseDuration) },
+  args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
+  // Neither is known where rules are evaluated.
+  ...{ pathPrefix: noAddress, externalURL: noAddress },
+};

@@ -1,0 +1,66 @@
+/** Prometheus' functions that show figures to people. */
+import { TemplateError } from './errors.ts';
+import { significant } from './format.ts';
+import { floatText, timeText } from './values.ts';
+
+const small = ['m', 'u', 'n', 'p', 'f', 'a', 'z', 'y'];
+const large = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
+const binary = ['ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei', 'Zi', 'Yi'];
+
+const four = (value: number): string => significant(value, 4);
+
+export const humanize = (given: number): string => {
+  if (given === 0 || !Number.isFinite(given)) return four(given);
+  let [value, prefix] = [given, ''];
+  if (Math.abs(value) >= 1) {
+    for (const each of large) {
+      if (Math.abs(value) < 1000) break;
+      [value, prefix] = [value / 1000, each];
+    }
+    return four(value) + prefix;
+  }
+  for (const each of small) {
+    if (Math.abs(value) >= 1) break;
+    [value, prefix] = [value * 1000, each];
+  }
+  return four(value) + prefix;
+};
+
+export const humanize1024 = (given: number): string => {
+  if (Math.abs(given) <= 1 || !Number.isFinite(given)) return four(given);
+  let [value, prefix] = [given, ''];
+  for (const each of binary) {
+    if (Math.abs(value) < 1024) break;
+    [value, prefix] = [value / 1024, each];
+  }
+  return four(value) + prefix;
+};
+
+export const humanizeDuration = (given: number): string => {
+  if (!Number.isFinite(given)) return four(given);
+  if (given === 0) return `${four(given)}s`;
+  if (Math.abs(given) < 1) return `${humanize(given)}s`;
+  const sign = given < 0 ? '-' : '';
+  const seconds = Math.trunc(Math.abs(given));
+  const [days, hours, minutes] = [
+    Math.trunc(seconds / 86_400),
+    Math.trunc(seconds / 3600) % 24,
+    Math.trunc(seconds / 60) % 60,
+  ];
+  if (days > 0) return `${sign}${days}d ${hours}h ${minutes}m ${seconds % 60}s`;
+  if (hours > 0) return `${sign}${hours}h ${minutes}m ${seconds % 60}s`;
+  if (minutes > 0) return `${sign}${minutes}m ${seconds % 60}s`;
+  return `${sign}${four(Math.abs(given))}s`;
+};
+
+export const humanizePercentage = (given: number): string => `${four(given * 100)}%`;
+
+/** Seconds since the epoch as a time. */
+export const timeOf = (seconds: number): Date => {
+  const time = new Date(seconds * 1000);
+  if (Number.isNaN(time.getTime())) throw new TemplateError(`${floatText(seconds)} is no time`);
+  return time;
+};
+
+export const humanizeTimestamp = (seconds: number): string =>
+  Number.isFinite(seconds) ? timeText(timeOf(seconds)) : four(seconds);

@@ -1,0 +1,213 @@
+/** Evaluates the tree of a template. */
+import { TemplateError } from './errors.ts';
+import { functions } from './functions.ts';
+import type { Node, Operand, Pipeline } from './parse.ts';
+import { isTrue, mapOf, textOf, type Value } from './values.ts';
+
+/** What a template may name. */
+export interface TemplateValues {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number | null;
+  /** In the unit of the value; null where the condition has none. */
+  readonly threshold: number | null;
+  /** Of the evaluation: `now`. */
+  readonly nowMs: number;
+}
+
+/** The most that one template does, and the longest text that it holds at a time: lists and texts can be made to grow. */
+const most = { steps: 10_000, length: 65_536 };
+
+/** Steps that a call takes, and the letters of what it is given that take one more. Regular expressions are compiled and slow. */
+const costs = { plain: { steps: 0, letters: 64 }, regex: { steps: 50, letters: 8 } };
+const costOf = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
+
+const lengthOf = (value: Value): number => {
+  if (typeof value === 'string') return value.length;
+  if (!(value instanceof Map)) return 0;
+  let length = 0;
+  for (const [name, each] of value) length += lengthOf(name) + lengthOf(each);
+  return length;
+};
+
+/** How a list of nodes ended. */
+type Ending = 'end' | 'break' | 'continue';
+
+class Run {
+  readonly #nowMs: number;
+  readonly #root: ReadonlyMap<string, Value>;
+  readonly #variables: [name: string, value: Value][];
+  #steps = 0;
+  #text = '';
+
+  constructor({ labels, value, threshold, nowMs }: TemplateValues) {
+    this.#nowMs = nowMs;
+    const [named, none] = [mapOf(labels), mapOf({})];
+    this.#root = new Map<string, Value>([
+      ['Labels', named],
+      ['Value', value],
+      ['ExternalLabels', none],
+      ['ExternalURL', ''],
+    ]);
+    this.#variables = [
+      ['$', this.#root],
+      ['$labels', named],
+      ['$externalLabels', none],
+      ['$externalURL', ''],
+      ['$value', value],
+      ['$threshold', threshold],
+    ];
+  }
+
+  run(nodes: readonly Node[]): string {
+    this.#nodes(nodes, this.#root);
+    return this.#text;
+  }
+
+  #step(count = 1): void {
+    this.#steps += count;
+    if (this.#steps > most.steps) throw new TemplateError(`it takes more than ${most.steps} steps`);
+  }
+
+  #bounded<Given extends Value>(value: Given): Given {
+    if (typeof value === 'string' && value.length > most.length)
+      throw new TemplateError(`it makes a text of more than ${most.length} letters`);
+    return value;
+  }
+
+  #nodes(nodes: readonly Node[], dot: Value): Ending {
+    for (const node of nodes) {
+      this.#step();
+      const ending = this.#node(node, dot);
+      if (ending !== 'end') return ending;
+    }
+    return 'end';
+  }
+
+  #node(node: Node, dot: Value): Ending {
+    switch (node.kind) {
+      case 'text':
+        this.#text = this.#bounded(this.#text + node.text);
+        return 'end';
+      case 'action': {
+        const value = this.#pipeline(node.pipeline, dot);
+        if (node.pipeline.names.length === 0) this.#text = this.#bounded(this.#text + textOf(value));
+        return 'end';
+      }
+      case 'break':
+      case 'continue':
+        return node.kind;
+      default:
+        return this.#control(node, dot);
+    }
+  }
+
+  /** Variables that are declared within end with it. */
+  #control(node: Extract<Node, { pipeline: Pipeline; body: readonly Node[] }>, dot: Value): Ending {
+    const variables = this.#variables.length;
+    const ending = node.kind === 'range' ? this.#range(node, dot) : this.#branch(node, dot);
+    this.#variables.length = variables;
+    return ending;
+  }
+
+  #branch({ kind, pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
+    const value = this.#pipeline(pipeline, dot);
+    if (!isTrue(value)) return this.#nodes(otherwise, dot);
+    return this.#nodes(body, kind === 'with' ? value : dot);
+  }
+
+  #range({ pipeline, body, otherwise }: Extract<Node, { body: readonly Node[] }>, dot: Value): Ending {
+    const { names, assigns } = pipeline;
+    const value = this.#pipeline({ ...pipeline, names: [] }, dot);
+    const entries = entriesOf(value);
+    if (entries.length === 0) return this.#nodes(otherwise, dot);
+    const variables = this.#variables.length;
+    for (const [key, element] of entries) {
+      const given = names.length === 2 ? [key, element] : [element];
+      for (const [at, name] of names.entries()) this.#set(name, given[at] as Value, assigns);
+      const ending = this.#nodes(body, element);
+      this.#variables.length = variables;
+      if (ending === 'break') break;
+    }
+    return 'end';
+  }
+
+  #set(name: string, value: Value, assigns: boolean): void {
+    const known = assigns ? this.#variables.findLast(([each]) => each === name) : undefined;
+    if (known === undefined) this.#variables.push([name, value]);
+    else known[1] = value;
+  }
+
+  #pipeline({ names, assigns, commands }: Pipeline, dot: Value): Value {
+    let piped: readonly Value[] = [];
+    for (const command of commands) piped = [this.#bounded(this.#command(command, piped, dot))];
+    const [value = null] = piped;
+    for (const name of names) this.#set(name, value, assigns);
+    return value;
+  }
+
+  #command([first, ...given]: readonly Operand[], piped: readonly Value[], dot: Value): Value {
+    this.#step();
+    if (first === undefined) return null;
+    if (first.kind === 'function') return this.#call(first.name, given, piped, dot);
+    if (given.length > 0 || piped.length > 0) throw new TemplateError('a value that is no function is given values');
+    return this.#value(first, dot);
+  }
+
+  #call(name: string, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
+    if (name === 'and' || name === 'or') return this.#decide(name === 'or', given, piped, dot);
+    const call = functions[name];
+    if (call === undefined) throw new TemplateError(`the function ${name} is not known here`);
+    const values = [...given.map((operand) => this.#value(operand, dot)), ...piped];
+    const { steps, letters } = costOf(name);
+    this.#step(steps);
+    for (const value of values) this.#step(Math.floor(lengthOf(value) / letters));
+    return call(values, this.#nowMs);
+  }
+
+  /** The first value that decides, or the last. */
+  #decide(by: boolean, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
+    let value: Value = null;
+    for (const operand of given) {
+      value = this.#value(operand, dot);
+      if (isTrue(value) === by) return value;
+    }
+    return piped[0] ?? value;
+  }
+
+  #value(operand: Operand, dot: Value): Value {
+    this.#step();
+    switch (operand.kind) {
+      case 'dot':
+        return dot;
+      case 'nil':
+        return null;
+      case 'constant':
+        return operand.value;
+      case 'variable':
+        return this.#variables.findLast(([name]) => name === operand.name)?.[1] ?? null;
+      case 'function':
+        return this.#call(operand.name, [], [], dot);
+      case 'pipeline':
+        return this.#pipeline(operand.pipeline, dot);
+      case 'field':
+        return this.#field(this.#value(operand.of, dot), operand.name);
+    }
+  }
+
+  #field(value: Value, name: string): Value {
+    if (!(value instanceof Map)) throw new TemplateError(`${textOf(value)} has no field ${name}`);
+    const found = value.get(name) as Value | undefined;
+    if (found === undefined && value === this.#root) throw new TemplateError(`there is no field .${name}`);
+    return found === undefined ? '' : found;
+  }
+}
+
+const entriesOf = (value: Value): readonly (readonly [Value, Value])[] => {
+  if (value instanceof Map) return [...value];
+  if (Array.isArray(value)) return value.map((each: Value, at) => [BigInt(at), each] as const);
+  if (value === null) return [];
+  throw new TemplateError(`${textOf(value)} is no list`);
+};
+
+/** The text of a template. Throws `TemplateError` where it cannot be made. */
+export const runTemplate = (nodes: readonly Node[], values: TemplateValues): string => new Run(values).run(nodes);

@@ -1,0 +1,82 @@
+/** Values of templates, and how Go prints them. Whole numbers are `bigint`, others `number`. */
+import { TemplateError } from './errors.ts';
+
+export type Value = string | number | bigint | boolean | null | Date | Items | ReadonlyMap<string, Value>;
+type Items = readonly Value[];
+
+/** A map of texts, as labels are one. */
+export const mapOf = (texts: Readonly<Record<string, string>>): ReadonlyMap<string, Value> =>
+  new Map(Object.entries(texts).sort(([left], [right]) => (left < right ? -1 : 1)));
+
+const isItems = (value: Value): value is Items => Array.isArray(value);
+
+/** What `if` and `with` take for true. */
+export const isTrue = (value: Value): boolean => {
+  if (value instanceof Map) return value.size > 0;
+  if (isItems(value)) return value.length > 0;
+  return value instanceof Date || Boolean(value);
+};
+
+/** Go's shortest form of a double. */
+export const floatText = (value: number): string => {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  if (value === Number.NEGATIVE_INFINITY) return '-Inf';
+  if (Number.isNaN(value) || value === 0) return Object.is(value, -0) ? '-0' : String(value);
+  const [digits = '', power = '+0'] = value.toExponential().split('e');
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < 6) return String(value);
+  return `${digits}e${exponentText(power)}`;
+};
+
+/** `+7` as `+07`. */
+export const exponentText = (power: string): string => `${power[0]}${power.slice(1).padStart(2, '0')}`;
+
+/** A time as Go's `String` gives it. */
+export const timeText = (value: Date): string => {
+  const text = value.toISOString();
+  const fraction = text.slice(19, -1).replace(/\.?0+$/, '');
+  return `${text.slice(0, 10)} ${text.slice(11, 19)}${fraction} +0000 UTC`;
+};
+
+/** As `print` and an action show it. */
+export const textOf = (value: Value): string => {
+  if (value === null) return '<no value>';
+  if (typeof value === 'number') return floatText(value);
+  if (value instanceof Date) return timeText(value);
+  if (value instanceof Map) return `map[${[...value].map(([name, each]) => `${name}:${textOf(each)}`).join(' ')}]`;
+  if (isItems(value)) return `[${value.map(textOf).join(' ')}]`;
+  return String(value);
+};
+
+/** What Go calls its type. */
+export const typeOf = (value: Value): string => {
+  if (value === null) return '<nil>';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'number') return 'float64';
+  if (typeof value === 'bigint') return 'int';
+  if (typeof value === 'boolean') return 'bool';
+  return value instanceof Date ? 'time.Time' : 'map[string]string';
+};
+
+/** As Prometheus' functions take a figure: a number, or a text that is one. */
+export const figureOf = (value: Value): number => {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'string') {
+    const special = /^([+-]?)(?:inf(?:inity)?)$/i.exec(value);
+    if (special !== null) return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    if (/^nan$/i.test(value)) return Number.NaN;
+    if (value !== '' && !/\s/.test(value) && !Number.isNaN(Number(value))) return Number(value);
+  }
+  throw new TemplateError(`${typeof value === 'string' ? JSON.stringify(value) : textOf(value)} is no number`);
+};
+
+export const textIn = (value: Value): string => {
+  if (typeof value !== 'string') throw new TemplateError(`${textOf(value)} is no text`);
+  return value;
+};
+
+export const wholeOf = (value: Value): number => {
+  if (typeof value !== 'bigint') throw new TemplateError(`${textOf(value)} is no whole number`);
+  return Number(value);
+};
