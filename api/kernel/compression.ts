@@ -27,15 +27,14 @@ export const gzipped = (text: string | Uint8Array): Promise<Buffer> => compressW
 export const compress = async (context: Context): Promise<void> => {
   const body: unknown = context.body;
   if (!texts.test(context.response.get('content-type')) || context.path.startsWith(tokens)) return;
+  // Compressed it would need a weak tag, and `If-Match` compares strong ones (RFC 9110, 13.1.1).
+  if (context.res.hasHeader('etag')) return;
   const isText = typeof body === 'string' || body instanceof Uint8Array;
   if (isText ? body.length < leastBytes : !(body instanceof Readable)) return;
   context.vary('Accept-Encoding');
   if (context.method === 'HEAD' || context.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
   context.body = isText ? await compressedText(context, body) : compressedStream(body as Readable);
   context.set('Content-Encoding', 'gzip');
-  const tag: unknown = context.response.get('etag');
-  // The bytes are others than those that the tag names without compression.
-  if (typeof tag === 'string' && tag.startsWith('"')) context.set('ETag', `W/${tag}`);
 };
 
 const compressedText = (context: Context, text: string | Uint8Array): Promise<Buffer> => {
