@@ -31,8 +31,8 @@ export const CatalogueMetric = z.strictObject({
   labels: z.array(z.string()).describe('At most 1,000'),
   services: z.array(z.string()).describe('At most 1,000'),
   seriesCount: z.int().describe('Series with points in the range, to the hour'),
-  firstSeen: z.string(),
-  lastSeen: z.string(),
+  firstSeen: z.string().describe('Time of points, to the hour'),
+  lastSeen: z.string().describe('Time of points, to the hour'),
   variants: z
     .array(Variant)
     .describe(

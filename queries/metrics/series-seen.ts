@@ -1,6 +1,6 @@
 /**
- * Which series may have points in a range, as the rows of `series` tell it: when points were received, to the hour. Points that come more
- * than an hour after their time do not count.
+ * Which series may have points in a range, as the rows of `series` tell it: each hour of points is told by one, however late they came. Points
+ * of clocks that run ahead count for the hour in which they came.
  */
 import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
 import type { Range } from '../range.ts';

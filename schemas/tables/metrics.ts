@@ -15,8 +15,8 @@ import { defineTable, type MaterializedView } from './table.ts';
 const seriesKey = { metric: 'LowCardinality(String)', series_id: 'UInt64' } as const;
 
 /**
- * A row of `series` is written once in each of these while the series has points: one that was seen so long before a range may have points
- * in it.
+ * A row of `series` is written for each of these in which the series has points, by their time: one that was seen so long before a range
+ * may have points in it.
  */
 export const seriesRowEveryMs = 3_600_000;
 

@@ -66,6 +66,8 @@ class Basics {
   }
 }
 
+const millisecondsOf = (low = 0, high = 0): number => Math.floor((high * 4_294_967_296 + low) / 1_000_000);
+
 /** Data points of all kinds. A point is read once; its exemplars a second time, when its series is known. */
 export class OtlpPoints {
   readonly #series: SeriesRows;
@@ -118,6 +120,8 @@ export class OtlpPoints {
       this.#times[1] = this.#received.high;
     }
     this.#series.identify(this.#raw, source, this.#sort, this.#context);
+    const ms = millisecondsOf(this.#times[0], this.#times[1]);
+    this.#series.note(ms, ms, source, this.#sort, this.#context);
     columns.push(reader.bytes, name[0], name[1], this.#series.low, this.#series.high);
     columns.pushTimes(this.#times, this.#flags);
     if (this.#hasExemplars) this.#readExemplars(reader, end, name);

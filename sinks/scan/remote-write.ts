@@ -39,6 +39,9 @@ export class RemoteWrite {
   #metadata: Metadata | undefined;
   #hasHistograms = false;
   #createdMs = 0;
+  /** Of the points of the series that is read. */
+  #oldestMs = Number.POSITIVE_INFINITY;
+  #newestMs = Number.NEGATIVE_INFINITY;
   /** Samples of a request mostly bear one time. */
   #lastMs = Number.NaN;
   #lastTime = nanosecondWords(0);
@@ -121,6 +124,8 @@ export class RemoteWrite {
     this.#metadata = undefined;
     this.#hasHistograms = false;
     this.#createdMs = 0;
+    this.#oldestMs = Number.POSITIVE_INFINITY;
+    this.#newestMs = Number.NEGATIVE_INFINITY;
     this.#raw.seed(this.#project.a, this.#project.b);
     if (this.#version === versions['remote-write-1']) this.#lookFirst(reader, end);
     else this.#lookSecond(reader, end);
@@ -136,6 +141,10 @@ export class RemoteWrite {
       else if (tag === this.#version.exemplars) this.#exemplar(reader, reader.end(end));
       else reader.skip(tag, end);
     }
+    // One row for all points: labels are sent once for many. Exemplars may come without a point.
+    const [first, last] =
+      this.#oldestMs <= this.#newestMs ? [this.#oldestMs, this.#newestMs] : [source.receivedAtMs, source.receivedAtMs];
+    this.#series.note(first, last, source, this.#sort, this.#context);
   }
 
   #lookFirst(reader: WireCursor, end: number): void {
@@ -238,6 +247,8 @@ export class RemoteWrite {
   ): void {
     const { nameStart, nameEnd } = this.#labels;
     columns.push(this.#reader.bytes, nameStart, nameEnd, this.#series.low, this.#series.high);
+    if (milliseconds < this.#oldestMs) this.#oldestMs = milliseconds;
+    if (milliseconds > this.#newestMs) this.#newestMs = milliseconds;
     const time = this.#timeOf(milliseconds);
     this.#times[0] = time.low;
     this.#times[1] = time.high;

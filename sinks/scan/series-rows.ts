@@ -28,7 +28,7 @@ export interface SeriesContext extends ScopeTexts {
 }
 
 /**
- * Ids of series, and the rows of those that were not landed in this hour. An id is the first 64 bits of MurmurHash3
+ * Ids of series, and the rows of those that were not landed with points of this hour. An id is the first 64 bits of MurmurHash3
  * (x86, 128 bits, seed 0) over the canonical form: source, project and metric; for OTLP also kind, unit, temporality
  * and monotonicity (one digit each), the resource's id (decimal), scope name and version, its attributes as JSON when it has any; of native histograms
  * of remote-write `histogram`; then the sorted labels (`SortedAttributes`). Every part is its length as a varint and its bytes. What Prometheus' metadata says is no part
@@ -39,6 +39,8 @@ export class SeriesRows {
   /** The id that `identify` found. */
   low = 0;
   high = 0;
+  #slot = 0;
+  #isSorted = false;
   readonly sorted = new SortedAttributes();
   readonly #columns = {
     tenant_id: new DictionaryColumn(),
@@ -70,14 +72,14 @@ export class SeriesRows {
   readonly #hash = new Murmur();
 
   /**
-   * Finds the id of the series whose raw bytes hash to `raw`, leaves it in `low` and `high`, and writes its row when
-   * that is due. `sort` fills `sorted` with the labels; `context` gives the rest. Both are called only when needed.
+   * Finds the id of the series whose raw bytes hash to `raw`, and leaves it in `low` and `high`. `sort` fills `sorted` with the labels;
+   * `context` gives the rest. Both are called only when needed.
    */
   identify(raw: Murmur, source: RowSource, sort: () => void, context: () => SeriesContext): void {
     const tenant = this.seen.tenant(source.tenantId);
     let slot = this.seen.find(tenant, raw);
-    const known = slot >= 0;
-    if (!known) {
+    this.#isSorted = slot < 0;
+    if (slot < 0) {
       const { a, b } = raw;
       this.#sort(sort);
       this.#identity(context(), source);
@@ -85,9 +87,21 @@ export class SeriesRows {
     }
     this.low = this.seen.low(slot);
     this.high = this.seen.high(slot);
-    if (!this.seen.claim(slot, hourOf(source.receivedAtMs))) return;
-    if (known) this.#sort(sort);
-    this.#write(context(), source);
+    this.#slot = slot;
+  }
+
+  /**
+   * Says that the series which `identify` found has points from the one time to the other (milliseconds since the epoch), and writes its row
+   * when that is due: once in each hour of points. Points of clocks that run ahead count for the hour in which they came.
+   */
+  note(firstMs: number, lastMs: number, source: RowSource, sort: () => void, context: () => SeriesContext): void {
+    const latestMs = source.receivedAtMs;
+    const first = Math.max(0, Math.min(firstMs, latestMs));
+    const last = Math.max(0, Math.min(lastMs, latestMs));
+    if (!this.seen.claim(this.#slot, hourOf(first), hourOf(last))) return;
+    if (!this.#isSorted) this.#sort(sort);
+    this.#isSorted = true;
+    this.#write(context(), source, first, last);
   }
 
   #sort(sort: () => void): void {
@@ -115,7 +129,7 @@ export class SeriesRows {
     this.#hash.seed(0).update(form.bytes, 0, form.length);
   }
 
-  #write(context: SeriesContext, { tenantId, projectId, receivedAtMs }: RowSource): void {
+  #write(context: SeriesContext, { tenantId, projectId }: RowSource, firstMs: number, lastMs: number): void {
     const columns = this.#columns;
     columns.tenant_id.pushText(tenantId);
     columns.project_id.pushText(projectId);
@@ -135,8 +149,8 @@ export class SeriesRows {
     columns.scope_dropped_attributes.push(context.scopeDroppedAttributes);
     columns.scope_schema_url.pushText(context.scopeSchemaUrl);
     columns.metadata.pushText(context.metadata);
-    columns.first_seen.pushInteger(receivedAtMs);
-    columns.last_seen.pushInteger(receivedAtMs);
+    columns.first_seen.pushInteger(firstMs);
+    columns.last_seen.pushInteger(lastMs);
     this.sorted.row(this.#attributes);
   }
 }

@@ -32,20 +32,20 @@ export const lastLanded = async (
   return landed;
 };
 
-/** Tables and times by signal. One row is looked for first, which is cheap; the time is read only once a row is there. */
-const sources: Readonly<Record<Signal, { readonly table: string; readonly time: string }>> = {
-  logs: { table: 'logs', time: 'received_at' },
-  metrics: { table: 'series', time: 'first_seen' },
-  traces: { table: 'spans', time: 'received_at' },
-};
-
-/** When the first record of a signal landed that is still kept; undefined where none is. */
+/**
+ * When the first record of a signal landed that is still kept; undefined where none is. One row is looked for first, which is cheap; the
+ * times are read only of tables that have one.
+ */
 export const firstLanded = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
-  const { table, time } = sources[signal];
-  const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE tenant_id = {tenant:String} LIMIT 1`);
-  if (some === undefined) return undefined;
-  const [row] = await columns.query<{ first: string }>(
-    `SELECT toString(toUnixTimestamp64Milli(min(${time}))) AS first FROM ${table} WHERE tenant_id = {tenant:String}`,
+  const firsts = await Promise.all(
+    tables[signal].map(async (table) => {
+      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE tenant_id = {tenant:String} LIMIT 1`);
+      if (some === undefined) return [];
+      return columns.query<{ first: string }>(
+        `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE tenant_id = {tenant:String}`,
+      );
+    }),
   );
-  return new Date(Number(row?.first ?? 0)).toISOString();
+  const times = firsts.flat().map(({ first }) => Number(first));
+  return times.length === 0 ? undefined : new Date(Math.min(...times)).toISOString();
 };

@@ -56,7 +56,8 @@ const landing = async (tenantId: string) => {
         format: `remote-write-${version}`,
         encoding: 'snappy',
       }),
-    otlp: (name: string, description: string, hours: number) =>
+    /** A point of the time at which it is received, unless it is of another hour since the first. */
+    otlp: (name: string, description: string, hours: number, ofHour = hours) =>
       land(
         metricsRequest({
           resourceMetrics: [
@@ -68,7 +69,7 @@ const landing = async (tenantId: string) => {
                     {
                       name,
                       description,
-                      gauge: { dataPoints: [{ timeUnixNano: '1772359200000000001', asDouble: 1 }] },
+                      gauge: { dataPoints: [{ timeUnixNano: `${receivedAtMs + ofHour * hourMs}000001`, asDouble: 1 }] },
                     },
                   ],
                 },
@@ -82,8 +83,13 @@ const landing = async (tenantId: string) => {
   };
 };
 
-const sample = (name: string) => ({
-  timeseries: [{ labels: [{ name: '__name__', value: name }], samples: [{ value: 1, timestamp: '1' }] }],
+const sample = (name: string, hours = 0) => ({
+  timeseries: [
+    {
+      labels: [{ name: '__name__', value: name }],
+      samples: [{ value: 1, timestamp: String(receivedAtMs + hours * hourMs) }],
+    },
+  ],
 });
 const about = (metricFamilyName: string, type: number, help: string, unit = '') => ({
   metadata: [{ type, metricFamilyName, help, unit }],
@@ -131,9 +137,9 @@ test.serial(
     const { write, restart } = await landing('hours');
     await write(sample('own_c'));
     await write(about('own_c', 1, 'how many', 'items'));
-    await write(sample('own_c'), 1);
+    await write(sample('own_c', 1), 1);
     await restart();
-    await write(sample('own_c'), 2);
+    await write(sample('own_c', 2), 2);
     await merged(async () => {
       t.deepEqual(await metadataOf('hours', 'own_c'), [{ type: 'counter', help: 'how many', unit: 'items' }]);
       t.like((await catalogueOf('hours', 'own_c'))[0], { type: 'counter', unit: 'items', description: 'how many' });
@@ -163,5 +169,18 @@ test.serial('a description that changes is the new one, of remote-write and of O
     t.deepEqual(await metadataOf('changed', 'own_e'), [{ type: 'gauge', help: 'after', unit: '' }]);
     t.deepEqual(await metadataOf('changed', 'temperature'), [{ type: 'gauge', help: 'after', unit: '' }]);
     t.is((await catalogueOf('changed', 'temperature'))[0]?.description, 'after');
+  });
+});
+
+test.serial('points that come late change nothing of what newer ones say of their metric', async (t) => {
+  const { otlp } = await landing('late');
+  await otlp('temperature', 'now', 3);
+  await otlp('temperature', 'zzz before', 4, 0);
+  await otlp('humidity', 'came late', 4, 0);
+  await merged(async () => {
+    t.deepEqual(await metadataOf('late', 'temperature'), [{ type: 'gauge', help: 'now', unit: '' }]);
+    t.deepEqual(await metadataOf('late', 'humidity'), [{ type: 'gauge', help: 'came late', unit: '' }]);
+    t.is((await catalogueOf('late', 'temperature'))[0]?.description, 'now');
+    t.is((await catalogueOf('late', 'humidity'))[0]?.description, 'came late');
   });
 });

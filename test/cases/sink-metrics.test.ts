@@ -1,6 +1,17 @@
 import test from 'ava';
 import { compressSnappy } from '../../schemas/compression.ts';
-import { messageOf, metricsRequest, openTables, received, type Tables, text, writeRequest } from './sink-tables.ts';
+import { firstLanded } from '../../subjects/onboarding/landed.ts';
+import {
+  messageOf,
+  metricsRequest,
+  openTables,
+  received,
+  receivedAtMs,
+  scannerOf,
+  type Tables,
+  text,
+  writeRequest,
+} from './sink-tables.ts';
 
 let tables: Tables;
 test.before(async () => {
@@ -21,10 +32,13 @@ const metricsOf = (metrics: object[], resource: object[] = [text('service.name',
     ],
   });
 
-const land = async (tenantId: string, bodies: Uint8Array[]) =>
-  tables.land([messageOf(bodies, { tenantId, signal: 'metrics' })], { sink: 'metrics' });
+/** `process`: one that remembers what it landed before; without it, one that has just started. */
+type Process = { readonly scanner: Awaited<ReturnType<typeof scannerOf>>; readonly serial: number };
 
-const landWrite = async (tenantId: string, version: 1 | 2, request: object) =>
+const land = async (tenantId: string, bodies: Uint8Array[], process?: Process) =>
+  tables.land([messageOf(bodies, { tenantId, signal: 'metrics' })], { sink: 'metrics', ...process });
+
+const landWrite = async (tenantId: string, version: 1 | 2, request: object, process?: Process) =>
   tables.land(
     [
       messageOf([compressSnappy(writeRequest(version, request))], {
@@ -34,7 +48,7 @@ const landWrite = async (tenantId: string, version: 1 | 2, request: object) =>
         encoding: 'snappy',
       }),
     ],
-    { sink: 'metrics' },
+    { sink: 'metrics', ...process },
   );
 
 const own = '* EXCEPT (tenant_id, project_id, partition, offset, series_id)';
@@ -92,8 +106,8 @@ test('gauges, sums and their series are read back', async (t) => {
     scope_dropped_attributes: 0,
     scope_schema_url: '',
     metadata: '',
-    first_seen: received,
-    last_seen: received,
+    first_seen: '2026-03-01 10:00:00.000',
+    last_seen: '2026-03-01 10:00:00.000',
     has_samples: 1,
     has_resource: 1,
   };
@@ -588,4 +602,65 @@ test('a histogram of absurd width is refused and the others land', async (t) => 
     [[0, 'too-many-buckets']],
   );
   t.deepEqual(await tables.read(`SELECT metric FROM series WHERE tenant_id = 'wide'`), [{ metric: 'fine' }]);
+});
+
+/** Nanoseconds of a time in that hour of the day on which messages are received. */
+const inHour = (hour: number, minute = 0): string => String(BigInt(Date.UTC(2026, 2, 1, hour, minute)) * 1_000_000n);
+
+test('a series has a row for each hour of its points, however late these come', async (t) => {
+  const scanner = await scannerOf('metrics');
+  let serial = 0;
+  const sent = async (...times: string[]): Promise<number> => {
+    const dataPoints = times.map((timeUnixNano) => ({ timeUnixNano, asDouble: 1 }));
+    const { rows } = await land('late', [metricsOf([{ name: 'queued', gauge: { dataPoints } }])], {
+      scanner,
+      serial: ++serial,
+    });
+    return rows['series'] ?? 0;
+  };
+  t.is(await sent(inHour(9, 50), inHour(9, 51)), 1, 'an hour of points');
+  t.is(await sent(inHour(1), inHour(2), inHour(2, 1)), 2, 'hours before it');
+  t.is(await sent(inHour(9, 59), inHour(1, 1), inHour(2, 2)), 0, 'each has its row');
+  t.is(await sent(inHour(3)), 1);
+  t.is(await sent(inHour(10), inHour(3, 1), inHour(9, 1)), 1, 'those that come late beside new ones');
+  t.is(await sent(inHour(12)), 0, 'a clock that runs ahead counts for the hour of reception');
+  t.deepEqual(
+    await tables.read(
+      "SELECT toString(min(series.first_seen)) AS first, toString(max(series.last_seen)) AS last FROM series WHERE tenant_id = 'late'",
+    ),
+    [{ first: '2026-03-01 01:00:00.000', last: '2026-03-01 10:00:00.000' }],
+  );
+  t.is(await firstLanded(tables.columns.of('late'), 'metrics'), new Date(receivedAtMs).toISOString());
+});
+
+test('samples of remote-write that come late give a row of all their hours', async (t) => {
+  const scanner = await scannerOf('metrics');
+  let serial = 0;
+  const sent = async (...times: string[]): Promise<number> => {
+    const samples = times.map((each) => ({ value: 1, timestamp: String(BigInt(each) / 1_000_000n) }));
+    const labels = [{ name: '__name__', value: 'queued_total' }];
+    const { rows } = await landWrite(
+      'late-write',
+      1,
+      { timeseries: [{ labels, samples }] },
+      { scanner, serial: ++serial },
+    );
+    return rows['series'] ?? 0;
+  };
+  t.is(
+    await sent(inHour(3), inHour(1), inHour(2)),
+    1,
+    'a row for all samples, so that labels are not written once for each',
+  );
+  t.is(await sent(inHour(2, 30)), 0);
+  t.is(await sent(inHour(2, 30), inHour(3, 30), inHour(4)), 1);
+  t.is(await sent(inHour(9)), 1);
+  t.is(await sent(inHour(4, 30), inHour(9, 30)), 1, 'hours between are not known');
+  t.is(await sent(inHour(6)), 0);
+  t.deepEqual(
+    await tables.read(
+      "SELECT toString(min(series.first_seen)) AS first, toString(max(series.last_seen)) AS last FROM series WHERE tenant_id = 'late-write'",
+    ),
+    [{ first: '2026-03-01 01:00:00.000', last: '2026-03-01 09:30:00.000' }],
+  );
 });

@@ -212,6 +212,28 @@ test('the catalogue of a past minute has the metrics whose points of that minute
   t.deepEqual((await ask('GET', `/api/metrics?from=${before}&to=${before + 59_999}`)).body.items, []);
 });
 
+test('metrics whose points come some hours late are there in the range of the points', async (t) => {
+  const late = now - 4 * 3_600_000;
+  const series = {
+    labels: [
+      ['__name__', 'queued_total'],
+      ['job', 'shop'],
+    ] as const,
+    samples: [1, 2].map((value) => ({ value, timestamp: late + value * 15_000 })),
+  };
+  t.true((await write(subject, 2, snappy(writeRequestOf(2, [series])))).status < 300);
+  const range = `from=${late}&to=${late + 59_999}`;
+  await eventually('late points have landed', async () => {
+    const { body } = await ask('GET', `/api/metrics?${range}`);
+    return body.items.some(({ name }: { name: string }) => name === 'queued_total');
+  });
+  t.is((await ask('GET', `/api/metrics/catalogue/queued_total?${range}`)).status, 200);
+  const { body: cardinality } = await ask('GET', `/api/metrics/cardinality?metric=queued_total&${range}`);
+  t.like(cardinality.items[0], { metric: 'queued_total', series: 1 });
+  const { body: lately } = await ask('GET', '/api/metrics?from=now-1h&limit=1000');
+  t.false(lately.items.some(({ name }: { name: string }) => name === 'queued_total'));
+});
+
 test('cardinality counts series by metric and label, and says who uses a metric', async (t) => {
   const saved = await ask('POST', '/api/saved-queries', {
     name: 'Orders',
