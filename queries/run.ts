@@ -72,7 +72,7 @@ export const answerOnly = (query: Query, reading: Reading, { signal, ...asked }:
 };
 
 /** Columns whose statements end with the signal. */
-const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColumns => ({
+export const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColumns => ({
   ...columns,
   query: (sql, parameters, limits) => columns.query(sql, parameters, { signal, ...limits }),
   native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),

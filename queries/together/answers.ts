@@ -4,14 +4,13 @@
  */
 import { orAborted } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Answer, Asked } from '../answer.ts';
 import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery, Query } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { answerOnly } from '../run.ts';
+import { answerOnly, heeding } from '../run.ts';
 import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.ts';
 import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
@@ -72,17 +71,6 @@ const shareOf = (query: Query, asked: Asked): readonly [kind: keyof typeof kinds
     default:
       return undefined;
   }
-};
-
-/** Columns whose statements end with a signal. */
-const endingWith = (reading: Reading, signal: AbortSignal): Reading => {
-  const { columns } = reading;
-  const heeding: TenantColumns = {
-    ...columns,
-    query: (sql, parameters, limits) => columns.query(sql, parameters, { signal, ...limits }),
-    native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),
-  };
-  return { ...reading, columns: heeding };
 };
 
 /** Queries that are not asked any more are forgotten for newer ones. */
@@ -240,10 +228,10 @@ export class Answers {
     const left = allLeft(questions);
     let outcomes: readonly Outcome[] = [];
     try {
-      const ending = endingWith(reading, AbortSignal.any([late, left]));
+      const columns = heeding(reading.columns, AbortSignal.any([late, left]));
       outcomes = await ask(
         questions.map(({ query }) => query),
-        ending,
+        { ...reading, columns },
         asked,
       );
     } catch (error) {
