@@ -43,6 +43,11 @@ const plainUrl = (text: string): string =>
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
 
+/** Spaces within a line: where an expression may go on over lines, each of many empty ones is looked at anew from every other. */
+const indent = String.raw`[^\S\n\r\u2028\u2029]*`;
+const listSign = new RegExp(`^(${indent})([-+])`, 'gm');
+const listNumber = new RegExp(String.raw`^(${indent}\d+)\.(?=\s|$)`, 'gm');
+
 /** Text as Markdown that shows it as it is, in Teams and Discord. What is a web address stays one. */
 export const markdownEscaped = (text: string): string =>
   /^https?:\/\/\S+$/.test(text)
@@ -50,5 +55,5 @@ export const markdownEscaped = (text: string): string =>
     : text
         .replaceAll(/[\\`*_~|<>[\](){}#&]/g, (sign) => `\\${sign}`)
         // What makes a list at the begin of a line.
-        .replaceAll(/^(\s*)([-+])/gm, '$1\\$2')
-        .replaceAll(/^(\s*\d+)\.(?=\s|$)/gm, '$1\\.');
+        .replaceAll(listSign, '$1\\$2')
+        .replaceAll(listNumber, '$1\\.');

@@ -287,6 +287,12 @@ for (const [text, escaped] of markdown)
     t.is(markdownEscaped(text), escaped);
   });
 
+test('a text of many empty lines is escaped in one pass: it would take minutes else', (t) => {
+  const lines = '\n'.repeat(300_000);
+  t.is(markdownEscaped(`${lines}x`), `${lines}x`);
+  t.is(markdownEscaped(`${lines}- x\n${lines}1. y`), `${lines}\\- x\n${lines}1\\. y`);
+});
+
 test('Markdown of a template stays, and what telemetry says in it is escaped', (t) => {
   const templates = { title: '**{{name}}**', text: '**{{#alerts}}{{labels.instance}}{{/alerts}}**' };
   const told = {
