@@ -59,7 +59,7 @@ class PatternReader {
   }
 
   /** Counts a value; false where there are more than one pattern may have. */
-  get hasRoom(): boolean {
+  countValue(): boolean {
     this.#values++;
     return this.#values <= mostValues;
   }
@@ -110,7 +110,7 @@ const textsOf = (reader: PatternReader): string[] | string => {
   do {
     const written = reader.take(text);
     if (written === null) return notUnderstood;
-    if (!reader.hasRoom) return tooManyValues;
+    if (!reader.countValue()) return tooManyValues;
     texts.push(unquoted(written[1] ?? ''));
   } while (isList && reader.take(comma) !== null);
   return isList && reader.take(listClosing) === null ? notUnderstood : texts;
