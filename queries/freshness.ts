@@ -1,17 +1,10 @@
 /** Up to when what a query reads has landed. */
 import type { Query } from './query.ts';
-import type { ReadSignal } from './range.ts';
 import type { Reading } from './reading.ts';
 import type { Result } from './result.ts';
+import { signals as definitions, type ReadSignal } from './signals/index.ts';
 import { formatTime } from './time.ts';
 
-/** The tables whose newest rows tell of a signal, and their column of the time. */
-const tables: Readonly<Record<ReadSignal, readonly [table: string, time: string]>> = {
-  logs: ['logs', 'timestamp'],
-  traces: ['spans', 'timestamp'],
-  metrics: ['samples', 'timestamp'],
-  detections: ['signals', 'time'],
-};
 const minutes = 20;
 
 /** The signals that a query reads. */
@@ -34,7 +27,7 @@ interface Row {
 
 /** Rows that were received lately lie in few parts, and those about the present at the end of each: no more of a table is read. */
 const newestOf = async ({ columns, nowMs }: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
-  const [table, time] = tables[signal];
+  const { table, time } = definitions[signal].newest;
   const [row] = await columns.query<Row>(
     `SELECT count() AS records, toString(toUnixTimestamp64Milli(max(received_at))) AS newest FROM ${table}
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')

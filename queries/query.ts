@@ -3,6 +3,7 @@
  * these. A query has no time in it: range, step and limits are the caller's (`run.ts`).
  */
 import { z } from 'zod';
+import { querySignals, signals } from './signals/index.ts';
 
 const search = z
   .string()
@@ -21,11 +22,13 @@ const projectId = z
   .optional()
   .describe('Only this project; without it the whole organization');
 
-/** Signals whose records can be searched. */
-export const searchedSignals = ['logs', 'traces'] as const;
 const signal = z
-  .enum([...searchedSignals, 'detections'])
-  .describe('logs: log records; traces: spans; detections: signals of detection rules (needs the entitlement siem)');
+  .enum(querySignals)
+  .describe(
+    querySignals
+      .map((name) => `${name}: ${signals[name].records} (needs the entitlement ${signals[name].entitlement})`)
+      .join('; '),
+  );
 
 /** Records of a signal, as a table. */
 export const RowsQuery = z.strictObject({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Signal, signals } from '../schemas/topics.ts';
 import { cursorParameter } from './cursor.ts';
 import { type Reader, requireEntitlement } from './entitlement.ts';
 import { invalid, QueryError } from './errors.ts';
+import { type ReadSignal, signals } from './signals/index.ts';
 import { formatTime, parseTime, timeParameter } from './time.ts';
 
 /** Query parameters that every read of telemetry takes. */
@@ -26,12 +26,9 @@ export interface Range {
 const toleranceNs = 60_000_000_000n;
 const hour = 3_600_000_000_000n;
 
-/** What is read, by what plans say of it: signals of detection rules have no days of their own, and are kept as long as anything is. */
-export type ReadSignal = Signal | 'detections';
-
 /** Days that a plan keeps of it. */
 export const keptDays = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
-  signal === 'detections' ? Math.max(...signals.map((each) => retentionDays[each])) : retentionDays[signal];
+  signals[signal].keptDays(retentionDays);
 
 /** The range that a request asks for, within what the caller's plan keeps of the signal. */
 export const rangeOf = (
@@ -70,7 +67,7 @@ interface Asked {
 
 /** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
 export const refuseBeyondRetention = ({ from }: Range, { caller, signal, nowMs, wasListed = false }: Asked): void => {
-  requireEntitlement(caller, signal === 'detections' ? 'siem' : signal);
+  requireEntitlement(caller, signals[signal].entitlement);
   const days = keptDays(caller.plan, signal);
   const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
   if (from >= kept - toleranceNs - (wasListed ? hour : 0n)) return;

@@ -3,8 +3,7 @@ import type { QueryParameters } from '../schemas/ports/columns.ts';
 import type { Range } from './range.ts';
 import { searchCondition } from './search/condition.ts';
 import { parseSearch } from './search/parse.ts';
-import type { QuerySignal } from './search/tree.ts';
-import { signalTables } from './signals.ts';
+import { type QuerySignal, recordsOf } from './signals/index.ts';
 
 export interface Records {
   readonly signal: QuerySignal;
@@ -21,7 +20,7 @@ export interface Condition {
 
 /** Both ends belong to it. `{from:Int64}` and `{to:Int64}` are nanoseconds. */
 export const withinRange = (signal: QuerySignal): string => {
-  const { table } = signalTables[signal];
+  const { table } = recordsOf(signal);
   return `${table}.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
 };
 

@@ -1,15 +1,14 @@
 /** Whether what queries name is there: attributes of records by what was counted where they landed, metrics by their series. */
 import { z } from 'zod';
 import { type Reference, referenceOf } from '../schemas/records/fields.ts';
-import { topics } from '../schemas/topics.ts';
 import { figuresOf } from './aggregate/measures.ts';
 import { invalid, QueryError } from './errors.ts';
 import { namesIn, parseFormula } from './formula/parse.ts';
 import type { Query } from './query.ts';
 import type { Reading } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
-import type { QuerySignal, Search, SearchReference, SearchSignal } from './search/tree.ts';
-import { signalTables } from './signals.ts';
+import type { Search, SearchReference } from './search/tree.ts';
+import { type QuerySignal, signals } from './signals/index.ts';
 import { ValueReader } from './values.ts';
 
 export const Validity = z.strictObject({
@@ -25,7 +24,8 @@ type Problem = Validity['problems'][number];
 type Named =
   | {
       readonly what: 'attribute';
-      readonly signal: SearchSignal;
+      readonly signal: QuerySignal;
+      readonly topic: string;
       readonly kinds: readonly string[];
       readonly key: string;
       readonly path: string;
@@ -35,11 +35,13 @@ type Named =
 const kindsOf = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
-/** Attributes of a span's events and links, and of signals, are in no catalogue: what names them may be there. */
-const attribute = (reference: SearchReference, signal: QuerySignal, path: string): Named[] =>
-  reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || signal === 'detections'
+/** Attributes of parts are in no catalogue, nor are those of signals that are not counted: what names them may be there. */
+const attribute = (reference: SearchReference, signal: QuerySignal, path: string): Named[] => {
+  const topic = signals[signal].countedBy?.name;
+  return reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || topic === undefined
     ? []
-    : [{ what: 'attribute', signal, kinds: kindsOf(reference.kind), key: reference.key, path }];
+    : [{ what: 'attribute', signal, topic, kinds: kindsOf(reference.kind), key: reference.key, path }];
+};
 
 const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] => {
   switch (search.is) {
@@ -48,11 +50,8 @@ const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] =>
       return search.parts.flatMap((part) => inSearch(part, signal, path));
     case 'not':
       return inSearch(search.part, signal, path);
-    case 'value': {
-      const { reference } = search;
-      // Attributes of events and links are not counted by name.
-      return reference.kind === 'events' || reference.kind === 'links' ? [] : attribute(reference, signal, path);
-    }
+    case 'value':
+      return attribute(search.reference, signal, path);
     default:
       return [];
   }
@@ -122,7 +121,7 @@ class Looking {
   }
 
   #field(name: string, signal: QuerySignal, path: string): void {
-    this.named.push(...attribute(referenceOf(signalTables[signal].fields, name) as Reference, signal, path));
+    this.named.push(...attribute(referenceOf(signals[signal].fields, name) as Reference, signal, path));
   }
 }
 
@@ -177,9 +176,8 @@ const findingOf = (named: Named, landed: Landed): Finding => {
     if (!landed.hasMetrics) return { unknown: 'no metrics have landed yet' };
     return { problem: { path, message: `no metric is called ${named.metric}` } };
   }
-  const topic = topics[named.signal].name;
-  if (named.kinds.some((kind) => landed.attributes.has(`${topic} ${kind} ${named.key}`))) return undefined;
-  if (!landed.topics.has(topic)) return { unknown: `no ${named.signal} have landed yet` };
+  if (named.kinds.some((kind) => landed.attributes.has(`${named.topic} ${kind} ${named.key}`))) return undefined;
+  if (!landed.topics.has(named.topic)) return { unknown: `no ${named.signal} have landed yet` };
   const where = named.kinds.join(' or ');
   return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key} any more, or none ever had` } };
 };

@@ -11,8 +11,7 @@ import {
 } from '../schemas/records/fields.ts';
 import { quote } from '../schemas/tables/literal.ts';
 import { withinRange } from './records.ts';
-import type { QuerySignal } from './search/tree.ts';
-import { signalTables } from './signals.ts';
+import { type QuerySignal, recordsOf, signals } from './signals/index.ts';
 
 /** What JSON has for numbers: the same values read as numbers as in the search language. */
 const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
@@ -63,7 +62,7 @@ export class ValueReader {
 
   /** The same, where a record is there once for each of its values: for what groups are made by. */
   each(name: string): Value {
-    const reference = referenceOf(signalTables[this.#signal].fields, name) as Reference;
+    const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
     if (reference.kind !== 'field' || reference.field.elements === undefined) return this.value(name);
     const { elements } = reference.field;
     return this.#field(reference, {
@@ -73,7 +72,7 @@ export class ValueReader {
   }
 
   #written(name: string): Value {
-    const reference = referenceOf(signalTables[this.#signal].fields, name) as Reference;
+    const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
     switch (reference.kind) {
       case 'field':
         return this.#field(reference, reference.field);
@@ -134,7 +133,7 @@ export class ValueReader {
 
   /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. */
   from(condition: string): string {
-    const { table, from = table } = signalTables[this.#signal];
+    const { table, from = table } = recordsOf(this.#signal);
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
     const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}

@@ -1,7 +1,7 @@
 /** What live tail sends. */
 import { z } from 'zod';
-import { LogRecord } from '../../queries/logs/record.ts';
-import { Span } from '../../queries/traces/span.ts';
+import { LogRecord } from '../../queries/signals/log-record.ts';
+import { Span } from '../../queries/signals/span-record.ts';
 
 const count = z.int().nonnegative();
 

@@ -7,8 +7,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import { rangeValues, withinRange } from '../records.ts';
-import type { QuerySignal } from '../search/tree.ts';
-import { signalTables } from '../signals.ts';
+import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
 /** The engine's answers for a step of a group. */
 export interface Point {
@@ -70,8 +69,8 @@ export class PointsMemory {
   /** Is told what a question read when it was asked as it is. */
   learn(columns: TenantColumns, { key, signal }: PointsQuestion, bytes: number): void {
     const costs = this.#costs.of(columns);
-    // Signals of detection rules are replaced by newer rows, which their number does not tell.
-    if (signal !== 'detections' && bytes >= leastBytes && !this.#isValid(costs.get(key)))
+    // Where rows are replaced by newer ones, their number does not tell of it.
+    if (recordsOf(signal).areReplaced !== true && bytes >= leastBytes && !this.#isValid(costs.get(key)))
       costs.set(key, { bytes, atMs: this.#nowMs() });
   }
 
@@ -161,7 +160,7 @@ const countRecords = async (
   { signal, stepNs }: PointsQuestion,
   pieces: readonly Piece[],
 ): Promise<{ readonly all: number; readonly of: (piece: Piece) => number }> => {
-  const { table } = signalTables[signal];
+  const { table } = recordsOf(signal);
   const range = { from: pieces[0]?.from ?? 0n, to: pieces.at(-1)?.to ?? 0n };
   const rows = await columns.query<{ piece: string; records: string }>(
     `SELECT intDiv(toUnixTimestamp64Nano(timestamp), {length:Int64}) AS piece, count() AS records FROM ${table}

@@ -5,8 +5,7 @@ import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import type { QuerySignal } from '../search/tree.ts';
-import { signalTables } from '../signals.ts';
+import { type QuerySignal, recordsOf } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import type { Value, ValueReader } from '../values.ts';
 
@@ -107,8 +106,8 @@ const formOf = (
   signal: QuerySignal,
 ): Pick<TableColumn, 'type' | 'unit'> => {
   const type = value === undefined ? undefined : typeIn(value.reference);
-  if (kind === 'count') return { type: 'number', unit: signalTables[signal].unit };
-  if (kind === 'rate') return { type: 'number', unit: `${signalTables[signal].unit}/s` };
+  if (kind === 'count') return { type: 'number', unit: recordsOf(signal).unit };
+  if (kind === 'rate') return { type: 'number', unit: `${recordsOf(signal).unit}/s` };
   if (kind === 'distinct') return { type: 'number', unit: '{value}' };
   if (type === 'duration') return { type: 'duration', unit: 'ns' };
   return type === 'time' ? { type: 'time', unit: 'ms' } : { type: 'number', unit: '' };

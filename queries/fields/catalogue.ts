@@ -5,8 +5,7 @@ import type { FieldKind } from '../../schemas/tables/fields.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Range, refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import type { SearchSignal } from '../search/tree.ts';
-import { signalTables } from '../signals.ts';
+import { type SearchSignal, signals } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 
 const kinds = ['attribute', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
@@ -149,7 +148,7 @@ const families: Readonly<Record<string, string>> = { i: 'number', d: 'number' };
 const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField => {
   const { kind, key, types } = row;
   const records = Number(row.all_records);
-  const field = signalTables[signal].fields.find(({ name }) => kind === 'field' && name === key);
+  const field = signals[signal].fields.find(({ name }) => kind === 'field' && name === key);
   // An attribute without a value has no type that another could be in conflict with.
   const letters = types.map(([letter]) => letter).filter((letter) => letter !== 'n');
   return {
@@ -173,7 +172,7 @@ const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField =
 /** The name by which the search language means it; one without a prefix where that means the same. */
 const nameOf = (kind: Row['kind'], key: string, signal: SearchSignal): string => {
   if (kind === 'field') return key;
-  const fields: readonly Field<never>[] = signalTables[signal].fields;
+  const fields: readonly Field<never>[] = signals[signal].fields;
   const isPlain = kind === 'attribute' && referenceOf(fields, key).kind === 'any' && key !== '';
   return isPlain ? key : `${kind}.${key}`;
 };

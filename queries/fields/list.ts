@@ -4,7 +4,7 @@ import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '
 import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
 import { type Range, rangeOf, rangeParameters } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import type { SearchSignal } from '../search/tree.ts';
+import type { SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import { CataloguedField, type FieldPosition, fieldCatalogue } from './catalogue.ts';
 

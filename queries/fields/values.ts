@@ -4,8 +4,7 @@ import { type Range, refuseBeyondRetention } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { type Condition, rangeValues, recordsCondition, withinRange } from '../records.ts';
 import type { Incompleteness } from '../result.ts';
-import type { SearchSignal } from '../search/tree.ts';
-import { signalTables } from '../signals.ts';
+import { recordsOf, type SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
 import { ValueReader } from '../values.ts';
 import { countedTotals, hoursOf } from './catalogue.ts';
@@ -105,7 +104,7 @@ const countOf = async (
   range: Range,
   { sql, parameters }: Condition,
 ): Promise<number> => {
-  const { table } = signalTables[signal];
+  const { table } = recordsOf(signal);
   const [row] = await reading.columns.query<{ n: string }>(
     `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${sql}`,
     { ...parameters, ...rangeValues(range) },

@@ -5,10 +5,10 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import type { Span as SpanView } from '../../schemas/records/span.ts';
 import { type Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import { jsonAttributesOf } from '../instrumentation-scope.ts';
-import { type LogRecord, logId } from '../logs/record.ts';
 import { type Resource, resourceFieldsOf } from '../resources.ts';
+import { type LogRecord, logId } from '../signals/log-record.ts';
+import { type Span, spanKinds, spanStatuses } from '../signals/span-record.ts';
 import { exact, formatTime } from '../time.ts';
-import { type Span, spanKinds, spanStatuses } from '../traces/span.ts';
 
 const restored = (attributes: readonly Attribute[]): Attributes =>
   attributesOf(

@@ -5,7 +5,8 @@ import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
-import { afterPosition, type LogPageRequest, type LogPosition, orderOf, rangeAfter } from './record.ts';
+import type { LogPosition } from '../signals/log-record.ts';
+import { afterPosition, type LogPageRequest, orderOf, rangeAfter } from './pages.ts';
 
 export interface ChosenLog {
   readonly position: LogPosition;

@@ -2,7 +2,8 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
 import { withinRange } from '../records.ts';
-import { type FoundLog, type LogOrder, type LogPosition, logPositionOf, readLogs, readPage } from './record.ts';
+import { type FoundLog, type LogPosition, logPositionOf } from '../signals/log-record.ts';
+import { type LogOrder, readLogs, readPage } from './pages.ts';
 
 /** What the records of a stream have in common; a record's own columns as text. */
 interface Stream {

@@ -1,7 +1,8 @@
 /** Cursors of lists of log records. They hold the range too: `now-1h` must not move between two pages. */
 import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
 import type { Range } from '../range.ts';
-import type { LogOrder, LogPosition } from './record.ts';
+import type { LogPosition } from '../signals/log-record.ts';
+import type { LogOrder } from './pages.ts';
 
 export interface LogPlace {
   readonly range: Range;

@@ -8,8 +8,7 @@ import {
 } from '../../schemas/records/fields.ts';
 import { type Attributes, restoredValue } from '../attributes.ts';
 import type { TableColumn } from '../result.ts';
-import type { QuerySignal } from '../search/tree.ts';
-import { signalTables } from '../signals.ts';
+import { type QuerySignal, signals } from '../signals/index.ts';
 import { exact, formatTime } from '../time.ts';
 
 export type ChosenRow = Readonly<Record<string, unknown>>;
@@ -37,7 +36,7 @@ const fieldValue = ({ type, names }: Field, value: unknown): unknown => {
 
 /** The column that a name of the search language gives. */
 export const chosenColumn = (name: string, signal: QuerySignal, index: number): ChosenColumn => {
-  const reference = referenceOf(signalTables[signal].fields, name) as Reference;
+  const reference = referenceOf(signals[signal].fields, name) as Reference;
   const at = `c${index}`;
   if (reference.kind === 'field') {
     const { field } = reference;

@@ -7,8 +7,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues, withinRange } from '../records.ts';
-import type { QuerySignal } from '../search/tree.ts';
-import { signalTables } from '../signals.ts';
+import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
 const firstNs = 60_000_000_000n;
@@ -148,7 +147,7 @@ export const rowsInOrder = async <Row>(
   selection: string,
   condition: Condition,
 ): Promise<Row[]> => {
-  const { table, from = table } = signalTables[signal];
+  const { table, from = table } = recordsOf(signal);
   const way = order === 'newest' ? 'DESC' : 'ASC';
   const by = ['timestamp', 'partition', 'offset', 'ordinal'].map((column) => `${table}.${column} ${way}`).join(', ');
   const earlier = earlierOf(columns, order, condition);

@@ -7,18 +7,9 @@ import {
   scopeExpressions,
 } from '../../schemas/records/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import {
-  attributeEquals,
-  bodyHasAllWords,
-  bodyText,
-  seriesHasAllWords,
-  seriesTexts,
-  severityNumberSql,
-  spanHasAllWords,
-  spanTexts,
-  traceIs,
-} from '../../schemas/tables/search.ts';
-import type { Bound, ConditionSignal, Interval, Pieces, Search, ValueTest, WordTest } from './tree.ts';
+import { attributeEquals, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
+import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';
+import type { Bound, Interval, Pieces, Search, ValueTest, WordTest } from './tree.ts';
 
 /** What goes behind `WHERE tenant_id = {tenant:String} AND`, and what its parameters are; their names begin with `search`, or with the prefix that was given. */
 export interface SearchCondition {
@@ -36,11 +27,11 @@ const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${lette
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
-  readonly #signal: ConditionSignal;
+  readonly #signal: SignalDefinition;
   readonly #prefix: string;
   #count = 0;
 
-  constructor(signal: ConditionSignal, prefix: string) {
+  constructor(signal: SignalDefinition, prefix: string) {
     this.#signal = signal;
     this.#prefix = prefix;
   }
@@ -57,9 +48,7 @@ class ConditionWriter {
       case 'not':
         return `NOT ${this.write(search.part)}`;
       case 'text':
-        return this.#signal === 'logs' || this.#signal === 'detections'
-          ? this.#bodyTest(search.test)
-          : this.#textsTest(search.test);
+        return this.#words(search.test);
       case 'number':
         return this.#numbers(search.field, search.interval);
       case 'severity':
@@ -79,34 +68,20 @@ class ConditionWriter {
     return this.#bind(value, 'String');
   }
 
-  #bodyTest(test: WordTest): string {
+  #words(test: WordTest): string {
+    const { text } = this.#signal;
     switch (test.is) {
       case 'words':
-        return bodyHasAllWords(test.words.join(' '));
-      case 'phrase':
-        return `(${bodyHasAllWords(test.words.join(' '))} AND match(${bodyText}, ${this.#text(phrasePattern(test.words))}))`;
+        return text.hasAllWords(test.words.join(' '));
+      case 'phrase': {
+        const isPhrase = text.matches(this.#text(phrasePattern(test.words)), 'lower');
+        return text.isIndexed ? `(${text.hasAllWords(test.words.join(' '))} AND ${isPhrase})` : isPhrase;
+      }
       case 'pattern':
-        return `match(${bodyText}, ${this.#text(wordPattern(test.pieces))})`;
+        return text.matches(this.#text(wordPattern(test.pieces)), 'lower');
       default:
-        return `match(body, ${this.#text(test.regex.source)})`;
+        return text.matches(this.#text(test.regex.source), 'raw');
     }
-  }
-
-  /** Of spans and series, which have several texts. */
-  #textsTest(test: WordTest): string {
-    if (test.is === 'words') return this.#hasAllWords(test.words.join(' '));
-    if (test.is === 'regex') return this.#anyText('text', test.regex.source);
-    const pattern = test.is === 'phrase' ? phrasePattern(test.words) : wordPattern(test.pieces);
-    return this.#anyText('lower(text)', pattern);
-  }
-
-  #hasAllWords(words: string): string {
-    return this.#signal === 'traces' ? spanHasAllWords(words) : seriesHasAllWords(words);
-  }
-
-  #anyText(expression: string, pattern: string): string {
-    const texts = this.#signal === 'traces' ? spanTexts : seriesTexts;
-    return `arrayExists(text -> match(${expression}, ${this.#text(pattern)}), ${texts})`;
   }
 
   #numbers(field: Field, interval: Interval<number | bigint>): string {
@@ -158,10 +133,10 @@ class ConditionWriter {
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
-  /** Equality in the form that the index knows; series have no such index. */
+  /** Equality in the form that the index knows. */
   #attribute(test: ValueTest, key: string): string {
     const expressions = attributeExpressions(key);
-    if (test.is !== 'equal' || this.#signal === 'metrics') return this.#test(test, expressions);
+    if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#test(test, expressions);
     const equals = (text: string): string => attributeEquals(quote(key), this.#text(text));
     if (test.number === undefined) return equals(test.text);
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
@@ -218,9 +193,9 @@ class ConditionWriter {
 /** The condition of a search on `logs`, `spans` or `series`. A prefix keeps the parameters of several in one statement apart. */
 export const searchCondition = (
   search: Search,
-  signal: ConditionSignal,
+  signal: ReadSignal,
   { prefix = 'search' }: { readonly prefix?: string } = {},
 ): SearchCondition => {
-  const writer = new ConditionWriter(signal, prefix);
+  const writer = new ConditionWriter(signals[signal], prefix);
   return { sql: writer.write(search), parameters: writer.parameters };
 };

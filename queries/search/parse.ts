@@ -1,30 +1,15 @@
 /** Text of the search language to a tree. The grammar is in the folder's README. */
-import { type Field, logFields, referenceOf, seriesFields, spanFields } from '../../schemas/records/fields.ts';
-import { signalFields } from '../../schemas/tables/found-signals.ts';
+import { type Field, referenceOf } from '../../schemas/records/fields.ts';
 import { lowered } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
+import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';
 import { regexOf } from './regex.ts';
 import { Scanner, star } from './scanner.ts';
-import {
-  all,
-  type ConditionSignal,
-  none,
-  type Search,
-  type SearchReference,
-  spanParts,
-  type WordTest,
-} from './tree.ts';
+import { all, none, type Search, type SearchReference, type WordTest } from './tree.ts';
 import { equalTo, Unexpected, type Written, within } from './values.ts';
 
 /** What a search may hold. */
 export const searchLimits = { characters: 4_096, depth: 50, conditions: 256, regexes: 16 } as const;
-
-const fieldsOf: Readonly<Record<ConditionSignal, readonly Field[]>> = {
-  logs: logFields as readonly Field<never>[] as readonly Field[],
-  traces: spanFields as readonly Field<never>[] as readonly Field[],
-  metrics: seriesFields as readonly Field<never>[] as readonly Field[],
-  detections: signalFields as readonly Field<never>[] as readonly Field[],
-};
 
 /** Punctuation alone: beside other conditions it says nothing, by itself it finds nothing. */
 const blank: Search = { is: 'none' };
@@ -65,12 +50,12 @@ const phraseOf = (text: string): Search => {
 
 class Parser {
   readonly #scanner: Scanner;
-  readonly #signal: ConditionSignal;
+  readonly #signal: SignalDefinition;
   #depth = 0;
   #conditions = 0;
   #regexes = 0;
 
-  constructor(scanner: Scanner, signal: ConditionSignal) {
+  constructor(scanner: Scanner, signal: SignalDefinition) {
     this.#scanner = scanner;
     this.#signal = signal;
   }
@@ -133,11 +118,11 @@ class Parser {
     return name === undefined ? this.#text() : this.#value(this.#reference(name));
   }
 
-  /** Logs have no events and links: there it is an attribute of that name. */
+  /** Where records have no such parts, it is an attribute of that name. */
   #reference(name: string): SearchReference {
-    const part = this.#signal === 'traces' ? spanParts.find((each) => name.startsWith(`${each}.`)) : undefined;
+    const part = this.#signal.parts?.find((each) => name.startsWith(`${each}.`));
     return part === undefined
-      ? referenceOf(fieldsOf[this.#signal], name)
+      ? referenceOf(this.#signal.fields as readonly Field[], name)
       : { kind: part, key: name.slice(part.length + 1) };
   }
 
@@ -255,11 +240,11 @@ class Parser {
  * What a search says. Throws a `QueryError` about `path` that names the column and what was expected there. An empty search finds
  * everything.
  */
-export const parseSearch = (text: string, signal: ConditionSignal, { path = 'search' } = {}): Search => {
+export const parseSearch = (text: string, signal: ReadSignal, { path = 'search' } = {}): Search => {
   if (text.length > searchLimits.characters)
     throw invalid(path, `must have at most ${searchLimits.characters} characters`);
   const foreign = text.isWellFormed() ? text.indexOf('\0') : 0;
   if (foreign >= 0) throw invalid(path, 'must be Unicode without NUL');
-  const search = new Parser(new Scanner(text, path), signal).parse();
+  const search = new Parser(new Scanner(text, path), signals[signal]).parse();
   return search === blank ? none : search;
 };

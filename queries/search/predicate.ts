@@ -5,8 +5,9 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNumberOf } from '../../schemas/records/severity.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { lowered } from '../../schemas/tables/search.ts';
+import { type Searched, type SearchSignal, signals } from '../signals/index.ts';
 import { parseSearch } from './parse.ts';
-import type { Interval, Search, Searched, SearchSignal, ValueTest, WordTest } from './tree.ts';
+import type { Interval, Search, ValueTest, WordTest } from './tree.ts';
 import { fits, hasWord, loweredText, wordTest } from './words.ts';
 
 type Test = (record: RecordView) => boolean;
@@ -118,11 +119,12 @@ class PredicateWriter {
   readonly #lowTexts: Once<readonly string[]>;
 
   constructor(signal: SearchSignal) {
-    const body = this.#value('field body', (record) => (record as LogRecord).body) as Once<string>;
+    const { words } = signals[signal].passing as { words(record: RecordView): string | readonly string[] };
     const one = [''];
     this.#texts = new Once((record) => {
-      if (signal === 'traces') return textsOf(record as Span);
-      one[0] = body.of(record);
+      const found = words(record);
+      if (typeof found !== 'string') return found;
+      one[0] = found;
       return one;
     });
     this.#lowTexts = new Once((record) => this.#texts.of(record).map(loweredText));
@@ -236,13 +238,6 @@ const partTest = (part: 'events' | 'links', key: string, test: ValueTest): Test 
       return fitsText(text) || (text === number && (type === 'i' || type === 'd'));
     });
 };
-
-/** What words of a span are looked for in, as `spanTexts` of the tables. */
-const textsOf = (span: Span): readonly string[] => [
-  span.name,
-  span.service,
-  ...span.attributes.map(({ text }) => text),
-];
 
 /** Whether a record is one that a tree finds: what `searchCondition` answers for those that landed. */
 export const predicateOf = <Signal extends SearchSignal>(

@@ -1,19 +1,6 @@
 /** What a search says, once its names and values are understood. Both back ends read this, and nothing else. */
 import type { Field, Reference } from '../../schemas/records/fields.ts';
-import type { LogRecord } from '../../schemas/records/log-record.ts';
-import type { Span } from '../../schemas/records/span.ts';
 import type { Regex } from './regex.ts';
-
-/** Records that can be searched, by the signal that they belong to. */
-export interface Searched {
-  readonly logs: LogRecord;
-  readonly traces: Span;
-}
-export type SearchSignal = keyof Searched;
-/** What rows and figures can be asked of: records, or signals of detection rules. */
-export type QuerySignal = SearchSignal | 'detections';
-/** What conditions can be of. Time series of metrics and signals of detection rules have a back end in SQL alone. */
-export type ConditionSignal = QuerySignal | 'metrics';
 
 export interface Bound<Value> {
   readonly value: Value;
@@ -35,9 +22,6 @@ export type WordTest =
   | { readonly is: 'phrase'; readonly words: readonly string[] }
   | { readonly is: 'pattern'; readonly pieces: Pieces }
   | { readonly is: 'regex'; readonly regex: Regex };
-
-/** Parts of a span that have attributes of their own, by the prefix of their names. */
-export const spanParts = ['events', 'links'] as const;
 
 /** What a name in a search means: a part of the record, or an attribute that some event or link of a span has. */
 export type SearchReference =
@@ -62,7 +46,7 @@ export type Search =
   | { readonly is: 'none' }
   | { readonly is: 'and' | 'or'; readonly parts: readonly Search[] }
   | { readonly is: 'not'; readonly part: Search }
-  /** Of a log record's body; of a span's name, service and values of attributes; of a series' metric, service and values of labels. */
+  /** Of a record's words: those of a log record are in its body, those of others in several texts (`SignalDefinition.text`). */
   | { readonly is: 'text'; readonly test: WordTest }
   | { readonly is: 'value'; readonly reference: SearchReference; readonly test: ValueTest }
   /** Of a field that is a number, a time or a duration. */

@@ -2,10 +2,11 @@
 import { traceIs } from '../../schemas/tables/search.ts';
 import { decodeCursor, encodeCursor, integer, natural } from '../cursor.ts';
 import { requireEntitlement } from '../entitlement.ts';
-import { type LogRecord, readPage } from '../logs/record.ts';
+import { readPage } from '../logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import type { LogRecord } from '../signals/log-record.ts';
 import { timesOfTrace } from './trace.ts';
 
 const cursorKind = 'trace-logs';

@@ -6,7 +6,7 @@ import type { Reading } from '../reading.ts';
 import { type Condition, rangeValues, recordsCondition, withinRange } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { rowsInOrder } from '../rows/in-order.ts';
-import { type Span, type SpanRow, spanOf, spanSelection } from './span.ts';
+import { type Span, type SpanRow, spanOf, spanSelection } from '../signals/span-record.ts';
 
 export const spanOrders = ['newest', 'oldest', 'slowest'] as const;
 export type SpanOrder = (typeof spanOrders)[number];

@@ -1,9 +1,9 @@
 /** What a trace's spans say together: its facts, what it waited for, and where each span stands in it. */
 import { z } from 'zod';
 import type { Incompleteness } from '../result.ts';
+import { Span } from '../signals/span-record.ts';
 import { exact, formatTime } from '../time.ts';
 import { criticalPath, type PathSegment, selfTimes } from './critical-path.ts';
-import { Span } from './span.ts';
 import { type SpanTree, spanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
 
 /** What an answer lists at most. */

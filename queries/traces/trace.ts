@@ -9,7 +9,7 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { resourcesOf } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
-import { type SpanRow, spanOf, spanSelection } from './span.ts';
+import { type SpanRow, spanOf, spanSelection } from '../signals/span-record.ts';
 import { busPlace, type FactRow, factSelection, TraceAnalysis, TraceSpan, traceFacts } from './trace-facts.ts';
 
 /** Spans of one page. */

@@ -96,27 +96,45 @@ export const jsonBodyHasAll = (letters: readonly string[]): string =>
     ? 'true'
     : `(${letters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedLetter})`;
 
-/** What words of a span are looked for in; the array has its texts one by one. */
-const spanText = "lower(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' ')))";
-export const spanTexts = 'arrayConcat([toString(name), toString(service)], mapValues(attributes))';
+/** How the words of a search are looked for in the records of a table. */
+export interface SearchedText {
+  /** True for records with every word of the text, in any order and case. A text without a word matches nothing. */
+  hasAllWords(text: string): string;
+  /** True for records that the pattern fits: an SQL expression of RE2, of the text as it came or in lower case. */
+  matches(pattern: string, form: 'raw' | 'lower'): string;
+  /** Whether an index serves `hasAllWords`, so that what is slower is asked only of what it leaves. */
+  readonly isIndexed: boolean;
+}
 
-/** True for spans with every word of the text, in any of these. */
-export const spanHasAllWords = (text: string): string => {
-  const words = wordsOf(text);
-  return words.length === 0 ? 'false' : `hasAllTokens(${spanText}, ${listOf(words)})`;
+/** The text of one column: `body`. */
+export const bodySearch: SearchedText = {
+  hasAllWords: bodyHasAllWords,
+  matches: (pattern, form) => `match(${form === 'lower' ? bodyText : 'body'}, ${pattern})`,
+  isIndexed: true,
 };
 
-/** What words of a series are looked for in. */
-const seriesText =
-  "lower(concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' ')))";
-export const seriesTexts =
-  'arrayConcat([toString(metric), toString(series.description), toString(series.service)], mapValues(attributes))';
+/** Several texts: words may be in any of them, a pattern fits one. `joined` is all of them in lower case, `each` an array. */
+const severalTexts = (joined: string, each: string): SearchedText => ({
+  hasAllWords(text) {
+    const words = wordsOf(text);
+    return words.length === 0 ? 'false' : `hasAllTokens(${joined}, ${listOf(words)})`;
+  },
+  matches: (pattern, form) =>
+    `arrayExists(text -> match(${form === 'lower' ? 'lower(text)' : 'text'}, ${pattern}), ${each})`,
+  isIndexed: false,
+});
 
-/** True for series with every word of the text, in any of these. */
-export const seriesHasAllWords = (text: string): string => {
-  const words = wordsOf(text);
-  return words.length === 0 ? 'false' : `hasAllTokens(${seriesText}, ${listOf(words)})`;
-};
+/** Name, service and values of attributes. */
+export const spanSearch = severalTexts(
+  "lower(concat(name, ' ', service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
+  'arrayConcat([toString(name), toString(service)], mapValues(attributes))',
+);
+
+/** Metric, description, service and values of labels. */
+export const seriesSearch = severalTexts(
+  "lower(concat(metric, ' ', series.description, ' ', series.service, ' ', arrayStringConcat(mapValues(attributes), ' ')))",
+  'arrayConcat([toString(metric), toString(series.description), toString(series.service)], mapValues(attributes))',
+);
 
 /**
  * The text of an attribute, empty without it, of the first one where a record has several of that key. `key` is an SQL expression. The

@@ -1,8 +1,8 @@
 /** A look back: what the stream gave, or would have given, for records that were stored. */
 
 import { type ExportQuestion, exportRecords } from '../../queries/logs/export.ts';
-import type { LogRecord } from '../../queries/logs/record.ts';
 import type { Reading } from '../../queries/reading.ts';
+import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { DetectionMatch, DetectionSignal } from '../../schemas/signals.ts';
 import {
   addMatch,

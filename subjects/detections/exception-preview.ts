@@ -1,8 +1,9 @@
 /** What an exception would have covered, had it been there: past signals, by the records that they were found in. */
 
-import { type LogRecord, readLogs } from '../../queries/logs/record.ts';
+import { readLogs } from '../../queries/logs/pages.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
+import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { historyCondition } from '../events/history-page.ts';
 import { storedRecord } from './backtest.ts';

@@ -5,11 +5,12 @@
  */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { type FoundLog, type LogPosition, readLogsOfRange, readPage } from '../../queries/logs/record.ts';
+import { readLogsOfRange, readPage } from '../../queries/logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { rangeValues, withinRange } from '../../queries/records.ts';
+import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
 

@@ -1,11 +1,12 @@
 /** One pod with its containers, events and newest log records. */
 import { z } from 'zod';
-import { LogRecord, readPage } from '../../queries/logs/record.ts';
+import { readPage } from '../../queries/logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { rangeValues, withinRange } from '../../queries/records.ts';
 import { fieldIs } from '../../queries/search/query-parts.ts';
+import { LogRecord } from '../../queries/signals/log-record.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { Container, containersOf, readHappened, toldOf } from './containers.ts';
 import { KubernetesEvent, readEvents } from './events.ts';

@@ -1,6 +1,7 @@
 /** Log records of one pattern: exactly those that are shown with its id. */
 
-import { type FoundLog, type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/record.ts';
+import { type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/pages.ts';
+import type { FoundLog } from '../../queries/signals/log-record.ts';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
 import { OTHER_ID } from './pattern-id.ts';

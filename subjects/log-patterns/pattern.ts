@@ -1,7 +1,7 @@
 /** One log pattern: what the list says of it, its history, what its variables took, and records of it. */
 import { z } from 'zod';
-import { LogRecord } from '../../queries/logs/record.ts';
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { OTHER_ID } from './pattern-id.ts';

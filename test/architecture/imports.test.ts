@@ -67,7 +67,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
-const askingAfterSubjects = ['queries/logs/record.ts imports subjects/log-patterns/pattern-ids.ts'];
+const askingAfterSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
 
 /** `alerts` for `subjects/alerts/rule.ts`; `undefined` outside the subjects. */
 const subjectOf = (path: string): string | undefined => /^subjects\/([^/]+)\//.exec(path)?.[1];

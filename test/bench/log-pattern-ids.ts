@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';
-import { readPage } from '../../queries/logs/record.ts';
+import { readPage } from '../../queries/logs/pages.ts';
 import { byDayReceived, landed } from '../../schemas/tables/parts.ts';
 import { bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, defineTable } from '../../schemas/tables/table.ts';

@@ -2,9 +2,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { logAnswer, spanAnswer } from '../../queries/live-tail/answers.ts';
-import { readLogs } from '../../queries/logs/record.ts';
+import { readLogs } from '../../queries/logs/pages.ts';
 import { resourcesOf } from '../../queries/resources.ts';
-import { type SpanRow, spanOf, spanSelection } from '../../queries/traces/span.ts';
+import { type SpanRow, spanOf, spanSelection } from '../../queries/signals/span-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';

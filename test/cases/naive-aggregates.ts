@@ -3,8 +3,7 @@ import type { AggregateQuery, Measure } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { predicateOf } from '../../queries/search/predicate.ts';
-import type { SearchSignal } from '../../queries/search/tree.ts';
-import { signalTables } from '../../queries/signals.ts';
+import { type SearchSignal, signals } from '../../queries/signals/index.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type Field, type Reference, readReference, referenceOf } from '../../schemas/records/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
@@ -24,7 +23,7 @@ export interface Seen {
 }
 
 const references = (signal: SearchSignal) => (name: string) =>
-  referenceOf(signalTables[signal].fields, name) as Reference<RecordView>;
+  referenceOf(signals[signal].fields, name) as Reference<RecordView>;
 
 const isNumeric = ({ type }: Field<never>): boolean => ['number', 'time', 'duration'].includes(type);
 

@@ -5,7 +5,7 @@ import { QueryError } from '../../queries/errors.ts';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch, searchLimits } from '../../queries/search/parse.ts';
 import { searchPredicate } from '../../queries/search/predicate.ts';
-import type { SearchSignal } from '../../queries/search/tree.ts';
+import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';

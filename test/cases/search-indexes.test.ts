@@ -2,7 +2,7 @@
 import test from 'ava';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import type { SearchSignal } from '../../queries/search/tree.ts';
+import type { SearchSignal } from '../../queries/signals/index.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 

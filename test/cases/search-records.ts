@@ -1,6 +1,6 @@
 /** Random records and random searches that find some of them. */
 import fc from 'fast-check';
-import type { SearchSignal } from '../../queries/search/tree.ts';
+import type { SearchSignal } from '../../queries/signals/index.ts';
 
 const valueTexts = [
   '',

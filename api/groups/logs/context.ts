@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
 import { readStream, type Side, type StreamRecord, streamRecord } from '../../../queries/logs/context.ts';
-import { type LogOrder, type LogPosition, LogRecord } from '../../../queries/logs/record.ts';
+import type { LogOrder } from '../../../queries/logs/pages.ts';
 import { type Range, refuseBeyondRetention } from '../../../queries/range.ts';
+import { type LogPosition, LogRecord } from '../../../queries/signals/log-record.ts';
 import { latestTime } from '../../../queries/time.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -2,17 +2,11 @@ import { z } from 'zod';
 import { chosenColumns, readChosen } from '../../../queries/logs/chosen.ts';
 import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
 import { logCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
-import {
-  type LogPageRequest,
-  type LogPosition,
-  LogRecord,
-  logId,
-  logOrders,
-  readPage,
-} from '../../../queries/logs/record.ts';
+import { type LogPageRequest, logOrders, readPage } from '../../../queries/logs/pages.ts';
 import { parseNames } from '../../../queries/names.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { rangeValues } from '../../../queries/records.ts';
+import { type LogPosition, LogRecord, logId } from '../../../queries/signals/log-record.ts';
 import { readLogsOfPattern } from '../../../subjects/log-patterns/pattern-records.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { atPosition } from '../../../queries/logs/context.ts';
-import { LogRecord, logPositionOf, readLogs } from '../../../queries/logs/record.ts';
+import { readLogs } from '../../../queries/logs/pages.ts';
+import { LogRecord, logPositionOf } from '../../../queries/signals/log-record.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 

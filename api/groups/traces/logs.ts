@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
-import { LogRecord } from '../../../queries/logs/record.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { LogRecord } from '../../../queries/signals/log-record.ts';
 import { logsOfTrace } from '../../../queries/traces/logs.ts';
 import { traceIdOf } from '../../../queries/traces/trace.ts';
 import { notFound } from '../../kernel/errors.ts';

@@ -1,7 +1,7 @@
 /** How often each value is in both sets of a sample. */
 import { quote } from '../../../schemas/tables/literal.ts';
 import type { Reading } from '../../reading.ts';
-import { spanKinds } from '../span.ts';
+import { spanKinds } from '../../signals/span-record.ts';
 import type { Candidate } from './ranking.ts';
 import type { Sample } from './sample.ts';
 

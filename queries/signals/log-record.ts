@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { severityOf } from '../../schemas/records/severity.ts';
 import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
 import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
@@ -9,10 +9,7 @@ import {
   type ScopeRow,
   scopeSelection,
 } from '../instrumentation-scope.ts';
-import type { Range } from '../range.ts';
-import { rangeValues } from '../records.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
-import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { formatTime } from '../time.ts';
 
 /** A log record as answers carry it. */
@@ -73,48 +70,12 @@ export const logSelection = `toString(toUnixTimestamp64Nano(timestamp)) AS time,
   toString(resource_id) AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
   attribute_types AS types, dropped_attributes, flags, ${scopeSelection}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
 
-/** By time, then by place on the bus: an order in which no two records are equal. */
-export const logOrders = ['newest', 'oldest'] as const;
-export type LogOrder = (typeof logOrders)[number];
-
-/** The columns' own names are qualified: aliases of the same name are text. */
-export const orderOf = (order: LogOrder): string =>
-  ['timestamp', 'partition', 'offset', 'ordinal']
-    .map((column) => `logs.${column} ${order === 'newest' ? 'DESC' : 'ASC'}`)
-    .join(', ');
-
-/** Records after a position in an order; its parameters are the position's fields. */
-export const afterPosition = (order: LogOrder): string =>
-  `(logs.timestamp, logs.partition, logs.offset, logs.ordinal) ${order === 'newest' ? '<' : '>'}
-  (fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
-
 export interface FoundLog {
   readonly record: LogRecord;
   readonly position: LogPosition;
   /** As the sender gave it; `severity` of the record may come from its number. */
   readonly severityText: string;
 }
-
-/** Records that satisfy a condition, in the order, with the position of each. */
-export const readLogs = async (
-  columns: TenantColumns,
-  condition: string,
-  parameters: QueryParameters,
-  limit: number,
-  order: LogOrder = 'newest',
-): Promise<FoundLog[]> => foundLogs(columns, await readRows(columns, condition, parameters, limit, order));
-
-const readRows = (
-  columns: TenantColumns,
-  condition: string,
-  parameters: QueryParameters,
-  limit: number,
-  order: LogOrder,
-): Promise<LogRow[]> =>
-  columns.query<LogRow>(
-    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderOf(order)} LIMIT ${limit}`,
-    parameters,
-  );
 
 /** The records of rows, with their resources and patterns. */
 export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[]): Promise<FoundLog[]> => {
@@ -130,65 +91,6 @@ export const foundLogs = async (columns: TenantColumns, rows: readonly LogRow[])
     position: positionOf(row),
     severityText: row.severity_text,
   }));
-};
-
-/** A page of a list, and where the next one begins after. */
-export interface LogPage {
-  readonly found: readonly FoundLog[];
-  /** `undefined` where there is no next page. */
-  readonly more: LogPosition | undefined;
-}
-
-/** Which records a page of a list has. */
-export interface LogPageRequest {
-  readonly limit: number;
-  /** Where the page before ended. */
-  readonly after?: LogPosition | undefined;
-  /** Newest first if it is left out. */
-  readonly order?: LogOrder | undefined;
-  /**
-   * Whose ends are the condition's parameters `from` and `to`. It is read from the end where the order begins, no further than needed; without it
-   * all that match are read.
-   */
-  readonly range?: Range | undefined;
-  /** Whether the condition is of one service. */
-  readonly isOfService?: boolean | undefined;
-}
-
-/** Records that satisfy a condition, up to `limit`. */
-export const readPage = async (
-  columns: TenantColumns,
-  condition: string,
-  parameters: QueryParameters,
-  { limit, ...asked }: LogPageRequest,
-): Promise<LogPage> => {
-  const found = await readLogsOfRange(columns, condition, parameters, { ...asked, limit: limit + 1 });
-  const shown = found.slice(0, limit);
-  return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
-};
-
-/** As `readPage`, without a look at what follows. */
-export const readLogsOfRange = async (
-  columns: TenantColumns,
-  condition: string,
-  parameters: QueryParameters,
-  { limit, after, range, order = 'newest', isOfService }: LogPageRequest,
-): Promise<FoundLog[]> => {
-  const where = after === undefined ? condition : `${condition} AND ${afterPosition(order)}`;
-  if (range === undefined) return readLogs(columns, where, { ...parameters, ...after }, limit, order);
-  const earlier = earlierOf(columns, order, { sql: condition, parameters });
-  const asked = { order, limit, isOfService, earlier };
-  const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
-    readRows(columns, where, { ...parameters, ...after, ...rangeValues(stretch) }, missing, order),
-  );
-  return foundLogs(columns, rows);
-};
-
-/** What is left of a range behind a position. */
-export const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {
-  if (after === undefined) return range;
-  const time = BigInt(after.time);
-  return order === 'newest' ? { from: range.from, to: time } : { from: time, to: range.to };
 };
 
 const positionOf = ({ time, partition, offset, ordinal }: LogPosition): LogPosition => ({

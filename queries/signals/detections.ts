@@ -1,0 +1,15 @@
+import { foundSignals, signalFields } from '../../schemas/tables/found-signals.ts';
+import { bodySearch } from '../../schemas/tables/search.ts';
+import { defineSignal } from './definition.ts';
+
+/** Signals of detection rules have no days of their own: they are kept as long as anything is. */
+export const detections = defineSignal({
+  records: 'signals of detection rules',
+  entitlement: 'siem',
+  keptDays: (days) => Math.max(...Object.values(days)),
+  newest: { table: 'signals', time: 'time' },
+  fields: signalFields,
+  text: bodySearch,
+  hasAttributeIndex: true,
+  asked: { table: 'signals', from: foundSignals, unit: '{signal}', areReplaced: true },
+});

@@ -1,0 +1,93 @@
+/** Everything that can be asked of a signal, for each that is defined. One that lacks a column or a field's expression fails here. */
+import test from 'ava';
+import { QueryError } from '../../queries/errors.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type AskedQuery, run } from '../../queries/run.ts';
+import { searchCondition } from '../../queries/search/condition.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import { querySignals, type ReadSignal, recordsOf, signals } from '../../queries/signals/index.ts';
+import { validitiesOf } from '../../queries/validity.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const enterprise = defaultPlans['enterprise'] as Plan;
+const readingWith = (plan: Plan): Reading => ({ columns: tables.columns.of('acme'), plan, nowMs: receivedAtMs });
+const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
+const ask = (query: object, { plan = enterprise, stepMs }: { plan?: Plan; stepMs?: number } = {}) =>
+  run(query as AskedQuery, readingWith(plan), { range, stepMs });
+
+const isTime = (signal: ReadSignal, name: string): boolean =>
+  signals[signal].fields.some((field) => field.name === name && field.type === 'time');
+const fieldNames = (signal: ReadSignal): string[] => signals[signal].fields.map(({ name }) => name);
+
+for (const signal of querySignals) {
+  test(`${signal}: rows have whole records, or all fields`, async (t) => {
+    const { columns } = await ask({ kind: 'rows', signal });
+    t.deepEqual(
+      columns.map(({ name }) => name),
+      recordsOf(signal).whole?.columns.map(({ name }) => name) ?? fieldNames(signal),
+    );
+  });
+
+  test(`${signal}: every field is a column, a group and a figure, and can be searched`, async (t) => {
+    const names = fieldNames(signal);
+    await t.notThrowsAsync(ask({ kind: 'rows', signal, fields: [...names, 'attribute.k', 'resource.k', 'scope.k'] }));
+    for (const name of names) {
+      await t.notThrowsAsync(ask({ kind: 'rows', signal, search: `NOT ${name}:*`, order: 'oldest' }), name);
+      const measures = [{ function: 'count' }, { function: 'distinct', field: name }];
+      await t.notThrowsAsync(
+        ask({ kind: 'aggregate', signal, measures, groupBy: isTime(signal, name) ? [] : [name] }),
+        name,
+      );
+    }
+  });
+
+  test(`${signal}: words, phrases, patterns, expressions and attributes can be searched, as a table and as series`, async (t) => {
+    for (const search of ['one two', '"one two"', 'on*', '/^one$/', 'k:1', 'resource.k:v', 'events.k:v', 'k:>5']) {
+      const query = { kind: 'aggregate', signal, search, measures: [{ function: 'count' }] };
+      await t.notThrowsAsync(ask(query), search);
+      await t.notThrowsAsync(ask(query, { stepMs: 60_000 }), search);
+    }
+  });
+
+  test(`${signal}: what names an attribute is judged by what landed, where that is counted`, async (t) => {
+    const query = { kind: 'rows', signal, search: 'attribute.nobody.has.it:1', order: 'newest', limit: 1 } as const;
+    const [validity] = await validitiesOf([query], readingWith(enterprise));
+    t.is(validity?.isValid, signals[signal].countedBy === undefined ? true : null);
+  });
+
+  test(`${signal}: a plan without its entitlement reads nothing`, async (t) => {
+    const { entitlement } = signals[signal];
+    const plan = { ...enterprise, entitlements: enterprise.entitlements.filter((each) => each !== entitlement) };
+    const refused = await t.throwsAsync(ask({ kind: 'rows', signal }, { plan }), { instanceOf: QueryError });
+    t.true(refused?.message.includes(entitlement), refused?.message);
+  });
+}
+
+for (const signal of Object.keys(signals) as ReadSignal[]) {
+  test(`${signal}: nothing is read beyond what the plan keeps`, (t) => {
+    const days = { logs: 3, metrics: 5, traces: 7 };
+    t.true(Object.values(days).includes(signals[signal].keptDays(days)));
+  });
+
+  test(`${signal}: the table that tells up to when it landed has its columns`, async (t) => {
+    const { table, time } = signals[signal].newest;
+    await t.notThrowsAsync(
+      tables.columns
+        .of('acme')
+        .query(`SELECT max(received_at) AS newest FROM ${table} WHERE tenant_id = {tenant:String} AND ${time} > 0`),
+    );
+  });
+
+  test(`${signal}: a search becomes a condition without the text in it`, (t) => {
+    const { sql, parameters } = searchCondition(parseSearch('k:"it\'s"', signal), signal);
+    t.false(sql.includes("it's"));
+    t.true(Object.values(parameters).every((value) => value === "it's"));
+  });
+}
