@@ -1,7 +1,7 @@
 /** Which tables and indexes answer a query. */
 import { z } from 'zod';
 import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './promql/reading.ts';
 import { type AskedQuery, type RunOptions, run } from './run.ts';
 
 const Selection = z.strictObject({
@@ -83,7 +83,7 @@ const planOf = async (columns: TenantColumns, sql: string, parameters?: QueryPar
  */
 export const explain = async (
   query: AskedQuery,
-  reading: Reading,
+  reading: QueryReading,
   options: RunOptions,
 ): Promise<ExplainedStatement[]> => {
   const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();

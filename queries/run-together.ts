@@ -1,8 +1,8 @@
 /** Answers several queries by name, and formulas over them, over one range: each query once, however many formulas name it. */
 import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
+import type { QueryReading } from './promql/reading.ts';
 import type { MetricQuery, PromqlQuery, Query } from './query.ts';
-import type { Reading } from './reading.ts';
 import type { Result } from './result.ts';
 import { type RunOptions, run } from './run.ts';
 
@@ -15,7 +15,7 @@ export interface Questions {
 /** A result for each name. What is wrong with one query rejects all, and names it: its path begins with `queries.<name>` or `formulas.<name>`. */
 export const runTogether = async (
   { queries, formulas }: Questions,
-  reading: Reading,
+  reading: QueryReading,
   { signal, ...options }: RunOptions,
 ): Promise<Record<string, Result>> => {
   const failed = new AbortController();

@@ -8,10 +8,10 @@ import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
 import { hintOfMetric } from './metrics/hint.ts';
 import { runMetric } from './metrics/metric.ts';
+import type { QueryReading } from './promql/reading.ts';
 import { runPromql } from './promql/run-promql.ts';
 import { Query } from './query.ts';
 import { refuseBeyondRetention } from './range.ts';
-import type { Reading } from './reading.ts';
 import type { Result } from './result.ts';
 import { runRows } from './rows/rows.ts';
 import { formatTime } from './time.ts';
@@ -29,7 +29,11 @@ export type AskedQuery = z.input<typeof Query>;
  * reader's plan does not allow: every signal that a query reads is held against its entitlement and retention, parts of formulas too.
  * What goes beyond the limits of the engine is refused, because a figure over part of the records would be a wrong figure.
  */
-export const run = async (asked: AskedQuery, reading: Reading, { signal, ...options }: RunOptions): Promise<Result> => {
+export const run = async (
+  asked: AskedQuery,
+  reading: QueryReading,
+  { signal, ...options }: RunOptions,
+): Promise<Result> => {
   const query = queryOf(asked);
   if (options.range.from > options.range.to) throw invalid('from', 'is after to');
   for (const each of signalsOf(query))
@@ -64,7 +68,7 @@ export const run = async (asked: AskedQuery, reading: Reading, { signal, ...opti
 /**
  * As `run`, without saying what it cost and how fresh it is: for what is asked again and again, such as rules.
  */
-export const answerOnly = (query: Query, reading: Reading, { signal, ...asked }: RunOptions): Promise<Answer> => {
+export const answerOnly = (query: Query, reading: QueryReading, { signal, ...asked }: RunOptions): Promise<Answer> => {
   for (const each of signalsOf(query))
     refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
   const columns = signal === undefined ? reading.columns : heeding(reading.columns, signal);
@@ -78,7 +82,11 @@ export const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColu
   native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),
 });
 
-const answerTo = async (query: Query, reading: Reading, asked: Asked & Pick<RunOptions, 'signal'>): Promise<Answer> => {
+const answerTo = async (
+  query: Query,
+  reading: QueryReading,
+  asked: Asked & Pick<RunOptions, 'signal'>,
+): Promise<Answer> => {
   switch (query.kind) {
     case 'rows':
       return runRows(query, reading, asked);

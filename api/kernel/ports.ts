@@ -1,4 +1,4 @@
-import type { PromqlReading } from '../../queries/reading.ts';
+import type { PromqlReading } from '../../queries/promql/reading.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';

@@ -1,6 +1,7 @@
 /** What a caller's queries run with. */
+
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Range } from '../../queries/range.ts';
-import type { Reading } from '../../queries/reading.ts';
 import type { Result } from '../../queries/result.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -11,7 +12,7 @@ import { listCache, makeResultCache } from './result-cache.ts';
 export const readingOf = (
   caller: Caller,
   { columns, clock, promql }: Pick<Ports, 'columns' | 'clock'> & Partial<Pick<Ports, 'promql'>>,
-): Reading => ({
+): QueryReading => ({
   columns: columns.of(caller.tenantId),
   plan: caller.plan,
   nowMs: clock.now(),

@@ -1,6 +1,6 @@
 /** A schedule as its author writes it: work that time alone drives, for each of many things (rules, checks, reports). */
 import type { z } from 'zod';
-import type { PromqlReading } from '../../queries/reading.ts';
+import type { PromqlReading } from '../../queries/promql/reading.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
 import { defineTopic, type Topic } from '../../schemas/topics.ts';

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
 import { formatTime } from '../time.ts';
-import { seriesSeen, seriesSeenValues } from './series-seen.ts';
 
 const temporalities = ['unspecified', 'delta', 'cumulative'] as const;
 

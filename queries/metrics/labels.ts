@@ -5,7 +5,7 @@ import { quote } from '../../schemas/tables/literal.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { seriesSeen, seriesSeenValues } from './series-seen.ts';
+import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
 
 /** A label, or an attribute of the resource. */
 export const MetricLabel = z.strictObject({

@@ -1,7 +1,7 @@
 /** Which metrics came. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { seriesSeen, seriesSeenValues } from './series-seen.ts';
+import { seriesSeen, seriesSeenValues } from '../series-seen.ts';
 
 /** Those of these metrics that may have points in the range. */
 export const presentMetrics = async (

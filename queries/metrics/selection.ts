@@ -12,7 +12,7 @@ import type { Reading } from '../reading.ts';
 import { resourcesOf } from '../resources.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { seenSinceMs } from './series-seen.ts';
+import { seenSinceMs } from '../series-seen.ts';
 
 /** What one series is, and which group it belongs to. */
 export interface SelectedSeries {

@@ -2,7 +2,6 @@
 import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
@@ -10,6 +9,7 @@ import { keptFromMs } from './fetch/scope.ts';
 import { histogramFrom } from './histograms/histogram.ts';
 import { histogramText } from './histograms/text.ts';
 import type { Evaluated } from './index.ts';
+import type { QueryReading } from './reading.ts';
 import type { NativeHistogram } from './series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 
@@ -42,7 +42,7 @@ export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: Asked
  */
 export const runPromql = async (
   query: PromqlQuery,
-  { columns, promql, plan, nowMs }: Reading,
+  { columns, promql, plan, nowMs }: QueryReading,
   { range, stepMs, stepsFrom, signal }: Asked & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer> => {
   if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');

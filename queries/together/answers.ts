@@ -7,9 +7,9 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Answer, Asked } from '../answer.ts';
 import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
+import type { QueryReading } from '../promql/reading.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery, Query } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
-import type { Reading } from '../reading.ts';
 import { answerOnly, heeding } from '../run.ts';
 import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.ts';
 import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
@@ -32,7 +32,7 @@ export interface AnswersOptions {
   readonly turn?: Turn;
 }
 
-type Ask = (queries: readonly Query[], reading: Reading, asked: Asked) => Promise<Outcome[]>;
+type Ask = (queries: readonly Query[], reading: QueryReading, asked: Asked) => Promise<Outcome[]>;
 
 /** Questions that one statement may answer. */
 interface Kind {
@@ -126,7 +126,7 @@ export class Answers {
   }
 
   /** As `answerOnly` (`run.ts`). What fails or takes too long fails for those who asked it, and not for those who asked with them. */
-  async ask(query: Query, reading: Reading, asked: Asked, options: AskingOptions = {}): Promise<Answer> {
+  async ask(query: Query, reading: QueryReading, asked: Asked, options: AskingOptions = {}): Promise<Answer> {
     const { signal, dueMs = 0 } = options;
     signal?.throwIfAborted();
     for (const each of signalsOf(query))
@@ -147,7 +147,7 @@ export class Answers {
     return this.#turn(work, signal);
   }
 
-  #questionOf(query: Query, reading: Reading, asked: Asked, dueMs: number): Question {
+  #questionOf(query: Query, reading: QueryReading, asked: Asked, dueMs: number): Question {
     const text = JSON.stringify(query);
     const key = `${askedKey(asked)} ${text}`;
     const known = this.#waiting.find(key);

@@ -10,11 +10,11 @@ import { Pieces } from '../promql/fetch/pieces.ts';
 import { keptFromMs, type Scope } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
 import { evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
+import type { QueryReading } from '../promql/reading.ts';
 import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Queries whose series are read together. */
@@ -105,7 +105,7 @@ const matching = (series: readonly Series[], { matchers }: Selection): readonly 
 /** The answers that `runPromql` gives to each. Throws where the series cannot be read; what is too much is to be asked alone. */
 export const promqlTogether = async (
   queries: readonly PromqlQuery[],
-  { columns, promql, plan, nowMs }: Reading,
+  { columns, promql, plan, nowMs }: QueryReading,
   asked: Asked,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = queries.map(() => undefined);

@@ -1,7 +1,7 @@
 /** Questions that wait for their turn: those of the newest due time are next, and those that nobody waits for any more are gone. */
 import type { Answer, Asked } from '../answer.ts';
+import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
-import type { Reading } from '../reading.ts';
 
 /** A question that is asked once, however many wait for its answer. */
 export interface Question {
@@ -10,7 +10,7 @@ export interface Question {
   readonly share: string;
   readonly query: Query;
   readonly asked: Asked;
-  readonly reading: Reading;
+  readonly reading: QueryReading;
   readonly answer: PromiseWithResolvers<Answer>;
   /** Aborts when nobody waits for it any more. */
   readonly left: AbortController;

@@ -122,7 +122,7 @@ export class Offload {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./scan-worker.ts', import.meta.url), {
+    const worker = new Worker(new URL('../scan-worker.ts', import.meta.url), {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       resourceLimits: { maxOldGenerationSizeMb: 512 },
     });

@@ -1,9 +1,9 @@
 /** Databases that were seen in a range: by the calls of services, and by the metrics of those who watch them. */
 import { z } from 'zod';
-import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import { Known, known, unknown } from '../../queries/unknown.ts';
 import { quote } from '../../schemas/tables/literal.ts';

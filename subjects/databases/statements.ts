@@ -1,10 +1,10 @@
 /** Statements that databases were asked, by their normalised form: what they cost, who asks them, and who else knows them. */
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
-import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { exact } from '../../queries/time.ts';
 import { durationBucketSql } from '../../schemas/tables/durations.ts';
 import { firstAttribute, quote } from '../../schemas/tables/literal.ts';

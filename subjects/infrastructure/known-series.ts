@@ -1,7 +1,7 @@
 /** What series are, by id, kept in memory: an id is a hash of metric, resource, labels and kind, so that what it names never changes. */
 
 import { KeptRows } from '../../queries/kept-rows.ts';
-import { seenSinceMs } from '../../queries/metrics/series-seen.ts';
+import { seenSinceMs } from '../../queries/series-seen.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';

@@ -1,10 +1,10 @@
 /** Counters over all signals for a range. Each equals what the query of its own gives, named in `detail`. */
 import { z } from 'zod';
-import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import { type Range, whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
 import { chosenActivity } from '../services/chosen.ts';

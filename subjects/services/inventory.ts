@@ -1,10 +1,10 @@
 /** The services of a range, with what they sent. */
 import { z } from 'zod';
-import { seriesSeen, seriesSeenValues } from '../../queries/metrics/series-seen.ts';
 import { projectScopeCondition } from '../../queries/project-scope.ts';
 import { whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import { type Choice, chosenActivity, environmentOf } from './chosen.ts';

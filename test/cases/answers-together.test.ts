@@ -2,9 +2,9 @@
 import test from 'ava';
 import type { Asked } from '../../queries/answer.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import { translationOf } from '../../queries/promql/settings.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, answerOnly, queryOf } from '../../queries/run.ts';
 import { aggregatesKey, aggregatesTogether } from '../../queries/together/aggregates.ts';
 import { Answers } from '../../queries/together/answers.ts';
@@ -58,7 +58,7 @@ const asked: Asked = {
 };
 const stepped: Asked = { ...asked, stepMs: 60_000 };
 
-const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): Reading => {
+const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): QueryReading => {
   const columns = tables.columns.of('together');
   const heard = (sql: string): void => {
     statements.push(sql);

@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
 import { explain } from '../../queries/explain.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { AggregateQuery } from '../../queries/query.ts';
-import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
@@ -48,7 +48,7 @@ test.after.always(() => tables.close());
 const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
-const reading = (plan = 'enterprise', tenantId = 'acme'): Reading => ({
+const reading = (plan = 'enterprise', tenantId = 'acme'): QueryReading => ({
   columns: tables.columns.of(tenantId),
   plan: defaultPlans[plan] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },

@@ -1,8 +1,8 @@
 /** What reads of series are asked by, and what restricts their statements. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { Reader } from '../../entitlement.ts';
-import { seenSinceMs } from '../../metrics/series-seen.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import { seenSinceMs } from '../../series-seen.ts';
 import type { Translation } from '../otlp/labels.ts';
 
 const dayMs = 86_400_000;

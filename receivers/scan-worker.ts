@@ -1,11 +1,11 @@
 /** Prepares one large body at a time off the main thread, so that no request keeps the others waiting. */
 import { isMarkedAsUntransferable, parentPort } from 'node:worker_threads';
-import { TooLargeError } from '../../schemas/compression.ts';
-import { PermanentError } from '../../schemas/errors.ts';
-import { formatNamed } from '../registry.ts';
-import type { Failure, Job, JobResult } from './offload.ts';
-import { prepare } from './prepare.ts';
-import { joined } from './request-body.ts';
+import { TooLargeError } from '../schemas/compression.ts';
+import { PermanentError } from '../schemas/errors.ts';
+import type { Failure, Job, JobResult } from './engine/offload.ts';
+import { prepare } from './engine/prepare.ts';
+import { joined } from './engine/request-body.ts';
+import { formatNamed } from './registry.ts';
 
 const failureOf = (error: unknown): Failure => {
   if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.capBytes };

@@ -2,8 +2,8 @@
  * Which series may have points in a range, as the rows of `series` tell it: each hour of points is told by one, however late they came. Points
  * of clocks that run ahead count for the hour in which they came.
  */
-import { seriesRowEveryMs } from '../../schemas/tables/metrics.ts';
-import type { Range } from '../range.ts';
+import { seriesRowEveryMs } from '../schemas/tables/metrics.ts';
+import type { Range } from './range.ts';
 
 /** The earliest row (milliseconds since the epoch) of a series that has points since a time. */
 export const seenSinceMs = (fromMs: number): number => Math.max(0, Math.floor(fromMs) - seriesRowEveryMs);
