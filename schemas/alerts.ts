@@ -18,6 +18,7 @@ export const AlertHeld = z.strictObject({
   value: z.number().nullable(),
   text: z.string().max(256).describe('The value with its unit; empty where there was none'),
   threshold: z.string().max(256).describe('Such as `above 1 s`; empty where the condition has none'),
+  measure: z.string().max(64).optional().describe('What the value is, such as `p95`; absent where the rule says it'),
 });
 export type AlertHeld = z.output<typeof AlertHeld>;
 

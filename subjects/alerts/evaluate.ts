@@ -4,6 +4,7 @@
  */
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
+import { measureTold } from './measure.ts';
 import {
   cleared,
   ended,
@@ -274,7 +275,10 @@ class Evaluating {
       ...{ severity, from, to: next.state, atMs: nowMs, value: finite(value) },
       ...(startedAtMs !== undefined && { startedAtMs }),
       ...(hasEnded && { endedAtMs: nowMs }),
-      held: { value: finite(held.value), text: compared?.text ?? '', threshold: compared?.threshold ?? '' },
+      held: {
+        ...{ value: finite(held.value), text: compared?.text ?? '', threshold: compared?.threshold ?? '' },
+        ...measureTold(rule.condition),
+      },
       reason: reason.slice(0, 4096),
       ...(isTest === true && { isTest }),
     });

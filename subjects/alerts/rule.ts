@@ -1,6 +1,7 @@
 /** What an alert rule says, as one declared type: both versions of the API, rule files, evaluation and backtests read it. */
 import { z } from 'zod';
-import { Query, readSaved } from '../../queries/query.ts';
+import { defaultName } from '../../queries/aggregate/measures.ts';
+import { type Measure, Query, readSaved } from '../../queries/query.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { duration, msOf } from './durations.ts';
 import { isUnit } from './units.ts';
@@ -182,15 +183,20 @@ export const isByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boole
   condition.kind === 'composite' ||
   (condition.kind === 'threshold' && condition.thresholds.some(({ operator }) => operator === 'any'));
 
+/** The measure of an aggregate that a condition compares: the one that it names, else the first. Undefined of other queries. */
+export const comparedMeasure = (condition: AlertCondition): Measure | undefined => {
+  if (condition.kind === 'composite' || condition.query.kind !== 'aggregate') return undefined;
+  const { measures } = condition.query;
+  const named = condition.kind === 'threshold' ? condition.measure : undefined;
+  return measures.find((each) => (each.as ?? defaultName(each)) === named) ?? measures[0];
+};
+
 const counting = new Set<string>(['count', 'rate', 'distinct']);
 
 /** Whether what is compared is a count of records, so that of no records it is 0. */
 export const isOfCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean => {
   if (condition.kind === 'composite' || condition.query.kind !== 'aggregate') return false;
-  const { measures } = condition.query;
-  const named = condition.kind === 'threshold' ? condition.measure : undefined;
-  const measure = measures.find(({ as }) => named !== undefined && as === named) ?? measures[0];
-  return counting.has(measure?.function ?? '');
+  return counting.has(comparedMeasure(condition)?.function ?? '');
 };
 
 /** Labels by which the answer of a query is grouped: undefined where only the answer tells. */

@@ -44,3 +44,31 @@ export const isUnit = (unit: string): boolean => {
   const [what] = partsOf(unit);
   return what === '' || units.has(what);
 };
+
+/** Units in which people read durations and sizes, the largest first. A value has one where it is at least so many of it. */
+const readableUnits: readonly (readonly [kind: string, unit: string, least: number])[] = [
+  ['time', 'd', 2],
+  ['time', 'h', 2],
+  ['time', 'min', 2],
+  ['time', 's', 1],
+  ['time', 'ms', 1],
+  ['time', 'us', 1],
+  ['time', 'ns', 0],
+  ['bytes', 'TiBy', 1],
+  ['bytes', 'GiBy', 1],
+  ['bytes', 'MiBy', 1],
+  ['bytes', 'KiBy', 1],
+  ['bytes', 'By', 0],
+];
+
+/** A value in the unit in which people read it best: 2,500,000,000 ns are 2.5 s. Of other units than of time and size as it is. */
+export const readably = (value: number, unit: string): readonly [value: number, unit: string] => {
+  const kind = units.get(unit)?.[0];
+  if (value === 0 || !Number.isFinite(value)) return [value, unit];
+  for (const [of, wanted, least] of readableUnits) {
+    const factor = of === kind ? conversion(unit, wanted) : undefined;
+    if (factor !== undefined && Math.abs(value * factor) >= least)
+      return [Number((value * factor).toPrecision(15)), wanted];
+  }
+  return [value, unit];
+};

@@ -4,7 +4,7 @@ import type { GroupAnswer } from './answer.ts';
 import type { AlertRule, Threshold } from './rule.ts';
 import { severityRank } from './rule.ts';
 import type { Compared } from './state.ts';
-import { conversion } from './units.ts';
+import { conversion, readably } from './units.ts';
 
 /** `missing`: nothing can be said about the group. */
 export interface Verdict {
@@ -89,20 +89,21 @@ const said: Readonly<Record<ThresholdCondition['match'], string>> = {
   last: 'in the last step of',
 };
 
-const sideOf = ({ operator, value, upper, unit }: Threshold, unitOfQuery: string): string => {
-  const own = unit ?? unitOfQuery;
-  if (operator === 'outside') return `outside ${shown(value, own)} to ${shown(upper, own)}`;
-  return `${operator === 'not-equal' ? 'not equal to' : operator === 'equal' ? 'equal to' : operator} ${shown(value, own)}`;
-};
+/** A figure of a threshold: in the threshold's unit, or, where it has none, in the one in which people read the query's best. */
+const inUnitOf = ({ unit }: Threshold, value: number | undefined, unitOfQuery: string): string =>
+  unit !== undefined || value === undefined
+    ? shown(value, unit ?? unitOfQuery)
+    : shown(...readably(value, unitOfQuery));
 
-/** The value in the unit of the threshold. */
-const inUnitOf = (threshold: Threshold, value: number, unit: string): string => {
-  const own = threshold.unit ?? unit;
-  return shown(value * (conversion(unit, own) ?? 1), own);
+const sideOf = (threshold: Threshold, unitOfQuery: string): string => {
+  const { operator, value, upper } = threshold;
+  const figure = (one: number | undefined): string => inUnitOf(threshold, one, unitOfQuery);
+  if (operator === 'outside') return `outside ${figure(value)} to ${figure(upper)}`;
+  return `${operator === 'not-equal' ? 'not equal to' : operator === 'equal' ? 'equal to' : operator} ${figure(value)}`;
 };
 
 const comparedOf = (threshold: Threshold, value: number, unit: string): Compared => {
-  const text = inUnitOf(threshold, value, unit);
+  const text = inUnitOf(threshold, value * (conversion(unit, threshold.unit ?? unit) ?? 1), unit);
   if (threshold.operator === 'any') return { text, threshold: '', limit: null };
   const factor = threshold.unit === undefined ? 1 : (conversion(threshold.unit, unit) ?? 1);
   // Conversion leaves 999999999.9999999 of 1 s in ns.
@@ -140,9 +141,8 @@ const crossingOf = (threshold: Threshold, { condition, points, unit, active }: J
 
 const sideNow = (threshold: Threshold, { isHeldBack }: Crossing, unit: string): string => {
   if (!isHeldBack) return sideOf(threshold, unit);
-  const own = threshold.unit ?? unit;
   const { operator, value, recovery } = threshold;
-  return `not ${operator} ${shown(value, own)} any more, and not beyond the recovery threshold of ${shown(recovery, own)} yet`;
+  return `not ${operator} ${inUnitOf(threshold, value, unit)} any more, and not beyond the recovery threshold of ${inUnitOf(threshold, recovery, unit)} yet`;
 };
 
 /** Judges a group by its thresholds, the highest severity first. */

@@ -76,9 +76,10 @@ const labelsText = (labels: Labels, toldElsewhere: readonly string[] = ['alertna
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
-/** `2.5 s, above 1 s`. */
+/** `p95 2.5 s, above 1 s`. */
 const measuredOf = ({ held, value }: Pick<NotifiedAlert, 'held' | 'value'>): string => {
-  const shown = held?.text || (value === null ? '' : `value ${value}`);
+  const known = held?.text ? [held.measure ?? '', held.text].join(' ').trim() : '';
+  const shown = known || (value === null ? '' : `value ${value}`);
   return held?.threshold && shown !== '' ? `${shown}, ${held.threshold}` : shown;
 };
 

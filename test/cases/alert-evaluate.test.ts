@@ -496,6 +496,39 @@ for (const [unit, value, query, fires, not] of conversions)
     t.is(evaluations(rule, [[0, { cart: not }]], query)[0]?.ruleState, 'inactive');
   });
 
+const readable: readonly (readonly [unit: string, value: number, text: string, threshold: string])[] = [
+  ['ns', 2_500_000_000, '2.5 s', 'above 10 ns'],
+  ['ms', 90_000, '90 s', 'above 10 ms'],
+  ['s', 7_200, '2 h', 'above 10 s'],
+  ['s', 90, '90 s', 'above 10 s'],
+  ['By', 1_610_612_736, '1.5 GiBy', 'above 10 By'],
+  ['%', 12.5, '12.5 %', 'above 10 %'],
+  ['{record}', 25_000, '25000', 'above 10'],
+];
+for (const [unit, value, text, threshold] of readable)
+  test(`${value} ${unit} is told as ${text}, where the threshold has no unit of its own`, (t) => {
+    const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 10 }] } });
+    const [transition] = evaluations(rule, [[0, { cart: value }]], unit)[0]?.transitions ?? [];
+    t.is(transition?.held?.text, text);
+    t.is(transition?.held?.threshold, threshold);
+  });
+
+const p95 = { function: 'percentile', percentile: 95, field: 'took' };
+const measured: readonly (readonly [query: object, named: string | undefined, measure: string | undefined])[] = [
+  [{ ...errorsByService, measures: [p95] }, undefined, 'p95'],
+  [{ ...errorsByService, measures: [{ function: 'count' }, p95] }, 'p95_took', 'p95'],
+  [{ ...errorsByService, measures: [p95, { function: 'avg', field: 'took', as: 'mean' }] }, 'mean', 'average'],
+  [{ ...errorsByService, measures: [{ function: 'count' }, p95] }, undefined, undefined],
+  [{ kind: 'metric', metric: 'took', overTime: 'quantile', quantile: 0.999 }, undefined, 'p99.9'],
+  [{ kind: 'metric', metric: 'queue', overTime: 'last' }, undefined, undefined],
+  [{ kind: 'promql', expression: 'queue' }, undefined, undefined],
+];
+for (const [index, [query, named, measure]] of measured.entries())
+  test(`what is told of an alert says what its value is: ${measure ?? 'nothing'} (${index + 1})`, (t) => {
+    const rule = ruleOf({ condition: { query, ...(named !== undefined && { measure: named }) } });
+    t.is(evaluations(rule, [[0, { cart: 1_000 }]])[0]?.transitions[0]?.held?.measure, measure);
+  });
+
 test('values that a threshold’s unit does not fit are an error, and no verdict', (t) => {
   const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 1, unit: 'ms' }] } });
   const [evaluation] = evaluations(rule, [[0, { cart: 11 }]], 'By');

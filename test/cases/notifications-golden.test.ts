@@ -23,7 +23,7 @@ const alert = (labels: Record<string, string>, more: Partial<NotifiedAlert> = {}
     description: 'Customers wait. Look at the payment provider first.',
     runbook_url: 'https://runbooks.example.com/check_out_slow',
   },
-  held: { value: 2_500_000_000, text: '2.5 s', threshold: 'above 1 s' },
+  held: { value: 2_500_000_000, text: '2.5 s', threshold: 'above 1 s', measure: 'p95' },
   reason: '2.5 s is above 1 s on average over 5m',
   ...more,
 });
