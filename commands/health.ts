@@ -1,8 +1,10 @@
 /** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { problemsOf } from '../runtime/group-standing.ts';
 import { within } from '../runtime/within.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import type { Standings } from '../schemas/ports/standing.ts';
 import { version } from './version.ts';
 
 /** More than a role takes to say which store does not answer. */
@@ -12,13 +14,21 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 };
 
+interface Health {
+  readonly roles: readonly Role[];
+  readonly standings: Standings;
+  /** Whether the process is stopping. */
+  draining(): boolean;
+}
+
 /**
  * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 with the version while the process runs,
  * `/readyz` 503 within three seconds with the reason of each role that cannot work now, also once `draining` says that it is
- * stopping. What a role does without while it works is under `degraded`.
+ * stopping. What a role does without while it works is under `degraded`, and there
+ * which consumer groups do not get on, of whichever process they are.
  */
 export const healthHandler =
-  (roles: readonly Role[], metrics: MetricsProvider, draining: () => boolean) =>
+  ({ metrics, ...health }: Health & { readonly metrics: MetricsProvider }) =>
   (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = (request.url ?? '').split('?', 1)[0];
     if (path !== '/healthz' && path !== '/readyz' && path !== '/metrics') return false;
@@ -33,16 +43,16 @@ export const healthHandler =
         (error: Error) => answer(response, 500, 'text/plain', `${error.message}\n`),
       );
     } else {
-      void readiness(roles, draining()).then((report) =>
+      void readiness(health).then((report) =>
         answer(response, report.status === 'ready' ? 200 : 503, 'application/json', `${JSON.stringify(report)}\n`),
       );
     }
     return true;
   };
 
-const readiness = async (roles: readonly Role[], draining: boolean) => {
+const readiness = async ({ roles, standings, draining }: Health) => {
   const reasons: Record<string, string> = {};
-  if (draining) reasons['process'] = 'shutting down';
+  if (draining()) reasons['process'] = 'shutting down';
   await Promise.all(
     roles.map(async (role) => {
       try {
@@ -53,9 +63,9 @@ const readiness = async (roles: readonly Role[], draining: boolean) => {
     }),
   );
   if (Object.keys(reasons).length > 0) return { status: 'not ready', reasons };
-  const degraded = roles.flatMap((role) => {
-    const text = role.degraded?.();
-    return text === undefined ? [] : [[role.name, text]];
-  });
+  const degraded = [
+    ...roles.map((role) => [role.name, role.degraded?.()] as const),
+    ['consumers', problemsOf(standings.groups())] as const,
+  ].filter(([, text]) => text !== undefined);
   return { status: 'ready', ...(degraded.length > 0 && { degraded: Object.fromEntries(degraded) }) };
 };

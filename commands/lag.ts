@@ -1,15 +1,18 @@
+import { GroupWatch, problemsOf } from '../runtime/group-standing.ts';
+import { toldTogether } from '../runtime/told-together.ts';
 import { within } from '../runtime/within.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
+import type { GroupStanding, Standings } from '../schemas/ports/standing.ts';
 
 const intervalMs = 5_000;
 /** A bus that is away may let a read wait until it is back. */
 const readMs = 5_000;
 
 interface Reporting {
-  readonly bus: Pick<Bus, 'lag' | 'offsets' | 'read'>;
+  readonly bus: Pick<Bus, 'lag' | 'members' | 'offsets' | 'read'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'set'>;
   readonly log: Log;
@@ -59,48 +62,109 @@ const waitsSince = async (
   }
 };
 
-/**
- * Makes a function that brings `oiq_consumer_lag_messages`, `oiq_consumer_lag_seconds` and the lag's largest share of these groups up to date.
- * A group's lag that cannot be known is NaN: what it was before would look like the truth.
- */
-export const lagReport = (reporting: Reporting, groups: readonly Group[]): (() => Promise<void>) => {
-  const { bus, metrics, clock, log } = reporting;
-  const seen = new Map<string, readonly Seen[]>();
-  const tell = (group: string, lags: readonly Seen[]): void => {
-    for (const { topic, partition, lag, sinceMs = Number.NaN } of lags) {
+/** How often it is asked which groups have members: each time is a connection to Kafka. */
+const membersMs = 30_000;
+
+type Tell = ReturnType<typeof toldTogether>;
+
+/** The groups that a process looks at, what is known of each, and what is told of them. */
+export class GroupLooks implements Standings {
+  readonly #reporting: Reporting;
+  readonly #groups = new Map<
+    string,
+    { readonly topics: readonly string[]; readonly watch: GroupWatch; seen: readonly Seen[] }
+  >();
+  readonly #isWrong: Tell;
+  readonly #isUnknown: Tell;
+  #members: ReadonlyMap<string, number> = new Map();
+  #membersAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(reporting: Reporting) {
+    this.#reporting = reporting;
+    const { log } = reporting;
+    this.#isWrong = toldTogether((_error, groups) =>
+      log.warn({ groups, problems: problemsOf(this.groups()) }, 'consumer groups do not keep up'),
+    );
+    this.#isUnknown = toldTogether((error, groups) => log.warn({ error, groups }, 'the lag of groups is unknown'));
+  }
+
+  add(groups: readonly Group[]): void {
+    for (const { group, topics } of groups) this.#groups.set(group, { topics, watch: new GroupWatch(group), seen: [] });
+    this.#membersAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  groups(): readonly GroupStanding[] {
+    return [...this.#groups.values()].map(({ watch }) => watch.standing);
+  }
+
+  /**
+   * Looks at each group, and brings its metrics up to date. A group's lag that cannot be known is NaN: what it was before would look
+   * like the truth.
+   */
+  async look(): Promise<void> {
+    await this.#lookAtMembers();
+    for (const [group, known] of this.#groups) {
+      let isKnown = true;
+      try {
+        known.seen = await this.#lookAt(group, known);
+      } catch (error) {
+        isKnown = false;
+        this.#isUnknown(group, error);
+        // An end of long ago would make what has come since look new.
+        const unknown = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
+        known.seen = known.seen.map((place) => ({ ...place, ...unknown }));
+      }
+      this.#judge(group, known.watch, isKnown ? known.seen : undefined);
+      this.#measure(group, known.seen);
+    }
+  }
+
+  async #lookAtMembers(): Promise<void> {
+    const { bus, clock } = this.#reporting;
+    if (Math.abs(clock.now() - this.#membersAtMs) < membersMs) return;
+    this.#membersAtMs = clock.now();
+    try {
+      this.#members = await bus.members([...this.#groups.keys()]);
+    } catch (error) {
+      this.#members = new Map();
+      this.#isUnknown('members', error);
+    }
+  }
+
+  async #lookAt(
+    group: string,
+    { topics, seen }: { readonly topics: readonly string[]; readonly seen: readonly Seen[] },
+  ) {
+    const standsAt = async (lag: Lag): Promise<Seen> => {
+      const same = seen.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
+      return { ...lag, sinceMs: await waitsSince(this.#reporting, group, lag, same) };
+    };
+    return Promise.all((await this.#reporting.bus.lag(group, topics)).map(standsAt));
+  }
+
+  #judge(group: string, watch: GroupWatch, seen: readonly Seen[] | undefined): void {
+    const nowMs = this.#reporting.clock.now();
+    const partitions = seen?.map(({ topic, partition, committed, lag, sinceMs = nowMs }) => ({
+      ...{ topic, partition, committed, lag, ageMs: lag > 0 ? Math.max(0, nowMs - sinceMs) : 0 },
+    }));
+    watch.look({ nowMs, partitions, members: this.#members.get(group) });
+    if (watch.standing.problem !== undefined) this.#isWrong(group, undefined);
+  }
+
+  #measure(group: string, seen: readonly Seen[]): void {
+    const { metrics, clock } = this.#reporting;
+    for (const { topic, partition, lag, sinceMs = Number.NaN } of seen) {
       const labels = { group, topic, partition: String(partition) };
       metrics.set('oiq_consumer_lag_messages', lag, labels);
       metrics.set('oiq_consumer_lag_seconds', Math.max(0, clock.now() - sinceMs) / 1000, labels);
     }
-    for (const [topic, ofTopic] of Map.groupBy(lags, (lag) => lag.topic))
+    for (const [topic, ofTopic] of Map.groupBy(seen, (lag) => lag.topic))
       metrics.set('oiq_consumer_lag_largest_share', largestShare(ofTopic), { group, topic });
-  };
-  const look = async (group: string, topics: readonly string[]): Promise<readonly Seen[]> => {
-    const before = seen.get(group) ?? [];
-    const standsAt = async (lag: Lag): Promise<Seen> => {
-      const same = before.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
-      return { ...lag, sinceMs: await waitsSince(reporting, group, lag, same) };
-    };
-    return Promise.all((await bus.lag(group, topics)).map(standsAt));
-  };
-  return async () => {
-    for (const { group, topics } of groups) {
-      try {
-        seen.set(group, await look(group, topics));
-        tell(group, seen.get(group) ?? []);
-      } catch (error) {
-        log.warn({ error, group }, 'lag is unknown');
-        // An end of long ago would make what has come since look new.
-        const unknown = { lag: Number.NaN, end: Number.POSITIVE_INFINITY, sinceMs: undefined };
-        seen.set(
-          group,
-          (seen.get(group) ?? []).map((place) => ({ ...place, ...unknown })),
-        );
-        tell(group, seen.get(group) ?? []);
-      }
-    }
-  };
-};
+    const { watch } = this.#groups.get(group) ?? {};
+    metrics.set('oiq_consumer_still_seconds', (watch?.stillMs(clock.now()) ?? 0) / 1000, { group });
+    metrics.set('oiq_consumer_members', this.#members.get(group) ?? Number.NaN, { group });
+  }
+}
 
 /** Roles that consume, and their groups. Reading the code of a role takes a process that does not run it a quarter of a second of CPU time. */
 const groupsOf = {
@@ -113,29 +177,36 @@ export const lagRoles = Object.keys(groupsOf) as readonly LagRole[];
 /** From when on a process tells of groups of roles that others run: it matters only where none of them does any more. */
 const othersAfterMs = 60_000;
 
-/** Keeps the lag current for every consumer group: of these roles from the start, of the other one later. Without a role it does nothing. */
-export const reportLag = (
+export interface RunningLooks extends Standings {
+  stop(): void;
+}
+
+/**
+ * Looks at every consumer group: of these roles from the start, of the others later. A process that consumes nothing, but asks how
+ * others stand (`asks`), looks too; else without a role it does nothing.
+ */
+export const watchGroups = (
   platform: Reporting,
   roles: readonly LagRole[],
-  othersAfter = othersAfterMs,
-): { stop(): void } => {
-  if (roles.length === 0) return { stop() {} };
-  const reports: (() => Promise<void>)[] = [];
+  { othersAfter = othersAfterMs, asks = false }: { readonly othersAfter?: number; readonly asks?: boolean } = {},
+): RunningLooks => {
+  const looks = new GroupLooks(platform);
+  if (roles.length === 0 && !asks) return { groups: () => [], stop() {} };
   let running = false;
   const tick = (): void => {
     if (running) return;
     running = true;
-    void Promise.all(reports.map((report) => report())).finally(() => {
+    void looks.look().finally(() => {
       running = false;
     });
   };
   const add = async (added: readonly LagRole[]): Promise<void> => {
-    for (const role of added) reports.push(lagReport(platform, await groupsOf[role]()));
+    for (const role of added) looks.add(await groupsOf[role]());
     tick();
   };
   void add(roles);
   const others = lagRoles.filter((role) => !roles.includes(role));
   const timers = [setInterval(tick, intervalMs), setTimeout(() => void add(others), othersAfter)];
   for (const timer of timers) timer.unref();
-  return { stop: () => timers.forEach(clearTimeout) };
+  return { groups: () => looks.groups(), stop: () => timers.forEach(clearTimeout) };
 };

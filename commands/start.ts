@@ -7,10 +7,11 @@ import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import type { Standings } from '../schemas/ports/standing.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
 import { refuseOverData } from './installation.ts';
-import { lagRoles, reportLag } from './lag.ts';
+import { lagRoles, type RunningLooks, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
@@ -111,7 +112,8 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   let draining = false;
   let server: Server | undefined;
   let control: { close(): Promise<void> } | undefined;
-  let lag: { stop(): void } | undefined;
+  let looks: RunningLooks | undefined;
+  const standings: Standings = { groups: () => looks?.groups() ?? [] };
 
   const stop = async (): Promise<void> => {
     draining = true;
@@ -125,7 +127,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     }
     server?.closeAllConnections();
     await closed;
-    lag?.stop();
+    looks?.stop();
     await control?.close();
     await deadLetters.close();
     log.info({}, 'stopped');
@@ -144,9 +146,13 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     });
     // Commands reach it as soon as `/readyz` says ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
-    server = serve([healthHandler(roles, metrics, () => draining), ...listeners], ingest, sockets);
+    server = serve(
+      [healthHandler({ roles, metrics, standings, draining: () => draining }), ...listeners],
+      ingest,
+      sockets,
+    );
     addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
-    lag = reportLag(platform, lagRoles.filter(wants));
+    looks = watchGroups(platform, lagRoles.filter(wants), { asks: wants('api') });
     if (failures.length > 0) throw failures[0];
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {

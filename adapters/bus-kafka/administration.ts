@@ -239,9 +239,13 @@ export class Administration {
     }
   }
 
+  async members(names: readonly string[]): Promise<Map<string, number>> {
+    const { groups } = await this.#ask((admin) => admin.describeGroups([...names]));
+    return new Map(groups.map(({ groupId, members }) => [groupId, members.length]));
+  }
+
   async hasMembers(group: string): Promise<boolean> {
-    const { groups } = await this.#ask((admin) => admin.describeGroups([group]));
-    return groups.some(({ members }) => members.length > 0);
+    return ((await this.members([group])).get(group) ?? 0) > 0;
   }
 
   /** Of a group that stands nowhere yet, and is to go on where another one stood, what that one lags. */

@@ -106,6 +106,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     follower,
     offsets: (topic) => administration.offsets(topic),
     lag: (group, topics) => administration.lag(group, topics),
+    members: (groups) => administration.members(groups),
     forget: (group) => administration.forget(group),
     check,
     async close() {

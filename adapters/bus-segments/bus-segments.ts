@@ -204,6 +204,10 @@ class EmbeddedBus implements SegmentsBus {
     );
   }
 
+  async members(groups: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return new Map(groups.map((group) => [group, this.#groups.get(group)?.size ?? 0]));
+  }
+
   /** The position of a group, or of its former name. */
   #position(group: string, topic: string, partition: number) {
     const former = formerGroup(group);
@@ -214,7 +218,7 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   async forget(group: string): Promise<void> {
-    if (this.#groups.get(group)?.hasMembers === true)
+    if ((this.#groups.get(group)?.size ?? 0) > 0)
       throw new PermanentError('group-in-use', `group ${group} has members: stop them first`);
     if (!this.#store.forget(group)) throw new PermanentError('unknown-group', `group ${group} is not known`);
     this.#groups.delete(group);

@@ -15,8 +15,8 @@ export class Group {
     this.#consumersOf = consumersOf;
   }
 
-  get hasMembers(): boolean {
-    return this.#members.length > 0;
+  get size(): number {
+    return this.#members.length;
   }
 
   join(member: Member): void {

@@ -164,6 +164,8 @@ export interface Bus {
     topic: string,
   ): Promise<readonly { readonly partition: number; readonly earliest: number; readonly end: number }[]>;
   lag(group: string, topics: readonly string[]): Promise<readonly Lag[]>;
+  /** How many members run each of these groups, in any process; 0 also for a group that is not known. */
+  members(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Forgets where a group stands: nothing is kept for it any longer, and it would start from the earliest offset. Rejects
    * with `PermanentError` when it has members, and when there is no such group.

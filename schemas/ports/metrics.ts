@@ -78,6 +78,18 @@ export const metricDefinitions = {
     summary:
       "Part of a group's lag on a topic that lies in one partition, 0 to 1; near 1 while the lag grows, one partition is the bottleneck",
   },
+  oiq_consumer_still_seconds: {
+    type: 'gauge',
+    unit: 's',
+    labels: ['group'],
+    summary: 'How long a consumer group has committed nothing of a partition where messages wait; 0 where it gets on',
+  },
+  oiq_consumer_members: {
+    type: 'gauge',
+    unit: '{member}',
+    labels: ['group'],
+    summary: 'Members that run a consumer group, in all processes, to 30 seconds; NaN while unknown',
+  },
   oiq_consumer_batches_total: {
     type: 'counter',
     unit: '{batch}',

@@ -56,6 +56,8 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OiqConsumerLagUnknown: {
     'oiq_consumer_lag_messages{group="sinks.logs",topic="otlp.logs",partition="0"}': 'NaN '.repeat(120),
   },
+  OiqConsumerStandsStill: { 'oiq_consumer_still_seconds{group="sinks.logs"}': '0+60x120' },
+  OiqConsumerWithoutMembers: { 'oiq_consumer_members{group="processors.alert-evaluation"}': '0x120' },
   OiqConsumerHotPartition: {
     'oiq_consumer_lag_largest_share{group="sinks.logs",topic="otlp.logs"}': '0.95x120',
     'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '90x120',
@@ -95,6 +97,7 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="300"}': '0+10x120',
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="+Inf"}': '0+10x120',
   },
+  OiqScheduleStandsStill: { 'oiq_schedule_oldest_due_seconds{schedule="alert-evaluation"}': '0+60x120' },
   OiqScheduleFails: {
     'oiq_schedule_runs_total{schedule="alerts",outcome="failure"}': '0+9x120',
     'oiq_schedule_runs_total{schedule="alerts",outcome="success"}': '0+1x120',
@@ -118,6 +121,9 @@ const well: Readonly<Record<string, string>> = {
   'oiq_consumer_lag_messages{group="sinks.logs",topic="otlp.logs",partition="0"}': '50x120',
   'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '5x120',
   'oiq_consumer_lag_largest_share{group="sinks.logs",topic="otlp.logs"}': '0.95x120',
+  'oiq_consumer_still_seconds{group="sinks.logs"}': '5x120',
+  'oiq_consumer_members{group="sinks.logs"}': '1x120',
+  'oiq_schedule_oldest_due_seconds{schedule="alert-evaluation"}': '20x120',
   'oiq_consumer_batches_total{group="sinks.logs",outcome="committed"}': '0+50x120',
   'oiq_consumer_batches_total{group="sinks.logs",outcome="rejected"}': '0+1x120',
   'oiq_dead_letters_total{origin="otlp-http",reason="malformed"}': '3x120',

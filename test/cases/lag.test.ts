@@ -1,7 +1,20 @@
 import test from 'ava';
-import { lagReport, largestShare, reportLag } from '../../commands/lag.ts';
+import { GroupLooks, largestShare, watchGroups } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
+
+/** Makes a function that looks at these groups once. */
+const lookingAt = (
+  reporting: ConstructorParameters<typeof GroupLooks>[0],
+  groups: Parameters<GroupLooks['add']>[0],
+) => {
+  const looks = new GroupLooks(reporting);
+  looks.add(groups);
+  return () => looks.look();
+};
+
+/** A member in each group. */
+const members = async (asked: readonly string[]) => new Map(asked.map((group) => [group, 1]));
 
 const groups = [
   { group: 'known', topics: ['a'] },
@@ -29,9 +42,9 @@ test('Lag that is not known any more is NaN, not what it was, and of the one gro
     if (isAway && group === 'lost') throw new Error('the coordinator is away');
     return [{ topic, partition: 0, committed: 1, end: 8, lag: 7 }];
   };
-  const report = lagReport(
+  const report = lookingAt(
     {
-      bus: { lag: lagOf, ...messages(new Map()) },
+      bus: { lag: lagOf, members, ...messages(new Map()) },
       clock: { now: () => 0 },
       metrics: {
         set: (name, value, labels) => {
@@ -72,10 +85,11 @@ test('The age of the lag is that of the oldest message not committed, to one loo
   let at = { committed: 0, end: 0, nowMs: 0 };
   let isAway = false;
   let age: number | undefined;
-  const report = lagReport(
+  const report = lookingAt(
     {
       bus: {
         ...bus,
+        members,
         async lag() {
           if (isAway) throw new Error('the coordinator is away');
           return [{ topic: 'a', partition: 0, ...at, lag: at.end - at.committed }];
@@ -124,12 +138,12 @@ test('A process tells of the groups of its own roles at once, and of the others 
     return [];
   };
   const platform = {
-    bus: { lag, ...messages(new Map()) },
+    bus: { lag, members, ...messages(new Map()) },
     clock: { now: () => 0 },
     metrics: { set() {} },
     log: silent,
   };
-  const { stop } = reportLag(platform, ['sinks'], 1);
+  const { stop } = watchGroups(platform, ['sinks'], { othersAfter: 1 });
   await isTold;
   stop();
   t.true(told[0]?.startsWith('sinks.'));
@@ -137,8 +151,9 @@ test('A process tells of the groups of its own roles at once, and of the others 
 });
 
 test('A process that consumes nothing tells of no lag', (t) => {
-  const bus = { lag: () => Promise.reject(new Error('nobody asks')), ...messages(new Map()) };
-  const { stop } = reportLag({ bus, clock: { now: () => 0 }, metrics: { set: () => t.fail() }, log: silent }, [], 0);
+  const bus = { lag: () => Promise.reject(new Error('nobody asks')), members, ...messages(new Map()) };
+  const platform = { bus, clock: { now: () => 0 }, metrics: { set: () => t.fail() }, log: silent };
+  const { stop } = watchGroups(platform, [], { othersAfter: 0 });
   stop();
   t.pass();
 });

@@ -61,6 +61,7 @@ test.serial(
     const { platform, ends } = await platformOf(t, (bus) => ({
       ...{ ensureTopics: (topics) => bus.ensureTopics(topics), producer: () => bus.producer() },
       ...{ offsets: (topic) => bus.offsets(topic), lag: (group, topics) => bus.lag(group, topics) },
+      members: (groups) => bus.members(groups),
       ...{ check: () => bus.check(), close: () => bus.close(), forget: (group) => bus.forget(group) },
       read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
       follower: () => bus.follower(),

@@ -231,6 +231,25 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     t.deepEqual(await lag(), { committed: 3, end: 4, lag: 1 });
   });
 
+  test(`${name}: the members of a group are counted, also where nothing was ever read`, async (t) => {
+    const { bus } = await make(t);
+    const topic = someTopic();
+    await bus.ensureTopics([topic]);
+    const [group, other] = [someGroup(), someGroup()];
+    const members = async () => {
+      const counts = await bus.members([group, other]);
+      return [group, other].map((each) => counts.get(each));
+    };
+    t.deepEqual(await members(), [0, 0]);
+    const [first, second] = [consume(bus, [topic], { group }), consume(bus, [topic], { group })];
+    await eventually('both have joined', async () => (await members())[0] === 2);
+    await first.stop();
+    await eventually('one has left', async () => (await members())[0] === 1);
+    await second.stop();
+    await eventually('none is there', async () => (await members())[0] === 0);
+    t.deepEqual(await members(), [0, 0]);
+  });
+
   test(`${name}: stop lets the batch in hand finish and commits it`, async (t) => {
     const { bus } = await make(t);
     const topic = someTopic();

@@ -48,6 +48,8 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
     offsets: (topic) => bus.offsets(outer(topic)),
     lag: async (group, topics) =>
       (await bus.lag(outer(group), topics.map(outer))).map((lag) => ({ ...lag, topic: inner(lag.topic) })),
+    members: async (groups) =>
+      new Map([...(await bus.members(groups.map(outer)))].map(([group, count]) => [inner(group), count])),
     forget: (group) => bus.forget(outer(group)),
     check: () => bus.check(),
     close: () => bus.close(),

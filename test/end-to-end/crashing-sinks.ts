@@ -40,6 +40,7 @@ const bus: Bus = {
   follower: () => stream.follower(),
   offsets: (topic) => stream.offsets(topic),
   lag: (group, topics) => stream.lag(group, topics),
+  members: (groups) => stream.members(groups),
   forget: (group) => stream.forget(group),
   check: () => stream.check(),
   close: () => stream.close(),

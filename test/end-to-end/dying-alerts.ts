@@ -137,6 +137,7 @@ const bus: Bus = {
   follower: () => stream.follower(),
   offsets: (topic) => stream.offsets(topic),
   lag: (group, all) => stream.lag(group, all),
+  members: (groups) => stream.members(groups),
   forget: (group) => stream.forget(group),
   check: () => stream.check(),
   close: () => stream.close(),
