@@ -13,9 +13,9 @@ import { mostStaleMs } from './configuration.ts';
 import { type FollowedEntitlement, followEntitlement } from './entitlements.ts';
 import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts';
 import { FairQueue } from './schedule-queue.ts';
-import { Slot } from './schedule-slot.ts';
+import { type Overdue, Slot } from './schedule-slot.ts';
 import { Things } from './schedule-things.ts';
-import { slotsOf } from './schedule-times.ts';
+import { nextDue, slotsOf } from './schedule-times.ts';
 
 export interface ScheduleRuntime {
   readonly bus: Pick<Bus, 'consumer' | 'offsets'>;
@@ -73,6 +73,8 @@ class ScheduleRun {
   readonly #things: Things;
   readonly #queue: FairQueue;
   readonly #slots = new Map<number, Slot>();
+  /** Slots of this member that are not open, and since when. */
+  readonly #opening = new Map<number, number>();
   /** Partitions of this member. */
   readonly #partitions = new Map<number, Holding>();
   readonly #notLoaded = this.#failures('slots could not be loaded; their things do not run until they are');
@@ -130,29 +132,42 @@ class ScheduleRun {
     for (const slot of this.#slots.values()) slot.look(nowMs);
   }
 
-  /** Tells of what is due and has not run; more than three intervals of it, and longer than two runs may take, is too much. */
+  /** Of things that are due and have not run, also of slots that are not open. */
+  *#overdue(nowMs: number): Generator<Overdue, void, undefined> {
+    for (const slot of this.#slots.values()) yield* slot.overdue(nowMs);
+    for (const [slot, sinceMs] of this.#opening)
+      for (const thing of this.#things.of(slot).values()) {
+        const due = nextDue(thing.phase, thing.everyMs, sinceMs);
+        if (due <= nowMs) yield { thing, forMs: nowMs - due };
+      }
+  }
+
+  /** Tells of what is due and has not run; more than three intervals of it, and clearly longer than a run may take, is too much. */
   #measure(nowMs: number): void {
     if (Math.abs(nowMs - this.#overdueAtMs) < overdueMs) return;
     this.#overdueAtMs = nowMs;
     const { name, budgetMs } = this.#schedule;
     let oldestMs = 0;
     let late = 0;
-    for (const slot of this.#slots.values())
-      for (const { thing, forMs } of slot.overdue(nowMs)) {
-        oldestMs = Math.max(oldestMs, forMs);
-        if (forMs > Math.max(3 * thing.everyMs, 2 * budgetMs)) late++;
-      }
+    let failing = 0;
+    for (const { thing, forMs, fails = false } of this.#overdue(nowMs)) {
+      oldestMs = Math.max(oldestMs, forMs);
+      if (forMs <= Math.max(3 * thing.everyMs, 1.5 * budgetMs)) continue;
+      late++;
+      if (fails) failing++;
+    }
     this.#runtime.metrics.set('oiq_schedule_oldest_due_seconds', oldestMs / 1000, { schedule: name });
     this.#degraded =
       late === 0
         ? undefined
-        : `${name}: ${late} have been due for more than three intervals, the oldest for ${Math.round(oldestMs / 1000)} seconds`;
+        : `${name}: ${late} have been due for more than three intervals,${failing > 0 ? ` ${failing} of them as their runs fail,` : ''} the oldest for ${Math.round(oldestMs / 1000)} seconds`;
   }
 
   async #assigned({ topic, partition }: Partition): Promise<void> {
     const { length } = await this.#runtime.bus.offsets(topic);
     const holding = { slots: slotsOf(partition, length), revoking: new AbortController() };
     this.#partitions.set(partition, holding);
+    for (const slot of holding.slots) this.#opening.set(slot, this.#runtime.clock.now());
     await Promise.all(holding.slots.map((slot) => this.#open(slot, holding.revoking.signal)));
   }
 
@@ -164,6 +179,7 @@ class ScheduleRun {
       slots.map(async (slot) => {
         const open = this.#slots.get(slot);
         this.#slots.delete(slot);
+        this.#opening.delete(slot);
         await open?.close();
       }),
     );
@@ -194,8 +210,10 @@ class ScheduleRun {
       });
       if (revoked.aborted) return;
       this.#slots.set(slot, opened);
+      this.#opening.delete(slot);
       void opened.failed.then((error) => {
         this.#slots.delete(slot);
+        if (!revoked.aborted) this.#opening.set(slot, this.#runtime.clock.now());
         this.#notSaved(String(slot), error);
         return again(firstBackOffMs);
       });

@@ -54,8 +54,8 @@ export class Slot {
   readonly #leaving = new Map<string, SavedThing>();
   /** Things that wait for their turn, run, or have overrun their time and not ended. */
   readonly #busy = new Set<string>();
-  /** Things of which the last run failed. */
-  readonly #failing = new Set<string>();
+  /** Things of which the last run failed, and the due time of the first that did. */
+  readonly #failing = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #failed = Promise.withResolvers<Error>();
   #emitter: string = randomUUID();
@@ -102,17 +102,19 @@ export class Slot {
     }
   }
 
-  /** Of things that are due and have not run, for how long. */
+  /** Of things that are due and have not run, or whose runs fail, for how long. */
   *overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const thing of this.#options.things.values()) {
-      const due = nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
-      if (due <= nowMs) yield { thing, forMs: nowMs - due };
+      const failedMs = this.#failing.get(thing.key);
+      const due = failedMs ?? nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
+      if (due <= nowMs) yield { thing, forMs: nowMs - due, fails: failedMs !== undefined };
     }
   }
 
   /** A thing was made, changed or removed. */
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
+    if (!this.#options.things.has(key)) this.#failing.delete(key);
     const saved = this.#things.get(key);
     if (saved === undefined || saved.born === this.#options.things.get(key)?.document.createdAt) return;
     this.#things.delete(key);
@@ -239,7 +241,7 @@ export class Slot {
       const { id } = thing.document;
       if (!this.#closing.signal.aborted && !this.#failing.has(thing.key))
         log.warn({ error, ...labels, tenantId: thing.tenantId, id }, 'a run failed; the next is at the next due time');
-      this.#failing.add(thing.key);
+      this.#failing.set(thing.key, this.#failing.get(thing.key) ?? dueMs);
     }
     clearTimeout(timer);
     const free = (): void => this.#free(thing.key);
@@ -360,6 +362,8 @@ export class Slot {
 export interface Overdue {
   readonly thing: Pick<Thing, 'everyMs'>;
   readonly forMs: number;
+  /** It runs, and its runs fail. */
+  readonly fails?: boolean;
 }
 
 /** What a run did. */

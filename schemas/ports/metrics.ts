@@ -316,7 +316,7 @@ export const metricDefinitions = {
     type: 'gauge',
     unit: 's',
     labels: ['schedule'],
-    summary: 'How long the scheduled thing of this process that waits longest has been due without a run',
+    summary: 'How long the scheduled thing of this process that waits longest has been due without a run that succeeded',
   },
   oiq_license_keys_stale_seconds: {
     type: 'gauge',

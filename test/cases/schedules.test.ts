@@ -543,6 +543,49 @@ test('What has been due for more than three intervals is told, until it has run'
   t.is(member.degraded(), undefined);
 });
 
+test('A thing of which every run fails counts as due since the first that failed', async (t) => {
+  let fails = true;
+  const { set, clock, due, outcomes, gauges, member } = await running(t, {
+    async run(_rule, { state }) {
+      if (fails) throw new Error('the columns are away');
+      return state + 1;
+    },
+  });
+  set({ everyMs: 60_000 });
+  const runAt = async (count: number): Promise<void> => {
+    const before = outcomes.length;
+    clock.nowMs = due(count, 60_000);
+    await eventually(`run ${count}`, () => outcomes.length > before);
+    // It is looked for what is due each five seconds.
+    clock.nowMs += 5000;
+  };
+  const oldest = (): number | undefined => gauges.get('oiq_schedule_oldest_due_seconds');
+  await runAt(1);
+  await eventually('the first', () => oldest() === 5);
+  for (const count of [2, 3, 4]) await runAt(count);
+  await eventually('three intervals', () => oldest() === 185);
+  t.is(
+    member.degraded(),
+    'counts: 1 have been due for more than three intervals, 1 of them as their runs fail, the oldest for 185 seconds',
+  );
+  fails = false;
+  await runAt(5);
+  await eventually('nothing is due', () => oldest() === 0);
+  t.is(member.degraded(), undefined);
+});
+
+test('Things of a slot that cannot be loaded are told of as due', async (t) => {
+  const { clock, due, gauges, member } = await running(t, {}, { rule: { everyMs: 10_000 }, loadFaults: 1_000_000 });
+  clock.nowMs = due(1, 10_000);
+  await eventually('due', () => gauges.get('oiq_schedule_oldest_due_seconds') === 0);
+  clock.nowMs = due(7, 10_000);
+  await eventually('long due', () => gauges.get('oiq_schedule_oldest_due_seconds') === 60);
+  t.regex(
+    member.degraded() ?? '',
+    /^counts: 1 have been due for more than three intervals, the oldest for 60 seconds$/,
+  );
+});
+
 test('A saved due time counts as now where it lies further ahead than any wait', (t) => {
   const nowMs = Date.UTC(2026, 0, 1);
   const ahead = (ms: number): string => new Date(nowMs + ms).toISOString();
