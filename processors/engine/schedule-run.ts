@@ -42,6 +42,8 @@ const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
 /** How often it is looked for what has been due for long. */
 const overdueMs = 5_000;
+/** What takes its time is told of after so long at the latest, where its interval is short. */
+const mostLateMs = 110_000;
 
 type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
 
@@ -152,7 +154,7 @@ class ScheduleRun {
     let failing = 0;
     for (const { thing, forMs, fails = false } of this.#overdue(nowMs)) {
       oldestMs = Math.max(oldestMs, forMs);
-      if (forMs <= Math.max(3 * thing.everyMs, 1.5 * budgetMs)) continue;
+      if (forMs <= Math.max(3 * thing.everyMs, Math.min(1.5 * budgetMs, mostLateMs))) continue;
       late++;
       if (fails) failing++;
     }
