@@ -9,7 +9,11 @@ export type SeverityLevel = (typeof severityLevels)[number];
 export const ParameterValues = z.strictObject({
   name: z.string().describe('Number of the place among the words and variables, or the key of JSON and logfmt'),
   seen: z.int().describe('Values that were looked at'),
-  top: z.array(z.tuple([z.string(), z.int()])).describe('Frequent values with how often each was seen'),
+  top: z.array(z.tuple([z.string(), z.int()])).describe('Frequent values with how often each came at least'),
+  distinct: z
+    .string()
+    .nullable()
+    .describe('Sketch of how many different values there were (HyperLogLog); null where `top` has them all'),
   numbers: z.int().describe('How many of the values were numbers'),
   min: z.number().nullable(),
   max: z.number().nullable(),

@@ -21,7 +21,7 @@ const aheadMs = 5 * minuteMs;
 const lastMs = 4_294_967_295_000;
 const maxSample = 1_024;
 /** What a pattern takes, with its values (`test/bench/log-pattern-cost.ts`). */
-const patternBytes = 2_200;
+const patternBytes = 2_300;
 
 const miner: StateDefinition<Miner> = {
   version: 1,
@@ -50,12 +50,12 @@ const parametersOf = (pattern: Pattern): ParameterValues[] => {
   const { hashes, values } = pattern;
   const variables = [...hashes.keys()].filter((place) => !pattern.isWord(place)).map(String);
   return [...values].map(([name, kept]) => {
-    const { seen, top, numbers, min, max } = kept.summary();
+    const { seen, top, distinct = null, numbers, min, max } = kept.summary();
     const number = variables.indexOf(name) + 1;
     const some = numbers > 0;
     return {
-      ...{ name: number === 0 ? name : String(number), seen, numbers },
-      ...{ top: top.map(([value, count]): [string, number] => [value, count]) },
+      ...{ name: number === 0 ? name : String(number), seen, distinct, numbers },
+      ...{ top: top.map(([value, atLeast]): [string, number] => [value, atLeast]) },
       ...{ min: some ? min : null, max: some ? max : null },
     };
   });

@@ -65,7 +65,7 @@ interface SavedMiner {
   readonly beyond: SavedPattern;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const NONE: readonly string[] = [];
 /** What stands for all bodies of a scope that found no place. */
 const newOther = (): Pattern =>

@@ -157,7 +157,7 @@ export class Pattern {
   absorb(other: Pattern): void {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
-    for (const kept of other.#values) this.#valuesOf(kept.name, other.#values.length).merge(kept.summary());
+    for (const kept of other.#values) this.#valuesOf(kept.name, other.#values.length).merge(kept);
     for (let place = 0; place < this.hashes.length; place++)
       if (!this.isWord(place) && other.isWord(place) && this.#isKept(place))
         this.#valuesOf(placeNames[place] as string, this.variables).add(other.word(place), other.count);

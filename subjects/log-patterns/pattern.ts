@@ -4,6 +4,7 @@ import { projectScopeCondition, projectScopeValues } from '../../queries/project
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { aboutHowMany, sketchesTogether, sketchOf } from './distinct-values.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { readLogsOfPattern, survivingPattern } from './pattern-records.ts';
 import { describePatterns, LogPattern, type PatternsQuestion, PatternTotals, totalsOf } from './patterns.ts';
@@ -12,11 +13,29 @@ const historySteps = 120;
 const mostSamples = 5;
 const mostValues = 10;
 
+/** What values a variable took, of the bodies that were looked at in all shards. */
+const PatternParameter = ParameterValues.omit({ top: true, distinct: true }).extend({
+  distinct: z
+    .strictObject({ count: z.int(), isEstimate: z.boolean().describe('Within a tenth as a rule; else exact') })
+    .describe(
+      'How many different values were among those that were looked at; of long values the first 48 characters count',
+    ),
+  top: z
+    .array(
+      z.strictObject({
+        value: z.string(),
+        atLeast: z.int().describe('How often it came among those that were looked at; it may have come more often'),
+      }),
+    )
+    .describe('Frequent values, the most frequent first; none where all are rare, as those of identifiers are'),
+});
+type PatternParameter = z.output<typeof PatternParameter>;
+
 export const OneLogPattern = LogPattern.extend({
   askedFor: z.string().describe('The id in the request'),
   isAlias: z.boolean().describe('Whether that id is an alias: the answer is about the pattern that it was merged into'),
   parameters: z
-    .array(ParameterValues)
+    .array(PatternParameter)
     .describe(
       'What its variables took since it was first seen, of a part of the bodies: `1`, `2` … are the variables of the template, others are keys',
     ),
@@ -24,47 +43,60 @@ export const OneLogPattern = LogPattern.extend({
 });
 type OneLogPattern = z.output<typeof OneLogPattern>;
 
-const placeOf = ({ name }: ParameterValues): number => (/^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE);
+const placeOf = ({ name }: PatternParameter): number => (/^\d+$/.test(name) ? Number(name) : Number.MAX_VALUE);
 
-/** Adds up what shards saw. */
-const merged = (shards: readonly ParameterValues[][]): ParameterValues[] => {
-  const byName = new Map<string, { sum: ParameterValues; top: Map<string, number> }>();
-  for (const { name, seen, numbers, min, max, top } of shards.flat()) {
-    const known = byName.get(name) ?? {
-      sum: { name, seen: 0, top: [], numbers: 0, min: null, max: null },
-      top: new Map<string, number>(),
-    };
-    for (const [value, count] of top) known.top.set(value, (known.top.get(value) ?? 0) + count);
-    const least = [known.sum.min, min].filter((each) => each !== null);
-    const most = [known.sum.max, max].filter((each) => each !== null);
-    byName.set(name, {
-      top: known.top,
-      sum: {
-        ...{ name, top: [], seen: known.sum.seen + seen, numbers: known.sum.numbers + numbers },
-        min: least.length === 0 ? null : Math.min(...least),
-        max: most.length === 0 ? null : Math.max(...most),
-      },
-    });
-  }
-  const all = [...byName.values()].map(({ sum, top }) => ({
-    ...sum,
-    top: [...top].sort(([, one], [, two]) => two - one).slice(0, mostValues),
-  }));
-  // Variables of the text in their order, then keys.
-  return all.sort((one, two) => placeOf(one) - placeOf(two) || (one.name < two.name ? -1 : 1));
+const extreme = (of: (...numbers: number[]) => number, numbers: readonly (number | null)[]): number | null => {
+  const known = numbers.filter((each) => each !== null);
+  return known.length === 0 ? null : of(...known);
 };
 
+/** Adds up what shards saw of one variable. */
+const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternParameter => {
+  const least = new Map<string, number>();
+  for (const [value, atLeast] of shards.flatMap(({ top }) => top)) least.set(value, (least.get(value) ?? 0) + atLeast);
+  const sketches = shards.flatMap(({ distinct }) => distinct ?? []);
+  const top = [...least].map(([value, atLeast]) => ({ value, atLeast }));
+  return {
+    name,
+    seen: shards.reduce((sum, { seen }) => sum + seen, 0),
+    distinct: {
+      count:
+        sketches.length === 0
+          ? least.size
+          : aboutHowMany([sketchOf(least.keys()), ...sketches].reduce(sketchesTogether)),
+      isEstimate: sketches.length > 0,
+    },
+    top: top.sort((one, two) => two.atLeast - one.atLeast).slice(0, mostValues),
+    numbers: shards.reduce((sum, { numbers }) => sum + numbers, 0),
+    min: extreme(
+      Math.min,
+      shards.map(({ min }) => min),
+    ),
+    max: extreme(
+      Math.max,
+      shards.map(({ max }) => max),
+    ),
+  };
+};
+
+/** Variables of the text in their order, then keys. */
+const merged = (shards: readonly ParameterValues[][]): PatternParameter[] =>
+  [...Map.groupBy(shards.flat(), ({ name }) => name)]
+    .map(([name, seen]) => parameterOf(name, seen))
+    .sort((one, two) => placeOf(one) - placeOf(two) || (one.name < two.name ? -1 : 1));
+
+/** What each shard said last: a wider form of a pattern took up what was counted of the narrower ones. */
 const parametersOf = async (
   columns: TenantColumns,
   id: string,
   service: string | undefined,
-): Promise<ParameterValues[]> => {
-  const rows = await columns.query<{ parameters: string }>(
-    `SELECT parameters FROM log_patterns FINAL WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
-    ${service === undefined ? '' : 'AND service = {service:String}'} LIMIT 10000`,
+): Promise<PatternParameter[]> => {
+  const rows = await columns.query<{ said: string }>(
+    `SELECT argMax(parameters, last_seen) AS said FROM log_patterns FINAL WHERE tenant_id = {tenant:String} AND pattern_id = {id:String}
+    ${service === undefined ? '' : 'AND service = {service:String}'} GROUP BY service, structure, shard LIMIT 10000`,
     { id, ...(service !== undefined && { service }) },
   );
-  return merged(rows.map(({ parameters }) => JSON.parse(parameters) as ParameterValues[]));
+  return merged(rows.map(({ said }) => JSON.parse(said) as ParameterValues[]));
 };
 
 /** What is known of a pattern by one of its ids; `undefined` where there is none. */

@@ -125,13 +125,42 @@ test('one pattern tells the values and ranges of its variables, of all shards', 
     name: '1',
     seen: 128,
     top: [
-      ['/b', 96],
-      ['/a', 32],
+      { value: '/b', atLeast: 96 },
+      { value: '/a', atLeast: 32 },
     ],
+    distinct: { count: 2, isEstimate: false },
     numbers: 0,
     min: null,
   });
   t.like(time, { name: '2', seen: 128, numbers: 128, min: 100, max: 1_063 });
+});
+
+test('of an identifier one pattern tells about how many values there were, and no count that it never had', async (t) => {
+  const logs = new MinedLogs(tables, 2);
+  const bodies = (shard: number): Line[] =>
+    Array.from({ length: 8_000 }, (_, at) => ({
+      ...{ service: 'pay', timeMs: endMs - 10 * minute + at },
+      // Both shards see each order.
+      body: `payment of "order-${(at + shard * 3) % 8_000}" failed with code ${at % 3}`,
+    }));
+  await logs.send(bodies(0), 0);
+  await logs.send(bodies(1), 1);
+  await logs.idle(nowMs);
+  const [pattern] = Object.values(await listed(logs));
+  const one = await readPattern(logs.reader, pattern?.id ?? '', lastHour);
+  const [order, code] = one?.parameters ?? [];
+  t.deepEqual(order?.top, []);
+  t.true(order?.distinct.isEstimate);
+  // Of each 64 and then each sixteenth; the other shard's are others.
+  t.is(order?.seen, 2 * (64 + (4_096 - 64) / 16), 'the last that was told of it is of 4,096 bodies');
+  const share = (order?.distinct.count ?? 0) / (order?.seen ?? 1);
+  t.true(share > 0.75 && share < 1.25, String(order?.distinct.count));
+  t.deepEqual(code?.distinct, { count: 3, isEstimate: false });
+  t.deepEqual(code?.top.map(({ value }) => value).sort(), ['0', '1', '2']);
+  t.is(
+    code?.top.reduce((sum, { atLeast }) => sum + atLeast, 0),
+    code?.seen,
+  );
 });
 
 test('new, gone and spiking patterns stand out against the same hour of earlier days', async (t) => {

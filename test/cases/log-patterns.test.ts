@@ -3,7 +3,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
+import { Values } from '../../processors/log-patterns/values.ts';
+import { aboutHowMany, sketchesTogether, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
+import { randomOf } from './random.ts';
 
 const key = 'tenant/service';
 const templateOf = (body: string): string => new Miner().add(key, body).template;
@@ -122,6 +125,51 @@ test('frequent values and the range of numbers are kept of each variable', (t) =
     ],
   });
   t.like(pattern?.values.get('3')?.summary(), { numbers: 40, min: 0, max: 39 });
+});
+
+test('no value is told to have come more often than it did, and a frequent one is told', (t) => {
+  const values = new Values('1', 4);
+  const truth = new Map<string, number>();
+  const random = randomOf(7);
+  for (let index = 0; index < 5_000; index++) {
+    const value = random() < 0.4 ? 'often' : `user-${Math.floor(random() * 600)}`;
+    truth.set(value, (truth.get(value) ?? 0) + 1);
+    values.add(value);
+  }
+  const { top } = values.summary();
+  for (const [value, atLeast] of top) t.true(atLeast <= (truth.get(value) ?? 0), `${value} ${atLeast}`);
+  t.is(top[0]?.[0], 'often');
+  t.true((top[0]?.[1] ?? 0) > (truth.get('often') ?? 0) / 2);
+});
+
+test('words that became a variable keep how often each came', (t) => {
+  const values = new Values('1', 4);
+  const names = ['anna', 'bert', 'carla', 'dora', 'emil'];
+  for (const name of names) values.add(name, 1_000);
+  t.is(values.summary().top.length, 3, 'they are no identifier, of which two would be kept');
+});
+
+test('about how many different values is right within a fifth, also of sketches together', (t) => {
+  for (const count of [20, 200, 2_000, 200_000]) {
+    const [one, other] = [0, count / 2].map((first) =>
+      sketchOf(Array.from({ length: count }, (_, at) => `order-${first + at}`)),
+    ) as [string, string];
+    const [alone, both] = [aboutHowMany(one), aboutHowMany(sketchesTogether(one, other))];
+    t.true(Math.abs(alone / count - 1) < 0.2, `${alone} of ${count}`);
+    t.true(Math.abs(both / (1.5 * count) - 1) < 0.2, `${both} of ${1.5 * count}`);
+  }
+});
+
+test('merging values of two patterns keeps every count a lower bound', (t) => {
+  const [one, other] = [new Values('1', 4), new Values('1', 4)];
+  for (let index = 0; index < 300; index++) one.add(index % 3 === 0 ? 'left' : `a${index}`);
+  for (let index = 0; index < 300; index++) other.add(index % 3 === 0 ? 'right' : `b${index}`);
+  one.merge(other);
+  const { top, seen, distinct } = one.summary();
+  t.is(seen, 600);
+  for (const [value, atLeast] of top) t.true(atLeast <= (['left', 'right'].includes(value) ? 100 : 1), value);
+  const about = aboutHowMany(distinct ?? '');
+  t.true(about > 402 * 0.8 && about < 402 * 1.2, String(about));
 });
 
 const words = [

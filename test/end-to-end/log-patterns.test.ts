@@ -69,11 +69,11 @@ test('logs that were sent are shown by pattern, and found by it', async (t) => {
     t.is(items.length, count);
     t.true(items.every(({ patternId }) => patternId === id));
   }
-  const one = await get<Pattern & { isAlias: boolean; parameters: { top: [string, number][] }[] }>(
+  const one = await get<Pattern & { isAlias: boolean; parameters: { top: { value: string }[] }[] }>(
     `/api/logs/patterns/${logins.aliases[0]}`,
   );
   t.like(one, { id: logins.id, isAlias: true });
-  const taken = one.parameters[0]?.top.map(([name]) => name) ?? [];
+  const taken = one.parameters[0]?.top.map(({ value }) => value) ?? [];
   t.true(taken.length > 2 && taken.every((name) => names.includes(name)), taken.join());
   t.is(await running.stop(), 0);
 });

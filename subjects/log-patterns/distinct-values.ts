@@ -1,0 +1,55 @@
+/**
+ * About how many different values there were: HyperLogLog. A sketch is text, one character a register, so that it is held, saved and sent as it is.
+ * Shards' sketches go together without counting a value twice.
+ */
+
+/** The standard error is 1.04 / √128: 9 %. */
+const REGISTERS = 128;
+const INDEX_BITS = 7;
+const ZERO = 48;
+const nothing = '0'.repeat(REGISTERS);
+
+const hashOf = (value: string): number => {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < value.length; at++) hash = Math.imul(hash ^ value.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+};
+
+/** The sketch with one more value. */
+export const sketchWith = (sketch: string, value: string): string => {
+  const hash = hashOf(value);
+  const register = hash >>> (32 - INDEX_BITS);
+  const rank = Math.min(Math.clz32(hash << INDEX_BITS), 32 - INDEX_BITS) + 1;
+  if (sketch.charCodeAt(register) - ZERO >= rank) return sketch;
+  const text = sketch.slice(0, register) + String.fromCharCode(ZERO + rank) + sketch.slice(register + 1);
+  // In one piece: a string that was put together holds on to its parts.
+  return Buffer.from(text, 'latin1').toString('latin1');
+};
+
+/** A sketch of some values. */
+export const sketchOf = (values: Iterable<string>): string => {
+  let sketch = nothing;
+  for (const value of values) sketch = sketchWith(sketch, value);
+  return sketch;
+};
+
+/** A sketch of the values of both. */
+export const sketchesTogether = (one: string, other: string): string =>
+  String.fromCharCode(...Array.from(one, (_, at) => Math.max(one.charCodeAt(at), other.charCodeAt(at))));
+
+/** About how many different values a sketch has seen. */
+export const aboutHowMany = (sketch: string): number => {
+  let sum = 0;
+  let empty = 0;
+  for (let at = 0; at < REGISTERS; at++) {
+    const rank = sketch.charCodeAt(at) - ZERO;
+    sum += 2 ** -rank;
+    if (rank === 0) empty++;
+  }
+  const estimate = ((0.7213 / (1 + 1.079 / REGISTERS)) * REGISTERS ** 2) / sum;
+  // Few values leave registers empty, and their number says more.
+  const isFew = estimate <= 2.5 * REGISTERS && empty > 0;
+  return Math.round(isFew ? REGISTERS * Math.log(REGISTERS / empty) : estimate);
+};
