@@ -7,18 +7,27 @@ import type { Decisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
 import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
+import { readSlowerServices, readWorseDeployments } from '../services/became-worse.ts';
 import { chosenActivity } from '../services/chosen.ts';
 import type { OverviewQuestion } from './counters.ts';
 import { grew } from './growth.ts';
 
-const kinds = ['service-errors', 'new-error', 'silent-host', 'full-disk', 'log-pattern'] as const;
+const kinds = [
+  'service-errors',
+  'slow-service',
+  'deployment',
+  'new-error',
+  'silent-host',
+  'full-disk',
+  'log-pattern',
+] as const;
 type Kind = (typeof kinds)[number];
 
 const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'service-errors: a larger share of requests fails than in the range before, which chance does not explain; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
+      'service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
     ),
   name: z.string(),
   why: z.string(),
@@ -43,6 +52,7 @@ export interface AttentionQuestion extends OverviewQuestion {
 
 const mostOfKind = 5;
 const mostGroups = 200;
+const mostDeployments = 10;
 const nearlyFull = 0.9;
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
@@ -76,6 +86,30 @@ const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion):
       },
     ];
   });
+};
+
+const milliseconds = (nanoseconds: number): string => `${Number((nanoseconds / 1e6).toPrecision(3))} ms`;
+
+const slowServices = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> =>
+  (await readSlowerServices(reading, question)).map(
+    ({ service, requests, slowShare, p95, p95Before }): Item => ({
+      ...{ kind: 'slow-service', name: service, value: slowShare, unit: '1' },
+      why: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the range before; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
+      detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
+    }),
+  );
+
+const worseDeployments = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const range = { from: question.minutes.from, to: question.minutes.to - 1n };
+  const { projectId, scope } = question;
+  return (await readWorseDeployments(reading, { range, projectId, scope }, mostDeployments)).map(
+    ({ deployment: { service, version, time }, judged }): Item => ({
+      ...{ kind: 'deployment', name: `${service} ${version}`, unit: '1' },
+      value: typeof judged.confidence === 'number' ? judged.confidence : null,
+      why: `${judged.reason} (deployed ${time})`,
+      detail: pathOf(`/api/services/${encodeURIComponent(service)}/deployments`, question),
+    }),
+  );
 };
 
 const newErrors = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
@@ -161,6 +195,8 @@ const looks: Readonly<
   >
 > = {
   'service-errors': ['traces', serviceErrors],
+  'slow-service': ['traces', slowServices],
+  deployment: ['traces', worseDeployments],
   'new-error': ['traces', newErrors],
   'silent-host': ['metrics', silentHosts],
   'full-disk': ['metrics', fullDisks],

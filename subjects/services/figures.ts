@@ -85,6 +85,26 @@ export const nothingCounted: Counted = {
   ...{ buckets: new Map(), errorBuckets: new Map() },
 };
 
+const merged = (one: DurationBuckets, other: DurationBuckets): DurationBuckets => {
+  const sum = new Map(one);
+  for (const [bucket, spans] of other) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
+  return sum;
+};
+
+/** What was counted in several times together. */
+export const sumOfCounted = (times: readonly Counted[]): Counted =>
+  times.reduce(
+    (sum, counted): Counted => ({
+      requests: sum.requests + counted.requests,
+      errors: sum.errors + counted.errors,
+      durationSum: sum.durationSum + counted.durationSum,
+      durationMax: Math.max(sum.durationMax, counted.durationMax),
+      buckets: merged(sum.buckets, counted.buckets),
+      errorBuckets: merged(sum.errorBuckets, counted.errorBuckets),
+    }),
+    nothingCounted,
+  );
+
 /** The threshold of a service: what is asked for, else its own, else that of the organization. */
 export const thresholdsOf = (settings: ServiceSettings, asked?: number): ((service: string) => number) => {
   const own = new Map(settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]));

@@ -22,11 +22,13 @@ import {
   countedOf,
   Figures,
   figuresOf,
-  nothingCounted,
+  sumOfCounted,
 } from './figures.ts';
 import { minuteMs } from './minutes.ts';
 
 const windowMs = 60 * minuteMs;
+/** Deployments so far outside of a range may end the windows of those in it. */
+const besideNs = 2n * BigInt(windowMs) * 1_000_000n;
 const dayMs = 24 * 3_600_000;
 
 const verdicts = ['better', 'worse', 'no difference', 'unknown'] as const;
@@ -61,6 +63,9 @@ export const JudgedDeployment = Deployment.extend({
 });
 export type JudgedDeployment = z.output<typeof JudgedDeployment>;
 
+/** A range with the time of which the deployments have to be known to judge those of the range. */
+export const withBeside = ({ from, to }: Range): Range => ({ from: from - besideNs, to: to + besideNs });
+
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -71,7 +76,7 @@ const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000
 const floor = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
 /** The windows of a deployment between its neighbours: `to` does not belong to them. */
-export const windowsOf = (
+const windowsOf = (
   atMs: number,
   { others, nowMs }: { readonly others: readonly number[]; readonly nowMs: number },
 ): { readonly before: Span; readonly after: Span } => {
@@ -84,35 +89,63 @@ export const windowsOf = (
   };
 };
 
-/** Deployments with what became of their service. `all` are the other ones of the service, whose time is left out. */
+interface Judgement {
+  readonly sides: readonly [
+    before: { readonly span: Span; minutes: Minutes },
+    after: { readonly span: Span; minutes: Minutes },
+  ];
+  readonly judged: Judged;
+}
+
+/** What became of the service of a deployment. `all` are its deployments, also those around the range: the time of others is left out. */
+export const judgementOf = async (
+  reading: Reading,
+  choice: Omit<Choice, 'minutes'> & { readonly service: string },
+  deployment: Deployment,
+  all: readonly Deployment[],
+): Promise<Judgement> => {
+  const others = all
+    .filter(({ id, environment }) => id !== deployment.id && isBeside(environment, deployment.environment))
+    .map(({ time }) => msOf(time));
+  const { before, after } = windowsOf(msOf(deployment.time), { others, nowMs: reading.nowMs });
+  const environment = deployment.environment === '' ? choice.environment : deployment.environment;
+  const read = (span: Span): Promise<Minutes> => minutesIn(reading, { ...choice, environment }, span);
+  const sides = await Promise.all([read(before), read(after)]);
+  return {
+    sides: [
+      { span: before, minutes: sides[0] },
+      { span: after, minutes: sides[1] },
+    ],
+    judged: await judgedOf(sides, () => Promise.all([read(dayBefore(before)), read(dayBefore(after))])),
+  };
+};
+
+const dayBefore = ({ fromMs, toMs }: Span): Span => ({ fromMs: fromMs - dayMs, toMs: toMs - dayMs });
+
+/** What is usual at these hours is read only where something changed. */
+const judgedOf = async (sides: Sides, readDayBefore: () => Promise<Sides>): Promise<Judged> => {
+  const judged = verdictOf(sides, [[], []]);
+  return judged.verdict === 'better' || judged.verdict === 'worse' ? verdictOf(sides, await readDayBefore()) : judged;
+};
+
+/** A deployment with what became of its service, and the figures before and after. */
 export const judge = async (
   reading: Reading,
   choice: Omit<Choice, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   { all, apdexThresholdMs }: { readonly all: readonly Deployment[]; readonly apdexThresholdMs: number },
 ): Promise<JudgedDeployment> => {
-  const others = all
-    .filter(({ id, environment }) => id !== deployment.id && isBeside(environment, deployment.environment))
-    .map(({ time }) => msOf(time));
-  const { before, after } = windowsOf(msOf(deployment.time), { others, nowMs: reading.nowMs });
-  const environment = deployment.environment === '' ? choice.environment : deployment.environment;
-  const yesterday = (span: Span): Span => ({ fromMs: span.fromMs - dayMs, toMs: span.toMs - dayMs });
-  const spans = [before, after, yesterday(before), yesterday(after)];
-  const [one = [], two = [], earlier = [], later = []] = await Promise.all(
-    spans.map((span) => minutesIn(reading, { ...choice, environment }, span)),
-  );
-  const windowOf = (span: Span, minutes: Minutes): JudgedDeployment['before'] => {
+  const { sides, judged } = await judgementOf(reading, choice, deployment, all);
+  const [before, after] = sides.map(({ span, minutes }): JudgedDeployment['before'] => {
     if (span.toMs <= span.fromMs)
       return { value: null, reason: 'there is no whole minute to another deployment, or until now' };
     const seconds = (span.toMs - span.fromMs) / 1000;
-    return { ...rangeText(span), figures: figuresOf(sumOf(minutes), seconds, apdexThresholdMs) };
-  };
-  return {
-    ...deployment,
-    before: windowOf(before, one),
-    after: windowOf(after, two),
-    ...verdictOf([one, two], [earlier, later]),
-  };
+    return {
+      ...rangeText(span),
+      figures: figuresOf(sumOfCounted(minutes.map(({ counted }) => counted)), seconds, apdexThresholdMs),
+    };
+  }) as [JudgedDeployment['before'], JudgedDeployment['after']];
+  return { ...deployment, before, after, ...judged };
 };
 
 /** Deployments of one environment do not disturb those of another. */
@@ -135,26 +168,7 @@ const minutesIn = async ({ columns }: Reading, choice: Omit<Choice, 'minutes'>, 
   return rows.map((row) => ({ atMs: row.at * 1000, counted: countedOf(row) }));
 };
 
-const merged = (one: Counted['buckets'], other: Counted['buckets']): Counted['buckets'] => {
-  const sum = new Map(one);
-  for (const [bucket, spans] of other) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
-  return sum;
-};
-
-const sumOf = (minutes: Minutes): Counted =>
-  minutes.reduce(
-    (sum, { counted }): Counted => ({
-      requests: sum.requests + counted.requests,
-      errors: sum.errors + counted.errors,
-      durationSum: sum.durationSum + counted.durationSum,
-      durationMax: Math.max(sum.durationMax, counted.durationMax),
-      buckets: merged(sum.buckets, counted.buckets),
-      errorBuckets: merged(sum.errorBuckets, counted.errorBuckets),
-    }),
-    nothingCounted,
-  );
-
-type Judged = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
+export type Judged = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' | 'aspects'>;
 type Sides = readonly [before: Minutes, after: Minutes];
 
 const requestsOf = (minutes: Minutes): number => minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
@@ -168,7 +182,7 @@ const compareSides = ([before, after]: Sides): readonly Compared[] =>
 const words: Readonly<Record<Aspect, string>> = { errors: 'errors', latency: 'latency', tail: 'slow requests' };
 
 /** The verdict on two sides; the same hours of the day before say what is usual. */
-export const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
+const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
   const [before, after] = sides;
   const nothing = { aspects: [], confidence: { value: null, reason: 'there is no verdict' } };
   if (!sides.every(isEnough))

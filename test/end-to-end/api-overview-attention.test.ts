@@ -24,6 +24,19 @@ const requests = (service: string, atMs: number, all: number, failed: number): S
     };
   });
 
+/** Twenty requests in each minute of some minutes, of which some are slow. */
+const traffic = (
+  service: string,
+  [fromMs, minutes]: readonly [fromMs: number, minutes: number],
+  { slow = 0, version }: { readonly slow?: number; readonly version?: string } = {},
+): SentSpan[] =>
+  Array.from({ length: minutes }, (_, minute) =>
+    requests(service, fromMs + minute * minuteMs, 20, 0).map((span, at) => ({
+      ...{ ...span, duration: at < slow ? 20_000_000 : 1_000_000 + at * 10_000 },
+      ...(version !== undefined && { resource: { 'service.version': version } }),
+    })),
+  ).flat();
+
 const disk = (mountpoint: string, share: number, times: readonly number[]): Metric['points'] =>
   (
     [
@@ -45,6 +58,13 @@ test.before(async () => {
     ...[...requests('worse', before, 200, 2), ...requests('worse', now, 200, 40)],
     ...[...requests('as-before', before, 200, 20), ...requests('as-before', now, 200, 24)],
     ...[...requests('seldom', before, 20, 0), ...requests('seldom', now, 3, 3)],
+    ...[...traffic('slower', [before, 15]), ...traffic('slower', [now - 15 * minuteMs, 15], { slow: 8 })],
+    ...[...traffic('as-fast', [before, 15]), ...traffic('as-fast', [now - 15 * minuteMs, 15])],
+    ...[...traffic('faster', [before, 15], { slow: 8 }), ...traffic('faster', [now - 15 * minuteMs, 15])],
+    ...traffic('deployed', [now - 40 * minuteMs, 15], { version: '1.0.0' }),
+    ...traffic('deployed', [now - 25 * minuteMs, 15], { version: '1.1.0', slow: 8 }),
+    ...traffic('deployed-well', [now - 40 * minuteMs, 15], { version: '1.0.0' }),
+    ...traffic('deployed-well', [now - 25 * minuteMs, 15], { version: '1.1.0' }),
   ]);
   const thrown = (type: string, atMs: number) => ({
     ...{ timeUnixNano: `${atMs}000000`, severityNumber: 17, body: { stringValue: 'failed' } },
@@ -108,6 +128,8 @@ test('one item for each thing that is wrong, and none for what is as it was', as
     attention.items.map(({ kind, name }: Item) => [kind, name]),
     [
       ['service-errors', 'worse'],
+      ['slow-service', 'slower'],
+      ['deployment', 'deployed 1.1.0'],
       ['new-error', 'Fresh: no Fresh'],
       ['silent-host', 'quiet'],
       ['full-disk', 'id-full /srv'],
@@ -115,6 +137,22 @@ test('one item for each thing that is wrong, and none for what is as it was', as
     ],
   );
   t.deepEqual(attention.unknown, []);
+});
+
+test('what became slower is told with how slow, and a deployment with its verdict', async (t) => {
+  const { attention } = await ask(path);
+  const of = (kind: string) => attention.items.find((item: Item) => item.kind === kind);
+  t.regex(
+    of('slow-service').why,
+    /^40 % of 300 requests took longer than 95 % of those in the range before; p95 2[01](\.\d)? ms, 1(\.\d+)? ms before$/,
+  );
+  t.is(of('slow-service').unit, '1');
+  t.regex(of('deployment').why, /slow requests worse.* \(deployed 20/);
+  const { items } = await ask(of('deployment').detail);
+  t.deepEqual(
+    items.map(({ version, verdict }: { version: string; verdict: string }) => [version, verdict]),
+    [['1.1.0', 'worse']],
+  );
 });
 
 test('each item names a query that answers', async (t) => {
@@ -130,7 +168,7 @@ test('what the plan does not include could not be looked for, and nothing of ano
   const { attention } = await ask(path, `token ${await harness.signIn('viewer@b.example')}`);
   t.deepEqual(
     attention.unknown.map(({ kind }: Item) => kind),
-    ['service-errors', 'new-error'],
+    ['service-errors', 'slow-service', 'deployment', 'new-error'],
   );
   t.deepEqual(
     attention.items.map(({ name }: Item) => name),

@@ -9,14 +9,13 @@ import { readDeployments } from '../../../subjects/services/deployments.ts';
 import { thresholdsOf } from '../../../subjects/services/figures.ts';
 import { minutesOf } from '../../../subjects/services/minutes.ts';
 import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
-import { JudgedDeployment, judge } from '../../../subjects/services/verdicts.ts';
+import { JudgedDeployment, judge, withBeside } from '../../../subjects/services/verdicts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { cursorOf, requireService, serviceParams } from './asked.ts';
 
 const kind = 'service-deployments';
-const twoHoursNs = 7_200_000_000_000n;
 
 export const listServiceDeployments = defineOperation({
   method: 'GET',
@@ -50,11 +49,9 @@ export const listServiceDeployments = defineOperation({
     await requireService(reading, { ...choice, minutes: minutesOf(range, nowMs) });
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
-    // Deployments just outside the range end the windows of those in it.
-    const wider = { from: range.from - twoHoursNs, to: range.to + twoHoursNs };
     const [{ deployments, partial }, { deployments: all }] = await Promise.all([
       readDeployments(reading, { ...choice, range }),
-      readDeployments(reading, { ...choice, environment: undefined, range: wider }),
+      readDeployments(reading, { ...choice, environment: undefined, range: withBeside(range) }),
     ]);
     const { shown, last } = sortedPage(
       deployments,
