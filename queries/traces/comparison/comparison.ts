@@ -20,7 +20,7 @@ const set = z.strictObject({
 const value = z.string().nullable().describe('Null: that there is any value; for a rank test, the numbers');
 
 const TraceDifference = z.strictObject({
-  field: z.string().describe('As a search names it'),
+  field: z.string().describe('As a search names it; `statement` is a database statement without its literals'),
   value,
   test: z.enum(['g', 'fisher', 'rank']),
   selected: share.describe('How many have it'),

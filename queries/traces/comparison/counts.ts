@@ -3,7 +3,7 @@ import { quote } from '../../../schemas/tables/literal.ts';
 import type { Reading } from '../../reading.ts';
 import { spanKinds } from '../../signals/span-record.ts';
 import type { Candidate } from './ranking.ts';
-import type { Sample } from './sample.ts';
+import { type Sample, statementKeys } from './sample.ts';
 
 /** Values of one field that are tested: the most frequent. */
 const mostValues = 100;
@@ -31,12 +31,16 @@ interface FieldRow {
   readonly top: readonly (readonly [string, string, string])[];
 }
 
-/** A sample's rows with every field, attribute and resource attribute of each as `pair`: kind, key, text, letter of its type. */
+/**
+ * A sample's rows with every field, attribute and resource attribute of each as `pair`: kind, key, text, letter of its type. A database statement
+ * counts without its literals, which make each another one.
+ */
 const pairsOf = (sample: Sample): string => {
   const listed = (kind: Kind, attributes: string, types: string): string =>
     `arrayMap((k, v, at) -> ('${kind}', toString(k), v, substring(${types}, at, 1)), mapKeys(${attributes}), mapValues(${attributes}), arrayEnumerate(mapKeys(${attributes})))`;
   const fields = ['service', 'name', 'kind'].map((field) => `('field', '${field}', toString(${field}), 's')`);
-  return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], ${listed('attribute', 'attributes', 'attribute_types')},
+  const others = `arrayFilter(pair -> pair.2 NOT IN (${statementKeys.map(quote).join(', ')}), ${listed('attribute', 'attributes', 'attribute_types')})`;
+  return `(SELECT trace_id, selected, arrayJoin(arrayConcat([${fields.join(', ')}], if(statement = '', [], [('field', 'statement', statement, 's')]), ${others},
       ${listed('resource', 'of_resource', 'resource_types')})) AS pair
     FROM ${withResources(sample)})`;
 };
@@ -196,7 +200,8 @@ export const unitsOf = async (
 const conditionOf = ({ kind, key, value, middle }: Candidate): string => {
   if (kind === 'field') {
     const number = key === 'kind' ? spanKinds.findIndex((each) => each === value) : -1;
-    return number >= 0 ? `kind = ${number}` : `${key === 'name' ? 'name' : 'service'} = ${quote(value ?? '')}`;
+    if (number >= 0) return `kind = ${number}`;
+    return value === undefined ? `${key} != ''` : `${key} = ${quote(value)}`;
   }
   const attributes = kind === 'attribute' ? 'attributes' : 'of_resource';
   const exists = `mapContains(${attributes}, ${quote(key)})`;

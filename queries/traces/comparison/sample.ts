@@ -31,6 +31,10 @@ export interface SetSizes {
   readonly baseline: number;
 }
 
+/** Attributes that hold a database statement with its literals, present names first. */
+export const statementKeys = ['db.query.text', 'db.statement'] as const;
+const statementOf = `normalizeQuery(${statementKeys.reduceRight((rest, key) => `if(attributes['${key}'] != '', attributes['${key}'], ${rest})`, "''")})`;
+
 /** Every how many-th unit of each set is looked at. */
 interface Thinning {
   readonly selected: number;
@@ -99,7 +103,7 @@ export class Sample {
     const thin = this.isThinned
       ? ` AND cityHash64(trace_id) % if(${this.#selected}, ${selected}, ${baseline}) = 0`
       : '';
-    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${this.#selected} AS selected
+    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${statementOf} AS statement, ${this.#selected} AS selected
       FROM spans WHERE ${this.#base}${this.#population}${thin})`;
   }
 
