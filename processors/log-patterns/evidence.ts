@@ -5,20 +5,40 @@ import type { Pattern } from './pattern.ts';
 
 /**
  * Distinct words that make a place a variable. States of a machine (`NEW`, `RUNNING`) and verbs (`Started`, `Stopping`) say what happened and
- * count half; a value by its form beside a word (`user 17`, `user root`) shows a variable at once. Two places at a time, and places beside a
- * single other word, need more.
+ * count half; a value by its form beside a word (`user 17`, `user root`) shows a variable at once. Of names two are enough: words with a dot
+ * within (`example.net`, `libc.so`), and what follows a word that announces a name (`for user root`). Two places at a time, and places beside
+ * a single other word, need more.
  */
 const DISTINCT = 5;
 const STATEMENT = 0.5;
 const BY_FORM = 4;
+const NAME = 2.5;
 const PAIR = 1.5;
 const ALONE = 2;
+
+/** What has a name, and the words before it that say that the name follows: `on node a`, but not `node down`. */
+const named = new Set(
+  'user account group role host node server device interface volume database table topic queue'.split(' '),
+);
+const before = new Set('for of by as from to on in at via with into invalid unknown'.split(' '));
+
+const isCapital = (word: string): boolean => word === word.toUpperCase() && word !== word.toLowerCase();
+
+/** Whether the word before this place announces a name. */
+const isAnnounced = (pattern: Pattern, place: number): boolean =>
+  place > 1 &&
+  pattern.isWord(place - 1) &&
+  pattern.isWord(place - 2) &&
+  named.has(pattern.word(place - 1).toLowerCase()) &&
+  before.has(pattern.word(place - 2).toLowerCase());
 
 const weightOf = (pattern: Pattern, place: number): number => {
   if (!pattern.isWord(place)) return BY_FORM;
   const word = pattern.word(place);
-  if (word.length > 1 && word === word.toUpperCase() && word !== word.toLowerCase()) return STATEMENT;
-  return word.endsWith('ed') || word.endsWith('ing') ? STATEMENT : 1;
+  if ((word.length > 1 && isCapital(word)) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
+  const dot = word.lastIndexOf('.');
+  if (dot > 0 && !isCapital(word.slice(dot)) && !word.endsWith('Exception') && !word.endsWith('Error')) return NAME;
+  return isAnnounced(pattern, place) ? NAME : 1;
 };
 
 /** Up to two places where the patterns differ; `undefined` where there are more. */

@@ -42,7 +42,7 @@ const frameOf = ({ form, fields, message }: Tokens): readonly [before: string, a
 };
 
 export class Pattern {
-  /** Fixed at birth: a function of the words and punctuation alone, whatever its variables look like. */
+  /** Fixed at birth: a function of the words alone, whatever its variables and punctuation look like. */
   readonly id: string;
   readonly template: string;
   /** Of each place: the hash of its word, `VARIABLE` or `ANY`. */
@@ -78,12 +78,11 @@ export class Pattern {
     this.last = saved.last;
     this.told = saved.told;
     const parts = saved.parts.split(SEPARATOR);
-    let plain = parts[0] as string;
+    let plain = String(this.structure);
     let variables = 0;
     for (let place = 0; place < this.hashes.length; place++) {
       if (!this.isWord(place)) variables++;
-      plain += (this.isWord(place) ? parts[place * 2 + 1] : '<*>') as string;
-      plain += parts[place * 2 + 2] as string;
+      plain += ` ${this.isWord(place) ? parts[place * 2 + 1] : '<*>'}`;
     }
     this.id = patternIdOf(plain);
     this.template = flat(parts.join(''));

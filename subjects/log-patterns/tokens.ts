@@ -2,8 +2,9 @@
  * Cuts a log body into words and variables, in one pass and without backtracking.
  *
  * A variable is what its form alone shows to be a value: anything with a digit (numbers, hexadecimal, UUIDs, addresses, times), URLs, paths,
- * names with dots or an at sign, quoted text. Variables that follow each other, with only light punctuation between them, are one variable, so
- * that lists of any length, dates with times and hosts with ports have one form.
+ * names with dots or an at sign, quoted text. What tells statements apart are their words in their order: values come and go between them (an
+ * address with or without its name, `2451 bytes (2.39 KB)`, a list of any length). So all variables between two words are one variable, with
+ * the punctuation around them, and punctuation alone tells nothing.
  */
 
 import { type Keyed, keyHash, readJson, readLogfmt } from './keyed.ts';
@@ -84,10 +85,20 @@ const classAt = (text: string, index: number): number => {
 /** Months, days and halves of a day, where a time stands beside them. */
 const calendar = new Set('jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun'.split(' '));
 const units = new Set(
-  'ns us µs ms s sec secs min mins h hr hrs b kb mb gb tb pb kib mib gib tib hz khz mhz ghz am pm utc gmt'.split(' '),
+  (
+    'ns us µs ms msec msecs s sec secs min mins h hr hrs b kb mb gb tb pb kib mib gib tib hz khz mhz ghz am pm utc gmt ' +
+    'byte bytes kbytes mbytes nanoseconds microseconds millisecond milliseconds second seconds minute minutes hour hours day days'
+  ).split(' '),
 );
+/** Letters of the longest unit. */
+const MAX_UNIT = 12;
 const methods = new Set('GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE'.split(' '));
 
+/** `( [ { <` and quotes. */
+const opens = (code: number): boolean =>
+  code === 40 || code === 91 || code === 123 || code === 60 || code === 34 || code === 39;
+/** `) ] } >` */
+const closes = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;
 /** Blanks, quotes and closing brackets. */
 const endsUrl = (code: number): boolean =>
   code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
@@ -120,15 +131,16 @@ export class Tokens implements Keyed {
   message = '';
   /** The same for bodies with the same words at the same places. */
   shape = 0;
-  /** The same for bodies with the same count of tokens and the same punctuation. */
+  /** The same for bodies with the same count of tokens. */
   structure = 0;
 
-  /** Hashes of the punctuation before each token. */
-  readonly #between = new Int32Array(MAX_TOKENS + 1);
   #end = 0;
-  /** Hash of the punctuation since the last token, and whether it may stand within a list. */
-  #gap = 0;
-  #light = true;
+  /** Hash of the punctuation before the first token: what tells bodies without a word apart. */
+  #marks = 0;
+  /** Brackets and quotes since the last token, those that are open within it, and those that were closed behind it but stand open before it. */
+  #opened = 0;
+  #within = 0;
+  #closed = 0;
   #noDouble = false;
   #noSingle = false;
   /** Whether the next quote closes a request that is read. */
@@ -163,8 +175,10 @@ export class Tokens implements Keyed {
     // Cut first, so that nothing below looks further.
     this.text = text.length > MAX_LENGTH ? text.slice(0, endOfWhole(text)) : text;
     this.count = 0;
-    this.#gap = 0;
-    this.#light = true;
+    this.#marks = 0;
+    this.#opened = 0;
+    this.#within = 0;
+    this.#closed = 0;
     this.#noDouble = false;
     this.#noSingle = false;
     this.#inRequest = false;
@@ -188,21 +202,20 @@ export class Tokens implements Keyed {
   #seal(): void {
     let shape = 7;
     let other = 0x811c9dc5;
-    let structure = this.count;
+    let words = 0;
     for (let index = 0; index < this.count; index++) {
       const hash = this.hashes[index] as number;
-      const between = this.#between[index] as number;
-      shape = scramble(mix(mix(shape, between), hash));
-      other = Math.imul(other ^ hash, 0x85ebca6b) ^ (other >>> 13) ^ between;
-      structure = scramble(mix(structure, between));
+      if (hash !== VARIABLE) words++;
+      shape = scramble(mix(shape, hash));
+      other = Math.imul(other ^ hash, 0x85ebca6b) ^ (other >>> 13);
     }
     // A sum, so that the order of keys makes no difference.
     let keys = this.form.length;
     if (this.form !== 'text') for (const [name] of this.fields) keys = (keys + keyHash(name)) | 0;
     if (this.message !== '') keys ^= keyHash(this.message);
-    structure = scramble(mix(mix(structure, this.#gap), keys));
-    shape = mix(shape, keys);
-    shape = scramble(mix(shape, this.#gap));
+    if (words === 0) keys = mix(keys, this.#marks);
+    const structure = scramble(mix(scramble(this.count), keys));
+    shape = scramble(mix(shape, structure));
     this.structure = structure;
     this.shape = (shape >>> 0) * 0x20_0000 + (scramble(other) >>> 11);
   }
@@ -215,7 +228,6 @@ export class Tokens implements Keyed {
       if (kind === SPACE) {
         do index++;
         while (index < to && classAt(text, index) === SPACE);
-        if (index < to) this.#gap = mix(this.#gap, 32);
       } else if (kind !== 0) index = this.#word(index, to);
       else index = this.#punctuation(index, to);
     }
@@ -234,10 +246,28 @@ export class Tokens implements Keyed {
     }
     // "<1 sec" is a number.
     if (code === 60 && index + 1 < to && classAt(text, index + 1) & DIGIT) return this.#word(index + 1, to);
-    this.#gap = mix(this.#gap, code);
-    // Comma and colon stand within lists, times and addresses; brackets and equals signs do not.
-    if (code !== 44 && code !== 58) this.#light = false;
+    this.#mark(code);
+    if (opens(code)) this.#opened++;
+    else if (closes(code)) this.#close(index + 1);
     return index + 1;
+  }
+
+  #mark(code: number): void {
+    if (this.count === 0) this.#marks = mix(this.#marks, code);
+  }
+
+  /** A bracket or quote closes before `end`: what was opened since a variable, or within it, is part of it. */
+  #close(end: number): void {
+    if (this.#opened > 0) {
+      this.#opened--;
+      if (this.#opened > 0) return;
+    } else if (this.#within > 0) this.#within--;
+    else {
+      this.#closed++;
+      return;
+    }
+    const last = this.count - 1;
+    if (last >= 0 && this.hashes[last] === VARIABLE) this.ends[last] = end;
   }
 
   /** The index after `[a, b, c]`, or 0 where it is no list of words. */
@@ -252,8 +282,8 @@ export class Tokens implements Keyed {
       else if (code === 32 ? text.charCodeAt(close - 1) !== 44 : classAt(text, close) === 0) return 0;
     }
     if (commas === 0 || text.charCodeAt(close) !== 93) return 0;
-    this.#gap = mix(this.#gap, 91);
-    this.#light = false;
+    this.#mark(91);
+    this.#opened++;
     this.#variable(index + 1, close, classAt(text, index + 1) & DIGIT ? NUMBER : VALUE);
     return close;
   }
@@ -273,9 +303,10 @@ export class Tokens implements Keyed {
       this.#inRequest = code === 34;
       return 0;
     }
-    this.#gap = mix(this.#gap, code);
+    this.#mark(code);
+    this.#opened++;
     this.#variable(index + 1, close, QUOTED);
-    this.#gap = mix(this.#gap, code);
+    this.#close(close + 1);
     return close + 1;
   }
 
@@ -358,7 +389,6 @@ export class Tokens implements Keyed {
   #literal(from: number, end: number): number {
     const last = this.#last;
     this.#constant(from, last, this.#hash);
-    for (let joint = last; joint < end; joint++) this.#gap = mix(this.#gap, this.text.charCodeAt(joint));
     return end;
   }
 
@@ -400,7 +430,7 @@ export class Tokens implements Keyed {
     let index = from;
     for (; index < to && classAt(text, index) === JOINT; index++) if (text.charCodeAt(index) === 42) stars++;
     if (stars > 2 && stars === index - from) return this.#variable(from, index, VALUE);
-    for (let joint = from; joint < index; joint++) this.#gap = mix(this.#gap, text.charCodeAt(joint));
+    for (let joint = from; joint < index; joint++) this.#mark(text.charCodeAt(joint));
     return index;
   }
 
@@ -481,7 +511,7 @@ export class Tokens implements Keyed {
   #unit(end: number, to: number): number {
     if (this.text.charCodeAt(end) !== 32) return end;
     let index = end + 1;
-    while (index < to && index < end + 5 && classAt(this.text, index) & LETTER) index++;
+    while (index < to && index < end + 2 + MAX_UNIT && classAt(this.text, index) & LETTER) index++;
     const next = index < to ? classAt(this.text, index) : SPACE;
     if (index === end + 1 || (next & (LETTER | DIGIT | JOINT) && this.text.charCodeAt(index) !== 46)) return end;
     return units.has(this.text.slice(end + 1, index).toLowerCase()) ? index : end;
@@ -513,28 +543,30 @@ export class Tokens implements Keyed {
 
   #constant(from: number, to: number, hash: number): void {
     const { count } = this;
-    this.#between[count] = this.#gap;
     this.hashes[count] = hash;
     this.starts[count] = from;
     this.ends[count] = to;
-    this.#gap = 0;
-    this.#light = true;
+    this.#opened = 0;
+    this.#within = 0;
+    this.#closed = 0;
     this.count = count + 1;
   }
 
   /** Adds a variable, or lets the one before it grow. Returns `to`. */
   #variable(from: number, to: number, kind: number): number {
     const before = this.count - 1;
-    if (before >= 0 && this.#light && this.hashes[before] === VARIABLE) {
-      this.ends[before] = to;
-      if (kind !== this.kinds[before]) this.kinds[before] = kind === TIME ? TIME : (this.kinds[before] as number);
-      this.#gap = 0;
+    if (before < 0 || this.hashes[before] !== VARIABLE) {
+      this.kinds[this.count] = kind;
+      this.#constant(from, to, VARIABLE);
       return to;
     }
-    this.kinds[this.count] = kind;
-    this.#constant(from, to, VARIABLE);
+    this.ends[before] = to;
+    if (kind === TIME) this.kinds[before] = TIME;
+    this.#within += this.#opened;
+    this.#opened = 0;
+    let start = this.starts[before] as number;
+    for (; this.#closed > 0; this.#closed--) if (start > 0 && opens(this.text.charCodeAt(start - 1))) start--;
+    this.starts[before] = start;
     return to;
   }
 }
-
-void VALUE;

@@ -26,13 +26,11 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'example.net:80 close, 9 bytes sent, 1 bytes received, lifetime 1:02:03',
       'localhost:8080 close, 9 bytes sent, 1 bytes received, lifetime 00:03',
       '192.0.2.1:443 close, 9 bytes sent, 1 bytes received, lifetime <1 sec',
-    ],
-    [
       'proxy.example.org:5070 close, 1190 bytes (1.16 KB) sent, 1671 bytes (1.63 KB) received, lifetime 00:02',
       'a.example.org:80 close, 1190 bytes (1.16 KB) sent, 1671222 bytes (1.63 MB) received, lifetime <1 sec',
+      'a.example.org:80 close, 451 bytes sent, 18846 bytes (18.4 KB) received, lifetime 00:01',
+      'a.example.org:80 close, 2451 bytes (2.1 KB) sent, 846 bytes received, lifetime 00:01',
     ],
-    ['a.example.org:80 close, 451 bytes sent, 18846 bytes (18.4 KB) received, lifetime 00:01'],
-    ['a.example.org:80 close, 2451 bytes (2.1 KB) sent, 846 bytes received, lifetime 00:01'],
     [
       'a.example.org:443 open through proxy proxy.example.org:5070 HTTPS',
       '192.0.2.4:443 open through proxy proxy.example.org:5070 HTTPS',
@@ -147,12 +145,21 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['en0: channel changed to 1', 'en0: channel changed to 132,+1'],
   ],
   'a system': [
-    ['session opened for user root by (uid=0)'],
-    ['session closed for user root'],
+    [
+      'session opened for user root by (uid=0)',
+      'session opened for user mail by (uid=0)',
+      'session opened for user backup by (uid=0)',
+    ],
+    ['session closed for user root', 'session closed for user mail', 'session closed for user backup'],
+    ['session opened for user root by LOGIN(uid=0)'],
+    ['authentication failure; uid=0 ruser= rhost=192.0.2.4  user=root'],
+    ['authentication failure; uid=0 ruser= rhost=192.0.2.4  user=guest'],
     ['(root) CMD (run-parts /etc/cron.hourly)', '(root) CMD (run-parts /etc/cron.daily)'],
     [
       'connection from 192.0.2.69 (h-192-0-2-69.example.net) at Wed Jun 22 13:16:30 2005',
       'connection from 192.0.2.7 (adsl.pool.example.net) at Sun Jul  3 23:16:30 2005',
+      'connection from 192.0.2.9 () at Sun Jul  3 23:16:30 2005',
+      'connection from 192.0.2.9 at Sun Jul  3 23:16:30 2005',
     ],
     [
       'authentication failure; logname= uid=0 euid=0 tty=ssh ruser= rhost=192.0.2.4',

@@ -15,6 +15,11 @@ const masked: readonly (readonly [string, string])[] = [
   ['took 12 steps', 'took <number> steps'],
   ['took -3.5e7 steps', 'took <id> steps'],
   ['took 12 ms', 'took <number>'],
+  ['took 12 milliseconds in all', 'took <number> in all'],
+  ['sent 2451 bytes (2.39 KB) to disk', 'sent <number> to disk'],
+  ['from 192.0.2.1 (host.a.example) now', 'from <address> now'],
+  ['from 192.0.2.1 () now', 'from <address> now'],
+  ['[7] (8) done {9} [10]', '<number> done <number>'],
   ['sent 18.4 KB to disk', 'sent <number> to disk'],
   ['mask 0xffAB01 set', 'mask <hex> set'],
   ['mask deadbeefcafe set', 'mask <hex> set'],
@@ -61,6 +66,13 @@ test('lists of any length, and keys in any order, have one pattern', (t) => {
   t.is(same('to 192.0.2.1', 'to 192.0.2.1,192.0.2.2:80'), 1);
   t.is(same('{"a":1,"b":2,"msg":"x y"}', '{"msg":"x y","b":7,"a":"q"}'), 1);
   t.is(same('a=1 b=2 msg="x y"', 'msg="x y" b=7 a=3'), 1);
+});
+
+test('punctuation and further values between the same words make no other pattern, the words and their order do', (t) => {
+  const ids = (...bodies: string[]) => new Set(bodies.map((body) => new Miner().add(key, body).id)).size;
+  t.is(ids('user 7 left', 'user: 7 left', 'user=7 (8) left!', '[user] "7" - left'), 1);
+  t.is(ids('user 7 left', '7 user left', 'left 7 user', 'user left', 'user 7 left 8'), 5);
+  t.is(ids('---- 7', '==== 7', '----', '===='), 4);
 });
 
 test('an id is a function of the words alone: not of the values, the order or the miner', (t) => {
