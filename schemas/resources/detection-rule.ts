@@ -45,6 +45,7 @@ export const DetectionRule = z.strictObject({
   riskScore: z.number().min(0).max(100),
   suppression: RuleSuppression.nullable(),
   exceptions: z.array(RuleException).max(100),
+  anySource: z.boolean(),
 });
 export type DetectionRule = z.output<typeof DetectionRule>;
 

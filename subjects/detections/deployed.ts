@@ -100,7 +100,13 @@ const exceptionOf = (exception: RuleException, rule: DeployedRule): DeployedRule
     selections: new Map([['exception', { is: 'all' as const, items }]]),
     conditions: [{ is: 'selection' as const, name: 'exception' }],
   };
-  return { ...rule, id: exceptionKey(rule.id, exception.id), document: { ...rule.document, detection } };
+  // Beside a rule that matched: an exception may ask for a field to be absent.
+  return {
+    ...rule,
+    id: exceptionKey(rule.id, exception.id),
+    document: { ...rule.document, detection },
+    anySource: true,
+  };
 };
 
 /** What an exception is called among the rules of a set. */
@@ -177,7 +183,7 @@ export const deploymentOf = (
       continue;
     }
     stored.set(rule.id, rule);
-    deployed.push({ id: rule.id, version: rule.version, document, stored: rule });
+    deployed.push({ id: rule.id, version: rule.version, document, stored: rule, anySource: rule.anySource === true });
   }
   // The order of documents in a store says nothing.
   deployed.sort((left, right) => (left.id < right.id ? -1 : 1));

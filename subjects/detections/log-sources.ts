@@ -118,3 +118,17 @@ export const mayBe = (
   if (category !== undefined && categories !== undefined && !categories.has(category)) return false;
   return service === undefined || services.size === 0 || services.has(service);
 };
+
+/** How much of what a rule's log source names is known of a kind of events, where they may be of it. */
+export const knownOf = (
+  { products, services, categories }: EventKind,
+  { product, category, service }: LogSource,
+): 'all' | 'some' | 'none' => {
+  const named = [
+    product === undefined ? undefined : products.has(product),
+    service === undefined ? undefined : services.has(service),
+    category === undefined ? undefined : categories?.has(category) === true,
+  ].filter((each) => each !== undefined);
+  if (!named.includes(true)) return 'none';
+  return named.includes(false) ? 'some' : 'all';
+};

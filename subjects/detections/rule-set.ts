@@ -2,7 +2,7 @@
 import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
-import { type EventKind, LogSources, mayBe } from './log-sources.ts';
+import { type EventKind, knownOf, LogSources, mayBe } from './log-sources.ts';
 import { costOf, Looked, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
 import { regexWork } from './regex.ts';
 import { RuleIndex } from './rule-index.ts';
@@ -16,6 +16,8 @@ export interface DeployedRule {
   readonly id: string;
   readonly version: number;
   readonly document: SigmaDocument;
+  /** It is asked of records whose log source is not known as of any other. */
+  readonly anySource?: boolean;
 }
 
 export interface CompileOptions {
@@ -52,11 +54,21 @@ interface Compiled {
   readonly predicate: Predicate;
   /** What asking it takes, without its expressions, in characters. */
   readonly cost: number;
+  /** Names of all fields that it names. */
+  readonly names: readonly string[];
+  readonly anySource: boolean;
+}
+
+/** A rule for events of some kind. */
+interface Asked {
+  readonly compiled: Compiled;
+  /** It says of no such event that the event is of its log source: one that matches must have a field that the rule names. */
+  readonly wantsField: boolean;
 }
 
 /** Rules that an event of some kind may match, by number. */
 interface Group {
-  readonly rules: readonly Compiled[];
+  readonly rules: readonly Asked[];
   readonly index: RuleIndex;
 }
 
@@ -75,7 +87,13 @@ const covers = (filter: LogSource, rule: LogSource): boolean =>
 
 const trees = new WeakMap<
   SigmaDocument,
-  { tables: readonly FieldTable[]; placeholders: object | undefined; tree: RuleTree; clauses: readonly Clause[] }
+  {
+    readonly tables: readonly FieldTable[];
+    readonly placeholders: object | undefined;
+    readonly tree: RuleTree;
+    readonly clauses: readonly Clause[];
+    readonly names: readonly string[];
+  }
 >();
 
 const treeOf = (document: SigmaRule | SigmaFilter, tables: readonly FieldTable[], { placeholders }: CompileOptions) => {
@@ -83,7 +101,8 @@ const treeOf = (document: SigmaRule | SigmaFilter, tables: readonly FieldTable[]
   if (known !== undefined && known.tables === tables && known.placeholders === placeholders) return known;
   const { logsource, detection } = document;
   const tree = detectionTree(detection, { logsource, tables, placeholders: placeholders ?? {} });
-  const made = { tables, placeholders, tree, clauses: clausesOf(tree) };
+  const names = [...new Set(itemsOf(tree).flatMap((item) => item.names))];
+  const made = { tables, placeholders, tree, clauses: clausesOf(tree), names };
   trees.set(document, made);
   return made;
 };
@@ -105,7 +124,7 @@ export class RuleSet {
       (each): each is RuleSet['correlations'][number] => each.document.kind === 'correlation',
     );
     this.#rules = deployed.flatMap((each) => {
-      const { document, id, version } = each;
+      const { document, id, version, anySource = false } = each;
       if (document.kind !== 'rule') return [];
       const own = treeOf(document, tables, options);
       const narrowing = filters
@@ -127,6 +146,8 @@ export class RuleSet {
           clauses,
           predicate: predicateOf(tree, this.#looked),
           cost: 20 * costOf(tree),
+          names: own.names,
+          anySource,
         },
       ];
     });
@@ -164,16 +185,17 @@ export class RuleSet {
     const matches: number[] = [];
     for (let at = 0; at < candidates.length; at++) {
       const number = candidates[at] as number;
-      const compiled = rules[number] as Compiled;
+      const { compiled, wantsField } = rules[number] as Asked;
       if (watch.isOff(compiled.id, compiled.version)) continue;
       const before = regexWork.characters;
-      if (compiled.predicate()) matches.push(number);
+      const isMatch = compiled.predicate() && !(wantsField && this.#looked.other(compiled.names) === undefined);
+      if (isMatch) matches.push(number);
       watch.spent(compiled.id, compiled.version, compiled.cost + (regexWork.characters - before));
     }
     return matches
       .sort((left, right) => left - right)
       .map((number) => {
-        const { id, version, rule, tree } = rules[number] as Compiled;
+        const { id, version, rule, tree } = (rules[number] as Asked).compiled;
         return { ruleId: id, version, rule, fields: matchedFields(tree, this.#looked) };
       });
   }
@@ -194,8 +216,15 @@ export class RuleSet {
   #group(kind: EventKind): Group {
     const known = this.#groups.get(kind.key);
     if (known !== undefined) return known;
-    const rules = this.#rules.filter(({ rule }) => mayBe(kind, rule.logsource));
-    const group = { rules, index: new RuleIndex(rules.map(({ clauses }) => clauses)) };
+    const rules = this.#rules.flatMap((compiled): Asked[] => {
+      const { logsource } = compiled.rule;
+      if (!mayBe(kind, logsource)) return [];
+      const known = compiled.anySource ? 'all' : knownOf(kind, logsource);
+      // Of keywords alone, everything that is written is text: at least something of where it comes from must be known.
+      if (known === 'none' && compiled.names.length === 0) return [];
+      return [{ compiled, wantsField: known !== 'all' && compiled.names.length > 0 }];
+    });
+    const group = { rules, index: new RuleIndex(rules.map(({ compiled }) => compiled.clauses)) };
     if (this.#groups.size >= mostGroups) this.#groups.clear();
     this.#groups.set(kind.key, group);
     return group;

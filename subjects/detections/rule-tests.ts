@@ -62,9 +62,15 @@ export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments
 const testThreads = new RuleThreads();
 const testBudgetMs = 10_000;
 
+/** A rule to test, as it would be stored. */
+export interface TestedRule {
+  readonly document: SigmaDocument;
+  readonly anySource: boolean;
+}
+
 /** What a rule matches of some events. Correlations look at several records over time, and match no event by itself. */
 export const matchesOf = async (
-  document: SigmaDocument,
+  { document, anySource }: TestedRule,
   events: readonly Readonly<Record<string, unknown>>[],
   own: TestedIn,
 ): Promise<(EventMatch | undefined)[]> => {
@@ -72,7 +78,7 @@ export const matchesOf = async (
   const tested = {
     ...{ id: document.id === '' ? testedId : document.id, version: 1, createdAt: now, updatedAt: now },
     ...{ kind: document.kind, title: document.title, source: document.source, enabled: true },
-    ...{ severity: 'medium' as const, riskScore: 0, suppression: null, exceptions: [] },
+    ...{ severity: 'medium' as const, riskScore: 0, suppression: null, exceptions: [], anySource },
   };
   const run = { tenantId: own.tenantId, nowMs: 0, budgetMs: testBudgetMs };
   const matches = await testThreads.run(await toDeployOfRule(tested, own), run, (rules) =>
@@ -81,22 +87,26 @@ export const matchesOf = async (
   return matches.map((of) => of.find(({ ruleId }) => ruleId === tested.id));
 };
 
+/** Why a rule that would match an event, were its log source known, does not. */
+const unknownSource =
+  'the rule does not match this event: of its log source nothing is known of the event, and the event has no field that the rule names; say in a table of fields which events are of it, or set anySource';
+
 /** Tests that fail, with their path below `tests` and what happened instead. */
 export const failedTests = async (
-  document: SigmaDocument,
+  rule: TestedRule,
   { mustMatch, mustNotMatch }: RuleTests,
   own: TestedIn,
 ): Promise<{ path: string; message: string }[]> => {
   if (mustMatch.length + mustNotMatch.length === 0) return [];
-  if (document.kind !== 'rule') return [{ path: 'tests', message: `are of rules alone: this is a ${document.kind}` }];
-  const [matching, others] = await Promise.all([
-    matchesOf(document, mustMatch, own),
-    matchesOf(document, mustNotMatch, own),
-  ]);
+  const { kind } = rule.document;
+  if (kind !== 'rule') return [{ path: 'tests', message: `are of rules alone: this is a ${kind}` }];
+  const [matching, others] = await Promise.all([matchesOf(rule, mustMatch, own), matchesOf(rule, mustNotMatch, own)]);
+  const ofAny = matching.includes(undefined) ? await matchesOf({ ...rule, anySource: true }, mustMatch, own) : [];
   return [
-    ...matching.flatMap((match, index) =>
-      match === undefined ? [{ path: `tests.mustMatch.${index}`, message: 'the rule does not match this event' }] : [],
-    ),
+    ...matching.flatMap((match, index) => {
+      const message = ofAny[index] === undefined ? 'the rule does not match this event' : unknownSource;
+      return match === undefined ? [{ path: `tests.mustMatch.${index}`, message }] : [];
+    }),
     ...others.flatMap((match, index) =>
       match === undefined
         ? []

@@ -5,7 +5,7 @@ import { topics } from '../../schemas/topics.ts';
 import type { LogSource, Selection, SelectionItem, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths } from './event.ts';
 import { type FieldTable, fieldNames, isFor } from './fields/table.ts';
-import { type EventKind, mayBe } from './log-sources.ts';
+import { type EventKind, knownOf, mayBe } from './log-sources.ts';
 
 export const defaultTelemetryDays = 30;
 
@@ -103,12 +103,6 @@ export const askedFields = (
 export const tablesFor = (logsource: LogSource, tables: readonly FieldTable[]): string[] =>
   tables.filter((table) => isFor(table, logsource)).map(({ name }) => name);
 
-/** Whether all that a log source says is known of a kind of events. */
-const isSurely = ({ products, services, categories }: EventKind, { product, category, service }: LogSource): boolean =>
-  (product === undefined || products.has(product)) &&
-  (service === undefined || services.has(service)) &&
-  (category === undefined || categories?.has(category) === true);
-
 const textOf = (logsource: LogSource): string =>
   Object.entries(logsource)
     .map(([part, value]) => `${part} ${value}`)
@@ -141,7 +135,7 @@ export const telemetryOf = (
   const fields = askedFields(document, tables);
   if (sources.length === 0) return byAttributes(fields, telemetry);
   const possible = sources.filter(({ kind }) => mayBe(kind, logsource));
-  const sure = possible.filter(({ kind }) => isSurely(kind, logsource));
+  const sure = possible.filter(({ kind }) => knownOf(kind, logsource) === 'all');
   const has = ({ names }: SeenSource, field: Fields[number]): boolean => field.names.some((name) => names.has(name));
   const found = sure.length > 0 ? sure : possible.filter((source) => fields.some((field) => has(source, field)));
   if (found.length > 0)
@@ -158,7 +152,9 @@ export const telemetryOf = (
       missingFields: fields.filter((field) => !found.some((source) => has(source, field))).map(({ field }) => field),
     };
   if (possible.length > 0 && fields.length === 0)
-    return unknown(`records came of which the log source is not known: they may be of ${textOf(logsource)}`);
+    return unknown(
+      `records came of which not all of ${textOf(logsource)} is known; keywords are looked for where something of it is known, and in others with anySource`,
+    );
   const what =
     possible.length > 0 ? 'of unknown log sources had any field of the rule' : `were of ${textOf(logsource)}`;
   return {

@@ -17,7 +17,7 @@ export const deployedRule = (
   const { kind, title, level = 'medium', id, name } = document;
   return {
     ...{ id: id === '' ? name : id, kind, title, source, enabled: true, severity: level, riskScore: 50 },
-    ...{ suppression: null, exceptions: [], ...more },
+    ...{ suppression: null, exceptions: [], anySource: false, ...more },
   };
 };
 
@@ -44,9 +44,9 @@ ${fields}
 
 /** Over bodies such as \`payment failed 17 order\` of services. */
 export const ruleTexts = {
-  failed: rule('failed', '  keywords: [failed]\n  condition: keywords'),
-  refused: rule('refused', '  keywords: [refused]\n  condition: keywords'),
-  payment: rule('payment', '  keywords: [payment]\n  condition: keywords'),
+  failed: rule('failed', '  selection: { body|contains: failed }\n  condition: selection'),
+  refused: rule('refused', '  selection: { body|contains: refused }\n  condition: selection'),
+  payment: rule('payment', '  selection: { body|contains: payment }\n  condition: selection'),
   often: correlation(
     'often',
     '  type: event_count\n  rules: [failed]\n  group-by: [service.name]\n  timespan: 1m\n  condition: { gte: 3 }',

@@ -100,7 +100,7 @@ test('an indexed set finds what every rule by itself finds', (t) => {
     const documents = Array.from({ length: 60 }, () => readRules(ruleOf(random)).documents).flat();
     t.true(documents.length > 30, `seed ${seed}`);
     const set = compile(
-      documents.map((document, at) => ({ id: String(at), version: 1, document })),
+      documents.map((document, at) => ({ id: String(at), version: 1, document, anySource: true })),
       fieldTables,
     );
     const looked = new Looked();

@@ -9,19 +9,23 @@ import { compile } from '../../subjects/detections/rule-set.ts';
 const ruleOf = (detection: string, logsource = 'category: test'): string =>
   `title: made up\nid: 6e1f2d3c-0000-4000-8000-000000000001\nlogsource:\n  ${logsource.replaceAll('\n', '\n  ')}\ndetection:\n  ${detection.replaceAll('\n', '\n  ')}\n`;
 
-const setOf = (...texts: readonly string[]) => {
+const setOf = (...texts: readonly string[]) => setFor(texts, false);
+
+const setFor = (texts: readonly string[], anySource: boolean) => {
   const read = texts.map(readRules);
   const errors = read.flatMap((each) => each.errors);
   if (errors.length > 0) throw new Error(JSON.stringify(errors));
   const documents = read.flatMap((each) => each.documents);
   return compile(
-    documents.map((document, at) => ({ id: document.id || `rule-${at}`, version: 1, document })),
+    documents.map((document, at) => ({ id: document.id || `rule-${at}`, version: 1, document, anySource })),
     fieldTables,
     { placeholders: { admins: ['ann', 'adm_*'] } },
   );
 };
 
-const isMatch = (detection: string, event: object): boolean => setOf(ruleOf(detection)).match(event).length > 0;
+/** What a detection means, wherever the event comes from. */
+const isMatch = (detection: string, event: object): boolean =>
+  setFor([ruleOf(detection)], true).match(event).length > 0;
 
 /** A selection of one line; events that it matches; events that it does not match. */
 const items: readonly (readonly [item: string, matching: readonly object[], others: readonly object[]])[] = [
@@ -361,6 +365,85 @@ test('an event of another log source is not looked at', (t) => {
   ].map((logsource) => setOf(ruleOf(detection, logsource)).match(sysmon).length);
   t.deepEqual(counts, [1, 0, 0, 0]);
 });
+
+const sysmonProcess = { EventID: 1, Channel: 'Microsoft-Windows-Sysmon/Operational', CommandLine: 'x' };
+const sudo = { SYSLOG_IDENTIFIER: 'sudo', MESSAGE: 'shutdown' };
+const prose = { body: 'please format the disk, then shutdown' };
+/** A detection, its log source, and events with whether they match. */
+const ofUnknown: readonly (readonly [
+  what: string,
+  detection: string,
+  logsource: string,
+  events: readonly (readonly [object, boolean])[],
+])[] = [
+  [
+    'a rule that only excludes',
+    'a: { f: x }\ncondition: not a',
+    'category: test',
+    [
+      [{}, false],
+      [prose, false],
+      [{ f: 'y' }, true],
+      [{ f: 'x' }, false],
+    ],
+  ],
+  [
+    'a rule of an absent field',
+    's: { f: null, g: null }\ncondition: s',
+    'category: test',
+    [
+      [prose, false],
+      [{ g: null }, true],
+    ],
+  ],
+  [
+    'keywords alone',
+    'k: [format, shutdown]\ncondition: k',
+    'product: cisco\nservice: aaa',
+    [
+      [prose, false],
+      [{ message: 'shutdown' }, false],
+    ],
+  ],
+  [
+    'keywords alone, of a source of which something is known',
+    'k: [shutdown]\ncondition: k',
+    'product: linux\nservice: sudo',
+    [
+      [sudo, true],
+      [prose, false],
+    ],
+  ],
+  [
+    'keywords and fields',
+    'k: [shutdown]\nf: { f: x }\ncondition: k and not f',
+    'product: cisco',
+    [
+      [prose, false],
+      [{ ...prose, f: 'y' }, true],
+    ],
+  ],
+  [
+    'a rule that only excludes, where its source is known in part',
+    'a: { Image: x }\ncondition: not a',
+    'product: linux\ncategory: network_connection',
+    [
+      [{ SYSLOG_IDENTIFIER: 'sudo' }, false],
+      [{ SYSLOG_IDENTIFIER: 'sudo', Image: 'y' }, true],
+    ],
+  ],
+  [
+    'a rule that only excludes, where its source is known',
+    'a: { Image: x }\ncondition: not a',
+    'product: windows\ncategory: process_creation',
+    [[sysmonProcess, true]],
+  ],
+];
+for (const [what, detection, logsource, events] of ofUnknown)
+  test(`an event of unknown source answers a rule by a field that the rule names: ${what}`, (t) => {
+    const set = setOf(ruleOf(detection, logsource));
+    for (const [event, isMatched] of events) t.is(set.match(event).length, Number(isMatched), JSON.stringify(event));
+  });
 
 test('reading many documents lets others run in between, and gives what reading them at once gives', async (t) => {
   const text = Array.from(

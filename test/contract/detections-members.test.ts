@@ -21,7 +21,7 @@ import { openStores, partitions } from './processors-stores.ts';
 
 const tenantId = 'acme';
 const source = (word: string): string =>
-  `title: r\nname: r\nlogsource: { category: application }\ndetection:\n  words: [${word}]\n  condition: words\n`;
+  `title: r\nname: r\nlogsource: { category: application }\ndetection:\n  words: { body|contains: ${word} }\n  condition: words\n`;
 
 const organizationIn = async (documents: Documents): Promise<void> => {
   await documents.ensureCollections([

@@ -129,7 +129,7 @@ const planned = async (
     return { item: { ...told, outcome: 'created', message: next.enabled ? '' : notEnabled }, next };
   const fields = differing(before.source, document.source);
   if (fields.length === 0) return { item: { ...told, outcome: 'unchanged', message: '' } };
-  const [failed] = next.mayFailTests ? [] : await failedTests(document, next.tests, own);
+  const [failed] = next.mayFailTests ? [] : await failedTests({ document, anySource: next.anySource }, next.tests, own);
   if (failed !== undefined)
     return { item: { ...told, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
   return { item: { ...told, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };

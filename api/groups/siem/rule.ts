@@ -50,6 +50,12 @@ const RuleFields = z.strictObject({
     .default(null)
     .describe('Signals with equal values in these fields are one, for a time'),
   exceptions: z.array(RuleException).max(100).default([]),
+  anySource: z
+    .boolean()
+    .default(false)
+    .describe(
+      'It also matches records of unknown log sources by keywords alone, or with none of the fields that it names',
+    ),
   tests: RuleTests.default({ mustMatch: [], mustNotMatch: [] }).describe('Run before it is saved'),
   mayFailTests: z.boolean().default(false).describe('It is saved although its tests fail'),
 });
@@ -122,10 +128,10 @@ const refuseExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): 
 /** Tests that fail, by their path in the body. */
 const refuseFailing = async (
   document: SigmaDocument,
-  { tests, mayFailTests }: RuleFields,
+  { tests, mayFailTests, anySource }: RuleFields,
   own: Parameters<typeof failedTests>[2],
 ): Promise<void> => {
-  const failed = mayFailTests ? [] : await failedTests(document, tests, own);
+  const failed = mayFailTests ? [] : await failedTests({ document, anySource }, tests, own);
   if (failed.length > 0) throw invalidFields(failed);
 };
 

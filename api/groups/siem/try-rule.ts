@@ -45,7 +45,7 @@ export const testDetectionRule = defineOperation({
     const document = documentOf(rule.source);
     if (typeof document === 'string' || document.kind !== 'rule')
       throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules are run over single events`);
-    const matches = await matchesOf(document, body.events, own);
+    const matches = await matchesOf({ document, anySource: rule.anySource }, body.events, own);
     return {
       matches: matches.flatMap((match, event) => (match === undefined ? [] : [{ event, fields: [...match.fields] }])),
     };

@@ -1,0 +1,72 @@
+/**
+ * Signals that rules give over ordinary logs, where there should be next to none, with why each was given; and cases of a set of
+ * regression tests, where each should match. Lines are log records with a body and a service, as a collector sends a file.
+ *
+ *     node test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]
+ *
+ * RULES_FOLDER has rules as SigmaHQ has them; its `regression_index.json` is read where there is one.
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { readRules } from '../../subjects/detections/read.ts';
+import { fillEvent } from '../../subjects/detections/record-event.ts';
+import { compile } from '../../subjects/detections/rule-set.ts';
+import { jsonObjects } from '../cases/json-objects.ts';
+
+const [folder, ...files] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error('usage: node test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]');
+  process.exit(2);
+}
+const documents = globSync('**/*.yml', { cwd: folder })
+  .sort()
+  .flatMap((file) => readRules(readFileSync(join(folder, file), 'utf8')).documents);
+const set = compile(
+  documents.map((document) => ({ id: document.id, version: 1, document })),
+  fieldTables,
+);
+
+/** Signals of one rule. */
+interface Noise {
+  readonly title: string;
+  readonly example: string;
+  readonly why: string;
+  count: number;
+}
+const noise = new Map<string, Noise>();
+let lines = 0;
+let signals = 0;
+for (const file of files)
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    if (line.trim() === '') continue;
+    lines++;
+    const event = fillEvent(set.newEvent(), {
+      body: line,
+      attributes: [],
+      resource: [['service.name', basename(file)]],
+    });
+    for (const { ruleId, rule, fields } of set.match(event)) {
+      signals++;
+      const key = `${ruleId} ${basename(file)}`;
+      const why = fields.map(({ field, path, because }) => `${field || 'keyword'} in ${path}: ${because}`).join(', ');
+      const known = noise.get(key) ?? { title: rule.title, example: line.slice(0, 160), why, count: 0 };
+      known.count++;
+      noise.set(key, known);
+    }
+  }
+console.log(`${set.size} rules, ${lines} lines of ${files.length} files: ${signals} signals`);
+console.log('| rule | signals | why | first line |\n| --- | --- | --- | --- |');
+for (const { title, count, why, example } of noise.values())
+  console.log(`| ${title} | ${count} | ${why} | ${example} |`);
+
+const index = join(folder, 'regression_index.json');
+if (existsSync(index)) {
+  const cases = JSON.parse(readFileSync(index, 'utf8')) as { readonly rule_id: string; readonly json: string }[];
+  const missed = cases.filter(({ rule_id, json }) => {
+    const events = jsonObjects(readFileSync(join(folder, json), 'utf8')) as object[];
+    return !events.some((event) => set.match(event).some(({ ruleId }) => ruleId === rule_id));
+  });
+  console.log(`\n${cases.length - missed.length} of ${cases.length} regression cases match`);
+  for (const { rule_id, json } of missed) console.log(`not matched: ${rule_id} ${json}`);
+}
