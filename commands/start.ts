@@ -5,6 +5,7 @@ import { type DeadLetters, type FirstStart, firstStart, startApi } from '../api/
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
+import { watchLoop } from '../runtime/loop-watch.ts';
 import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { Standings } from '../schemas/ports/standing.ts';
@@ -106,6 +107,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const all = names.length === 0;
   const wants = (name: RoleName): boolean => all || names.includes(name);
   const deadLetters = await deadLettersOf(platform);
+  const watch = watchLoop(platform);
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
@@ -130,6 +132,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     looks?.stop();
     await control?.close();
     await deadLetters.close();
+    await watch.stop();
     log.info({}, 'stopped');
     await platform.close();
   };

@@ -7,6 +7,7 @@ import { consumerGroup } from '../runtime/consumer-groups.ts';
 import { openOutbound } from '../runtime/outbound.ts';
 import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
 import { openStates } from '../runtime/states.ts';
+import { doing } from '../runtime/work.ts';
 import type { Bus, Producer } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -110,17 +111,21 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, pace };
   const consumers = chosen.map((processor) => {
     const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });
-    return { consumer, done: runProcessor(processor, consumer, runtime) };
+    return { consumer, done: doing(`processor ${processor.name}`, () => runProcessor(processor, consumer, runtime)) };
   });
   // Its threads start with the first query.
   const threads = openPromql({ features: settings && featuresOf(settings) });
   const promql = settings && { threads, translation: translationOf(settings) };
   const scheduled = columns
-    ? chosenSchedules.map((schedule) => runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }))
+    ? chosenSchedules.map((schedule) =>
+        doing(`schedule ${schedule.name}`, () =>
+          runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }),
+        ),
+      )
     : [];
   const running: Pick<RunningSchedule, 'done' | 'stop'>[] = [...scheduled];
   const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
-  if (delivers) running.push(...(await deliveriesOf(options, producer)));
+  if (delivers) running.push(...(await doing(`processor ${deliveriesName}`, () => deliveriesOf(options, producer))));
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',

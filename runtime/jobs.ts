@@ -5,6 +5,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import { takeLease } from './leases.ts';
 import { atMost } from './within.ts';
+import { doing } from './work.ts';
 
 /** Timed work, declared once. It bears being run twice, and being cut short: the next run finishes what one left. */
 export interface Job<Ports> {
@@ -101,7 +102,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     const startedMs = clock.now();
     let succeeded = true;
     try {
-      await run(ports, signal);
+      await doing(`job ${name}`, () => run(ports, signal));
       metrics.set('oiq_job_last_success_timestamp_seconds', clock.now() / 1_000, { job: name });
     } catch (error) {
       succeeded = false;

@@ -2,6 +2,7 @@
 import { answering } from '../runtime/answering.ts';
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
+import { doing } from '../runtime/work.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -94,7 +95,8 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const pool = new ScanPool(options.threads);
   const running = chosen.map((sink) => {
     const consumer = bus.consumer({ group: consumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
-    return { consumer, done: consumer.run(topicsOf(sink), batchHandler(sink, { ...options, producer, pool })) };
+    const handler = batchHandler(sink, { ...options, producer, pool });
+    return { consumer, done: doing(`sink ${sink.name}`, () => consumer.run(topicsOf(sink), handler)) };
   });
   return {
     name: 'sinks',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
+import { doing } from '../../runtime/work.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -62,14 +63,15 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const { path, method } = context;
     const lookFor = method === 'HEAD' ? 'GET' : method;
     const page = fixed[path];
-    if (page !== undefined && lookFor === 'GET') return page(context);
+    if (page !== undefined && lookFor === 'GET') return doing(`page ${path}`, () => page(context));
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
     if (!reserved.has(path.split('/', 2)[1] ?? '')) return sendDashboard(context, lookFor === 'GET');
     const match = router.find(lookFor, path);
     if (match === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${path}`);
-    if (match.route === undefined) throw methodNotAllowed(method, match.allowed);
-    context.state['operation'] = match.route.operationId;
-    await answerOperation(context, match.route, match.params);
+    const { route, params, allowed } = match;
+    if (route === undefined) throw methodNotAllowed(method, allowed);
+    context.state['operation'] = route.operationId;
+    await doing(`operation ${route.operationId}`, () => answerOperation(context, route, params));
   };
 
   const answerOperation = async (
@@ -116,10 +118,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
       if (!left) refuse(context, apiErrorOf(error), requestId, ports);
     });
     if (!left) await compress(context);
-    const operation = (context.state['operation'] as string | undefined) ?? 'none';
-    const status = left ? clientLeft : String(context.status);
-    metrics.add('oiq_api_requests_total', 1, { operation, status });
-    metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
+    report(metrics, context, left ? clientLeft : String(context.status), started);
   });
   // Only disconnected clients are left: every other error was answered above.
   app.on('error', () => {});
@@ -133,6 +132,12 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
       draining = true;
     },
   };
+};
+
+const report = (metrics: Metrics, { state }: Koa.Context, status: string, started: number): void => {
+  const operation = (state['operation'] as string | undefined) ?? 'none';
+  metrics.add('oiq_api_requests_total', 1, { operation, status });
+  metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
 };
 
 /** Gives a request its id, and sets the headers that every answer has. */

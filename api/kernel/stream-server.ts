@@ -4,6 +4,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { doing } from '../../runtime/work.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
@@ -136,7 +137,7 @@ export class Streams implements StreamServer {
       this.#metrics.add('oiq_api_requests_total', 1, { operation, status: String(status) });
       this.#metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
     };
-    this.#admit(request, socket, head).then(
+    doing(`operation ${operation}`, () => this.#admit(request, socket, head)).then(
       () => tell(101),
       (thrown: unknown) => {
         const error = apiErrorOf(thrown);

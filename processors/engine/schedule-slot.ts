@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { States } from '../../runtime/states.ts';
 import { orAborted } from '../../runtime/within.ts';
+import { doing } from '../../runtime/work.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -264,7 +265,7 @@ export class Slot {
         return copy.state;
       },
     };
-    const next = await schedule.run(document, run);
+    const next = await doing(`schedule ${schedule.name}`, () => schedule.run(document, run));
     return { state: JSON.stringify(schedule.state.schema.parse(next)), values };
   }
 

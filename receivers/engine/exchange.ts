@@ -1,4 +1,5 @@
 /** One request of telemetry from its credentials to its answer, whatever carries it. */
+import { doing } from '../../runtime/work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import { isRefusal } from './admission.ts';
@@ -146,7 +147,9 @@ export class Exchange {
       return this.#take(shape, this.#engine.ingestion.refuse(request, framed.parts, message));
     }
     if (isRefusal(message)) return this.#refuse(message);
-    this.#take(message.shape, this.#engine.ingestion.accept(this.#request(caller, message.shape), message.parts));
+    const request = this.#request(caller, message.shape);
+    const accept = (): Promise<Accepted | Refusal> => this.#engine.ingestion.accept(request, message.parts);
+    this.#take(message.shape, doing(`receiver ${request.receiver} ${this.#signal}`, accept));
   }
 
   #request(caller: Caller, shape: Shape): IngestRequest {

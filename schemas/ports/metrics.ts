@@ -318,6 +318,14 @@ export const metricDefinitions = {
     labels: ['schedule'],
     summary: 'How long the scheduled thing of this process that waits longest has been due without a run that succeeded',
   },
+  oiq_event_loop_blocked_seconds: {
+    type: 'histogram',
+    unit: 's',
+    labels: ['work'],
+    buckets: [0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    summary:
+      'Times in which the process did nothing else, longer than 0.2 seconds, by the work that was under way: an operation, a job, a sink',
+  },
   oiq_license_keys_stale_seconds: {
     type: 'gauge',
     unit: 's',

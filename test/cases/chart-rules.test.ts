@@ -106,6 +106,7 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OiqNotificationsWait: { oiq_notification_deliveries_pending: '150x120' },
   OiqLicenseKeysStale: { oiq_license_keys_stale_seconds: '90x120' },
   OiqCountersDegraded: { oiq_counters_degraded: '1x120' },
+  OiqEventLoopBlocked: { 'oiq_event_loop_blocked_seconds_sum{work="operation importAlertRouting"}': '0+2x120' },
   OiqLiveTailSkips: { 'oiq_live_tail_records_total{signal="logs",outcome="skipped"}': '0+90000x120' },
   OiqDown: { 'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '0x120' },
 };
@@ -131,6 +132,7 @@ const well: Readonly<Record<string, string>> = {
   'oiq_insert_duration_seconds_bucket{table="logs",le="1"}': '0+10x120',
   'oiq_insert_duration_seconds_bucket{table="logs",le="+Inf"}': '0+10x120',
   'oiq_api_requests_total{operation="listLogs",status="200"}': '0+1000x120',
+  'oiq_event_loop_blocked_seconds_sum{work="operation listLogs"}': '0+0.2x120',
   'oiq_api_requests_total{operation="listLogs",status="500"}': '0+1x120',
   'oiq_job_runs_total{job="retention",outcome="success"}': '0+1x120',
   'oiq_job_runs_total{job="retention",outcome="failure"}': '0+1x120',
@@ -197,7 +199,12 @@ withTools('each alert fires for what it is about, and none where all is well', a
 
 test('rules speak of metrics that the code declares', (t) => {
   const spoken = rules.flatMap(({ expr }) => [...expr.matchAll(/\boiq_[a-z_]+/g)].map(([name]) => name));
-  const declared = Object.keys(metricDefinitions).flatMap((name) => [name, `${name}_bucket`, `${name}_count`]);
+  const declared = Object.keys(metricDefinitions).flatMap((name) => [
+    name,
+    `${name}_bucket`,
+    `${name}_sum`,
+    `${name}_count`,
+  ]);
   t.deepEqual(
     spoken.filter((name) => !declared.includes(name)),
     [],

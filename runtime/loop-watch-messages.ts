@@ -1,0 +1,16 @@
+/** What the event loop and the thread that watches it share. */
+
+/** The function of the main thread that the thread calls while the loop is blocked. Expressions of an inspector see global names only. */
+export const lookName = 'oiq.loop-watch';
+
+/** Called with the beat that the thread saw last, and for how long there has been no other. */
+export type Look = (beat: number, silentMs: number) => void;
+
+export interface WatchStart {
+  /** Counted up by the loop, `beatMs` apart. */
+  readonly beats: Int32Array;
+  readonly beatMs: number;
+  /** How long the loop stands still before the thread looks at it, and looks again. */
+  readonly blockedMs: number;
+  readonly longMs: number;
+}
