@@ -46,6 +46,12 @@ export const defineTopic = <Value extends z.ZodType | undefined = undefined>(
   value: topic.value as Value,
 });
 
+/** A message but for where it goes. */
+export interface EmittedBody {
+  readonly value: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
  * A topic of values that processors emit. A message holds several values of one tenant as a JSON array; `emitter` and `position` in
  * its headers identify it, so that consumers take it once.
@@ -60,6 +66,8 @@ export interface DerivedTopic<Item extends z.ZodType = z.ZodType> extends Topic 
   keyOf(value: z.output<Item>): string;
   /** The time that a value is about, epoch milliseconds: it moves the watermark of its readers. */
   timeOf?(value: z.output<Item>): number;
+  /** How values lie on the bus where that is not as a JSON array: bodies with the headers that describe them. A function of the values alone. */
+  messagesOf?(values: readonly z.output<Item>[]): readonly EmittedBody[];
 }
 
 /** Declares a derived topic by the schema of one value, which names its tenant. */

@@ -1,4 +1,5 @@
 /** Values that steps emitted, packed into messages. */
+import { isUtf8 } from 'node:buffer';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../../schemas/topics.ts';
@@ -15,20 +16,21 @@ interface Pack {
   readonly topic: string;
   readonly tenantId: string;
   readonly key: string;
+  readonly messagesOf: DerivedTopic['messagesOf'];
   values: string[];
   bytes: number;
 }
 
 /** A pack to which nothing is added any more: bytes, as the texts of a storm would take twice the memory. */
-interface FullPack extends Pick<Pack, 'topic' | 'tenantId' | 'key'> {
-  readonly records: number;
-  readonly value: Uint8Array;
-}
+interface FullPack extends Pick<Pack, 'topic' | 'tenantId' | 'key'>, Pick<Message, 'value' | 'headers'> {}
 
-const filled = ({ topic, tenantId, key, values }: Pack): FullPack => ({
-  ...{ topic, tenantId, key, records: values.length },
-  value: text.encode(`[${values.join(',')}]`),
-});
+const filled = ({ topic, tenantId, key, values, messagesOf }: Pack): FullPack[] => {
+  const json = `[${values.join(',')}]`;
+  const messages = messagesOf?.(JSON.parse(json) as unknown[]) ?? [
+    { value: text.encode(json), headers: { records: String(values.length) } },
+  ];
+  return messages.map((message) => ({ topic, tenantId, key, ...message }));
+};
 
 /** What identifies the messages of a batch or tick: the same for the same input, greater for later input. */
 export interface Place {
@@ -43,6 +45,7 @@ export interface Emitted {
   readonly key: string;
   readonly json: string;
   readonly bytes: number;
+  readonly messagesOf?: DerivedTopic['messagesOf'];
 }
 
 /** Readies a value. Throws when the topic's schema refuses it, when it is another tenant's, or when it is larger than a message. */
@@ -55,18 +58,32 @@ export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown)
   const bytes = Buffer.byteLength(json) + 1;
   const most = topic.maxMessageBytes - headerBytes;
   if (bytes > most) throw new Error(`a value of ${bytes} bytes is above the ${most} that topic ${topic.name} takes`);
-  return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes };
+  const { name, messagesOf } = topic;
+  return { topic: name, tenantId, key: topic.keyOf(checked), json, bytes, ...(messagesOf && { messagesOf }) };
 };
 
-/** A message as it lies in a snapshot, until it is certain that it was published. */
-export type SavedMessage = readonly [topic: string, key: string, value: string, headers: Message['headers']];
+/** A message as it lies in a snapshot, until it is certain that it was published. A value that is no text is in base64, which is then said. */
+export type SavedMessage = readonly [
+  topic: string,
+  key: string,
+  value: string,
+  headers: Message['headers'],
+  encoding?: 'base64',
+];
 
 export const savedMessages = (messages: readonly Message[]): SavedMessage[] =>
-  messages.map(({ topic, key, value, headers }) => [topic, key, Buffer.from(value).toString('utf8'), headers]);
+  messages.map(({ topic, key, value, headers }) =>
+    isUtf8(value)
+      ? [topic, key, Buffer.from(value).toString('utf8'), headers]
+      : [topic, key, Buffer.from(value).toString('base64'), headers, 'base64'],
+  );
 
 /** Each value has memory of its own, which may be moved to another thread. */
 export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
-  saved.map(([topic, key, value, headers]) => ({ topic, key, value: text.encode(value), headers }));
+  saved.map(([topic, key, value, headers, encoding]) => ({
+    ...{ topic, key, headers },
+    value: encoding === 'base64' ? Uint8Array.from(Buffer.from(value, 'base64')) : text.encode(value),
+  }));
 
 /** Collects what one batch or tick emits. */
 export class Emissions {
@@ -84,7 +101,7 @@ export class Emissions {
     const { json, bytes } = value;
     const pack = this.#packOf(value);
     if (pack.bytes > 0 && pack.bytes + bytes > packBytes) {
-      this.#full.push(filled(pack));
+      this.#full.push(...filled(pack));
       pack.values = [];
       pack.bytes = 0;
     }
@@ -94,29 +111,29 @@ export class Emissions {
 
   /** The messages, which belong behind the offset `last`; it is then empty again. */
   take(last: number, { emitter, tick }: Place): Message[] {
-    const packs = [...this.#full, ...Array.from(this.#packs.values(), filled)];
+    const packs = [...this.#full, ...[...this.#packs.values()].flatMap(filled)];
     this.#full = [];
     this.#packs.clear();
     if (packs.length >= partsPerTick) throw new Error(`${packs.length} messages are more than a batch may emit`);
-    return packs.map(({ topic, tenantId, key, value, records }, part) => ({
+    return packs.map(({ topic, tenantId, key, value, headers }, part) => ({
       topic,
       key,
       value,
       headers: {
+        ...headers,
         tenant: tenantId,
-        records: String(records),
         emitter,
         position: `${last}.${tick * partsPerTick + part}`,
       },
     }));
   }
 
-  #packOf({ topic, tenantId, key }: Emitted): Pack {
+  #packOf({ topic, tenantId, key, messagesOf }: Emitted): Pack {
     const bucket = key === '' || this.#buckets === 1 ? '' : `/${partitionOf(key, this.#buckets)}`;
     const place = `${topic}\n${tenantId}${bucket}`;
     const known = this.#packs.get(place);
     if (known !== undefined) return known;
-    const pack: Pack = { topic, tenantId, key: tenantId + bucket, values: [], bytes: 0 };
+    const pack: Pack = { topic, tenantId, messagesOf, key: tenantId + bucket, values: [], bytes: 0 };
     this.#packs.set(place, pack);
     return pack;
   }

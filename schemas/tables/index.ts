@@ -12,6 +12,7 @@ import { fileChangesTable, packageChangesTable } from './file-changes.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import {
+  emittedMetricsTable,
   exemplarsTable,
   histogramsTable,
   metricMetadataTable,
@@ -40,6 +41,7 @@ export const allTables: readonly Table[] = [
   histogramsTable,
   summariesTable,
   exemplarsTable,
+  emittedMetricsTable,
   resourcesTable,
   resourceActivityTable,
   spanMetricsTable,

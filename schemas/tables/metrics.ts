@@ -2,6 +2,7 @@ import {
   attributes,
   byDayReceived,
   identityDecides,
+  landed,
   manyInserts,
   nanoseconds,
   origin,
@@ -197,4 +198,18 @@ export const exemplarsTable = defineTable({
   orderBy: pointOrder,
   indexes: traceIndex,
   settings: manyInserts,
+});
+
+/**
+ * A row for each message of metrics that a rule emitted and that landed: one that was published again after a crash lands once. A table of
+ * its own, as what senders send has no such positions. Rows of one message merge.
+ */
+export const emittedMetricsTable = defineTable({
+  name: 'emitted_metrics',
+  summary: 'Messages of recorded series that landed',
+  retention: 'metrics',
+  engine: 'ReplacingMergeTree',
+  columns: { tenant_id: tenancy.tenant_id, ...landed },
+  partitionBy: byDayReceived,
+  orderBy: ['topic', 'partition', 'offset', 'tenant_id'],
 });

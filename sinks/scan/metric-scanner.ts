@@ -1,3 +1,7 @@
+import { emittedPosition } from '../../schemas/records/emitted.ts';
+import { emittedMetricsTable } from '../../schemas/tables/metrics.ts';
+import { topics } from '../../schemas/topics.ts';
+import { ValueRows } from '../native/value-rows.ts';
 import { MessageUsage } from './message-usage.ts';
 import { MetadataRows } from './metadata-rows.ts';
 import { OtlpMetrics } from './otlp-metrics.ts';
@@ -16,13 +20,25 @@ export const metricScanner = (): Scanner => {
   const usage = new MessageUsage();
   const otlp = new OtlpMetrics(resources, series, tables, usage);
   const remoteWrite = new RemoteWrite(series, metadata, tables, usage);
+  const emitted = new ValueRows(emittedMetricsTable);
+  const scan = scanMembers(usage, (body, format, source) => {
+    if (format === 'otlp') otlp.body(body, source);
+    else remoteWrite.body(body, format, source);
+  });
   return {
-    tables: [resources.rows, series.rows, metadata.rows, ...tables.rows, usage.rows],
+    tables: [resources.rows, series.rows, metadata.rows, ...tables.rows, usage.rows, emitted.rows],
     seen: [resources.seen, series.seen, metadata.seen],
-    scan: scanMembers(usage, (body, format, source) => {
-      if (format === 'otlp') otlp.body(body, source);
-      else remoteWrite.body(body, format, source);
-    }),
+    scan(message, partition) {
+      scan(message, partition);
+      const { offset, timestampMs, headers } = message;
+      const position = emittedPosition(headers);
+      if (position === undefined) return;
+      emitted.push({
+        ...{ tenant_id: headers['tenant'] ?? '', topic: topics.remoteWrite.name, partition, offset },
+        ...{ received_at: timestampMs, emitter: position.emitter },
+        ...{ emitted_offset: position.offset, emitted_part: position.part },
+      });
+    },
     abandon() {
       otlp.abandon();
       remoteWrite.abandon();

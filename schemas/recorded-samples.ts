@@ -1,0 +1,166 @@
+/** Series that rules write: emitted as values, and laid on the bus as a Prometheus would send them, so that they land as what it sends. */
+import { z } from 'zod';
+import { PermanentError } from './errors.ts';
+import { WireWriter } from './protobuf/writer.ts';
+import { encodeHeaders } from './telemetry-message.ts';
+import { type DerivedTopic, topics } from './topics.ts';
+
+/** A native histogram as PromQL gives it: counts with fractions, of buckets and not of differences. */
+const RecordedHistogram = z.strictObject({
+  schema: z.int(),
+  zeroThreshold: z.number(),
+  zeroCount: z.number(),
+  count: z.number(),
+  sum: z.number().or(z.enum(['NaN', '+Inf', '-Inf'])),
+  positiveSpans: z.array(z.strictObject({ offset: z.int(), length: z.int() })),
+  positiveBuckets: z.array(z.number()),
+  negativeSpans: z.array(z.strictObject({ offset: z.int(), length: z.int() })),
+  negativeBuckets: z.array(z.number()),
+  customValues: z.array(z.number()).optional(),
+});
+export type RecordedHistogram = z.output<typeof RecordedHistogram>;
+
+/** JSON has no number for some values. `stale` ends a series: it is Prometheus' mark of staleness. */
+const RecordedValue = z.union([z.number(), z.enum(['NaN', '+Inf', '-Inf', 'stale']), RecordedHistogram]);
+export type RecordedValue = z.output<typeof RecordedValue>;
+
+export const RecordedSeries = z.strictObject({
+  labels: z.record(z.string().min(1), z.string().min(1)).describe('With the name as `__name__`'),
+  value: RecordedValue,
+});
+export type RecordedSeries = z.output<typeof RecordedSeries>;
+
+/** Samples of one time. */
+export const RecordedSamples = z.strictObject({
+  tenantId: z.string(),
+  projectId: z.string().describe('Empty for the whole organization'),
+  atMs: z.int(),
+  series: z.array(RecordedSeries).min(1),
+});
+export type RecordedSamples = z.output<typeof RecordedSamples>;
+
+/** What the ledger of usage has in place of a license key. */
+export const recordingKeyId = 'rules';
+
+/** A NaN of its own that Prometheus reads as the end of a series. */
+const staleBits = 0x7ff0000000000002n;
+const numbers: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  '+Inf': Number.POSITIVE_INFINITY,
+  '-Inf': Number.NEGATIVE_INFINITY,
+};
+
+/** A number as it stands in a value. */
+export const recordedNumber = (value: number): number | 'NaN' | '+Inf' | '-Inf' => {
+  if (Number.isFinite(value)) return value;
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? '+Inf' : '-Inf';
+};
+
+const zigzag = (value: number): number => (value >= 0 ? value * 2 : -value * 2 - 1);
+
+const within = (writer: WireWriter, tag: number, write: () => void): void => {
+  writer.varint(tag);
+  const mark = writer.begin();
+  write();
+  writer.end(mark);
+};
+
+const writeText = (writer: WireWriter, tag: number, text: string): void => within(writer, tag, () => writer.utf8(text));
+
+const writeDouble = (writer: WireWriter, tag: number, value: number): void => {
+  writer.byte(tag);
+  writer.double(value);
+};
+
+const writeDoubles = (writer: WireWriter, tag: number, values: readonly number[]): void => {
+  if (values.length > 0) within(writer, tag, () => values.forEach((value) => void writer.double(value)));
+};
+
+const writeSpans = (writer: WireWriter, tag: number, spans: RecordedHistogram['positiveSpans']): void => {
+  for (const { offset, length } of spans)
+    within(writer, tag, () => {
+      writer.byte(0x08);
+      writer.varint(zigzag(offset));
+      writer.byte(0x10);
+      writer.varint(length);
+    });
+};
+
+/** Tags are those of `schemas/prometheus/messages.ts`. */
+const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: number): void => {
+  const { count, sum, schema, zeroThreshold, zeroCount, customValues = [] } = histogram;
+  writeDouble(writer, 0x11, count);
+  writeDouble(writer, 0x19, typeof sum === 'number' ? sum : (numbers[sum] as number));
+  writer.byte(0x20);
+  writer.varint(zigzag(schema));
+  writeDouble(writer, 0x29, zeroThreshold);
+  writeDouble(writer, 0x39, zeroCount);
+  writeSpans(writer, 0x42, histogram.negativeSpans);
+  writeDoubles(writer, 0x52, histogram.negativeBuckets);
+  writeSpans(writer, 0x5a, histogram.positiveSpans);
+  writeDoubles(writer, 0x6a, histogram.positiveBuckets);
+  // What a rule gives is a gauge, as for Prometheus.
+  writer.byte(0x70);
+  writer.varint(3);
+  writer.byte(0x78);
+  writer.varint(atMs);
+  writeDoubles(writer, 0x82, customValues);
+};
+
+const writeSample = (writer: WireWriter, value: number | string, atMs: number): void => {
+  writer.byte(0x09);
+  if (value === 'stale') writer.fixed64(staleBits);
+  else writer.double(typeof value === 'number' ? value : (numbers[value] as number));
+  writer.byte(0x10);
+  writer.varint(atMs);
+};
+
+const byName = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
+  Buffer.compare(Buffer.from(left), Buffer.from(right));
+
+const writeSeries = (writer: WireWriter, { labels, value }: RecordedSeries, atMs: number): void =>
+  within(writer, 0x0a, () => {
+    for (const [name, text] of Object.entries(labels).sort(byName))
+      within(writer, 0x0a, () => {
+        writeText(writer, 0x0a, name);
+        writeText(writer, 0x12, text);
+      });
+    if (typeof value === 'object') within(writer, 0x22, () => writeHistogram(writer, value, atMs));
+    else within(writer, 0x12, () => writeSample(writer, value, atMs));
+  });
+
+/** A request of remote-write 1.0 with these samples. */
+export const writeRequestOf = (all: readonly Pick<RecordedSamples, 'atMs' | 'series'>[]): Buffer => {
+  const writer = new WireWriter(4096);
+  for (const { atMs, series } of all) {
+    if (atMs < 0) throw new PermanentError('bad-time', `samples of the time ${atMs} are from before 1970`);
+    for (const one of series) writeSeries(writer, one, atMs);
+  }
+  return writer.finish();
+};
+
+/** One message for each project: a message of telemetry names one. The same values give the same messages. */
+const messagesOf = (values: readonly RecordedSamples[]) =>
+  [...Map.groupBy(values, ({ projectId }) => projectId)].map(([projectId, own]) => {
+    const value = writeRequestOf(own);
+    const records = own.reduce((sum, { series }) => sum + series.length, 0);
+    const receivedAtMs = Math.max(...own.map(({ atMs }) => atMs));
+    const member = { length: value.length, size: value.length, records, receivedAtMs, source: '', traceparent: '' };
+    const headers = encodeHeaders({
+      ...{ tenantId: own[0]?.tenantId ?? '', projectId, keyId: recordingKeyId, signal: 'metrics' },
+      ...{ format: 'remote-write-1', encoding: 'identity', members: [member] },
+    });
+    return { value, headers };
+  });
+
+/** The topic of remote-write, for those who emit samples onto it. */
+export const recordedSamples: DerivedTopic<typeof RecordedSamples> = {
+  ...topics.remoteWrite,
+  value: z.array(RecordedSamples),
+  item: RecordedSamples,
+  tenantOf: ({ tenantId }) => tenantId,
+  // A series lies in one partition, where its samples stay in order; names spread a tenant's.
+  keyOf: ({ series }) => series[0]?.labels['__name__'] ?? '',
+  messagesOf,
+};
