@@ -2,26 +2,17 @@
  * What alert rules cost: evaluation alone at 10,000 groups, and rules at one a minute in one process with embedded stores.
  * `node test/bench/alerts.ts [rules] [seconds] [logs|metrics|promql]`
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { settingsOf } from '../../schemas/settings.ts';
-import { allTopics } from '../../schemas/topics.ts';
-import { migrate } from '../../sinks/migrations/index.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { answerOfValues, ruleOf } from '../cases/alert-evaluation.ts';
-import { scratch } from './scratch.ts';
+import { openAlertStores, tenantOf } from './alert-stores.ts';
 
 const [count = '10000', seconds = '120', signal = 'metrics'] = process.argv.slice(2);
 
@@ -44,35 +35,7 @@ for (const value of [1, 100]) {
   );
 }
 
-const directory = scratch();
-const bus = await segmentsBus({ directory: join(directory, 'bus') });
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-const columns = await chdbColumns({ directory: join(directory, 'columns') });
-await migrate(columns, silent);
-await bus.ensureTopics([...allTopics, ...scheduleTopics]);
-await documents.ensureCollections([alertRules, organizations, plans, processorStates, processorStateChunks]);
-await documents
-  .of(plansTenant)
-  .collection(plans)
-  .insert({ id: 'enterprise', ...(defaultPlans['enterprise'] as Plan) });
-for (let tenant = 0; tenant < 10; tenant++) {
-  const id = `tenant-${tenant}`;
-  const organization = { id, name: id, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
-  await documents.of(organizationsTenant).collection(organizations).insert(organization);
-  // 100 metrics of ten services, a point every 15 seconds for as long as the run; and 100,000 log records.
-  await columns.execute(
-    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
-    SELECT '${id}', 'default', concat('m', toString(intDiv(number, 10))), number + 1, 'gauge', 2, false, '1', 'otlp', concat('service-', toString(number % 10)), 7, map('k', 'v'), 's', now64(3), now64(3) + 3600 FROM numbers(1000)`,
-  );
-  await columns.execute(
-    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value)
-    SELECT '${id}', 'default', now64(3), 0, 1, concat('m', toString(intDiv(number % 1000, 10))), number % 1000 + 1, now64(9) + 600 - 15 * intDiv(number, 1000), number % 7 FROM numbers(80000)`,
-  );
-  await columns.execute(
-    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
-    SELECT '${id}', 'default', now64(3), 0, 1, number, now64(9) + 600 - number / 80, now64(9), concat('service-', toString(number % 10)), 17, 'ERROR', 'failed', 's' FROM numbers(100000)`,
-  );
-}
+const { bus, documents, columns } = await openAlertStores(10, { pastSeconds: 600, futureSeconds: 600 });
 const queries: Readonly<Record<string, (index: number) => object>> = {
   metrics: (index) => ({
     ...{ kind: 'metric', metric: `m${index % 100}`, overTime: 'avg', across: 'max', groupBy: ['service'] },
@@ -81,7 +44,7 @@ const queries: Readonly<Record<string, (index: number) => object>> = {
   promql: (index) => ({ kind: 'promql', expression: `max by (k) (max_over_time(m${index % 100}[5m])) > ${index % 9}` }),
   logs: (index) => ({
     ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
-    search: `service:service-${index % 10} severity:>${index % 20}`,
+    search: `service:service-${index % 10} severityNumber:>${index % 20}`,
   }),
 };
 const queryOf = queries[signal] as (index: number) => object;
@@ -96,7 +59,7 @@ await documents.transaction(async (transaction) => {
       ...rule
     } = ruleOf({ name: `rule ${index}`, interval: '1m', condition: { query: queryOf(index), thresholds } });
     await transaction
-      .of(`tenant-${index % 10}`)
+      .of(tenantOf(index % 10))
       .collection(alertRules)
       .insert({ ...rule, queryVersion: 1 });
   }

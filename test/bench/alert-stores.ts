@@ -1,0 +1,55 @@
+/** Embedded stores with organizations that send logs, spans and metrics, for benchmarks of alert rules. */
+import { join } from 'node:path';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { scheduleTopics } from '../../processors/index.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { scratch } from './scratch.ts';
+
+export const tenantOf = (index: number): string => `tenant-${index}`;
+
+/** Each organization: 1,000 series of 100 metrics with a point every 15 seconds, 80 log records and 20 spans a second, from `pastSeconds` ago on, and as if they came for `futureSeconds`. */
+export const openAlertStores = async (
+  tenants: number,
+  { pastSeconds, futureSeconds }: { readonly pastSeconds: number; readonly futureSeconds: number },
+) => {
+  const directory = scratch();
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  await migrate(columns, silent);
+  await bus.ensureTopics([...allTopics, ...scheduleTopics]);
+  await documents.ensureCollections([alertRules, organizations, plans, processorStates, processorStateChunks]);
+  const enterprise = { id: 'enterprise', ...(defaultPlans['enterprise'] as Plan) };
+  await documents.of(plansTenant).collection(plans).insert(enterprise);
+  const seconds = pastSeconds + futureSeconds;
+  for (let tenant = 0; tenant < tenants; tenant++) {
+    const id = tenantOf(tenant);
+    const organization = { id, name: id, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
+    await documents.of(organizationsTenant).collection(organizations).insert(organization);
+    await columns.execute(
+      `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
+      SELECT '${id}', 'default', concat('m', toString(intDiv(number, 10))), number + 1, 'gauge', 2, false, '1', 'otlp', concat('service-', toString(number % 10)), 7, map('k', 'v'), 's', now64(3) - ${pastSeconds}, now64(3) + ${futureSeconds} FROM numbers(1000)`,
+    );
+    await columns.execute(
+      `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value)
+      SELECT '${id}', 'default', now64(3), 0, 1, concat('m', toString(intDiv(number % 1000, 10))), number % 1000 + 1, now64(9) + ${futureSeconds} - 15 * intDiv(number, 1000), number % 7 FROM numbers(${Math.ceil(seconds / 15) * 1000})`,
+    );
+    await columns.execute(
+      `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
+      SELECT '${id}', 'default', now64(3), 0, 1, number, now64(9) + ${futureSeconds} - number / 80, now64(9), concat('service-', toString(number % 10)), 17, 'ERROR', 'failed', 's' FROM numbers(${seconds * 80})`,
+    );
+    await columns.execute(
+      `INSERT INTO spans (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, service, name, duration, status_code)
+      SELECT '${id}', 'default', now64(3), 0, 1, number, now64(9) + ${futureSeconds} - number / 20, concat('service-', toString(number % 10)), concat('GET /', toString(number % 20)), number % 1000 * 1000000, if(number % 50 = 0, 2, 0) FROM numbers(${seconds * 20})`,
+    );
+  }
+  return { bus, documents, columns };
+};
