@@ -8,7 +8,8 @@ import { raisedOf, type Told } from './raised.ts';
 
 const warn = 13;
 
-const header = /\b([A-Za-z_$][\w$.\\]{0,150}(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
+/** A word is looked at once, from its beginning. */
+const header = /(?<![\w$.\\])[\d$.\\]*([A-Za-z_][\w$.\\]*(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
 
 /** An exception in the text of a body, as programs print it that know no OpenTelemetry. */
 const exceptionIn = (body: string): Pick<Told, 'type' | 'message' | 'stack'> => {

@@ -49,7 +49,7 @@ export const fileNameOf = (segment: string): string => {
     if (at > 0 && isHash(part)) continue;
     kept.push(at === 0 ? '' : (parts[at - 1] ?? ''), at === 0 && isHash(part) ? '*' : part);
   }
-  return kept.join('').replace(/\d+(?:\.\d+)+/g, '*');
+  return kept.join('').replace(/(?<!\d)\d+(?:\.\d+)+/g, '*');
 };
 
 /** The last segments of a path, which are the same wherever the program is installed. */

@@ -41,15 +41,16 @@ const placed = (name: string, place: string): Line => {
 
 const javaPlace = /^(?:Native Method|Unknown Source|<generated>|[^\s:()]+\.[a-z]\w*(?::(\d{1,9}))?)$/i;
 /** What logging libraries put behind a frame of Java: the jar that a class came from. */
-const packaging = / ~?\[[^\]]*\]$/;
-const dotnetPlace = / in (.+):line (\d{1,9})$/;
+const packaging = / ~?\[[^[\]]*\]$/;
+const dotnetLineNumber = /:line (\d{1,9})$/;
 
 /** `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
 const atLine = (text: string): Line | undefined => {
   if (!text.startsWith('at ')) return undefined;
   const rest = text.slice(3).replace(packaging, '');
-  const dotnet = dotnetPlace.exec(rest);
-  if (dotnet !== null) return dotnetLine(rest.slice(0, dotnet.index), dotnet[1], dotnet[2]);
+  const dotnet = dotnetLineNumber.exec(rest);
+  const [call = '', ...file] = dotnet === null ? [] : rest.slice(0, dotnet.index).split(' in ');
+  if (file.length > 0) return dotnetLine(call, file.join(' in '), dotnet?.[1]);
   const open = openingOf(rest);
   if (open < 0) return /:\d{1,9}:\d{1,9}$/.test(rest) ? placed('', rest.replace(/^async /, '')) : undefined;
   const place = rest.slice(open + 1, -1);
@@ -80,14 +81,14 @@ const atSignLine = (text: string): Line | undefined => {
   const place = text.slice(at + 1);
   const isPlace = place === '[native code]' || (/:\d{1,9}$/.test(place) && /[/.]/.test(place));
   return isPlace &&
-    !/^\S+ \S/.test(text.slice(0, at).replace(/^(?:global|eval|module) code|promise callback|\w+ handler/, ''))
+    !/^\S+ \S/.test(text.slice(0, at).replace(/^(?:global|eval|module) code|promise callback|\b\w+ handler/, ''))
     ? placed(text.slice(0, at), place)
     : undefined;
 };
 
 const rubyPlace = /^(?:from )?([^\s:](?:[^:]|:(?!\d)){0,500}):(\d{1,9}):in [`'](.{1,300}?)'(?:: |$)/;
 const phpPlace = /^#\d{1,4} (?:(\[internal function\])|([^()]{1,500})\((\d{1,9})\)): ([^(]{1,300})/;
-const dartPlace = /^#\d{1,4} +(.{1,300}?) \(((?:package|dart|file):[^()\s]{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?\)$/;
+const dartPlace = /^#\d{1,4} +(\S.{0,299}?) \(((?:package|dart|file):[^()\s]{1,500}?)(?::(\d{1,9}))?(?::(\d{1,9}))?\)$/;
 const nativePlace =
   /^#\d{1,4} +(?:0x[0-9a-f]{1,16} +)?(?:in )?([^/].{0,500}?)(?: (?:at )?([^\s:]{1,500}):(\d{1,9})(?::\d{1,9})?)?(?: from .{1,300}| \(.{1,300}\+0x[0-9a-f]+\).{0,100})?$/i;
 const boostPlace = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{1,9}))?)?$/;

@@ -1,4 +1,6 @@
 /** What of a frame is compared, by language. */
+
+import { upTo, withoutTrailing } from '../../schemas/text.ts';
 import { type FrameName, type Language, type Line, segmentsOf, tailOf } from './frame.ts';
 
 const maxName = 200;
@@ -10,6 +12,12 @@ const named = (module: string, name: string, isInApp: boolean, isGlue = false): 
 });
 
 const afterLast = (text: string, separator: string): string => text.slice(text.lastIndexOf(separator) + 1);
+
+/** Without type parameters. Behind the last bracket that closes, none is looked for. */
+const withoutBrackets = (text: string): string => {
+  const end = text.lastIndexOf(']') + 1;
+  return text.slice(0, end).replace(/\[[^\]]*\]/g, '') + text.slice(end);
+};
 
 /** What follows a folder in a path: `requests/api.py` of `…/site-packages/requests/api.py`. */
 const behind = (path: string, folder: string): string | undefined => {
@@ -24,7 +32,7 @@ const codeOf = /^(?:anonymous function|(?:global|eval|module) code)$/i;
 
 /** Names differ by browser: `Object.save`, `Cart.prototype.save`, `save`, `cart/save`, `new Cart`, `async save`. */
 const javascriptFunction = (raw: string, isBundle: boolean): string => {
-  let name = raw.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^\]]*\]$/, '');
+  let name = raw.replace(/^(?:async |new |get |set |bound )+/, '').replace(/ \[as [^[\]]*\]$/, '');
   // Firefox writes before the last star by what the function was called, and ends a function without a name with <.
   name = afterLast(name, '*');
   if (anonymous.has(name) || codeOf.test(name) || name.endsWith('<') || name.includes('./')) return '';
@@ -63,10 +71,7 @@ const javaGlue =
 const java = ({ function: method, file }: Line): FrameName => {
   const type = afterLast(file, '/');
   const isGlue = javaGlue.test(type) || method.startsWith('access$');
-  const module = type
-    .replace(/\$\$.*$/, '')
-    .replace(/\$\d+/g, '$')
-    .replace(/\$+$/, '');
+  const module = withoutTrailing(upTo(type, '$$').replace(/\$\d+/g, '$'), '$');
   const lambda = /^lambda\$([^$]*)\$/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
   const name = (lambda?.[1] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
   return named(module, name === 'invokeSuspend' ? '' : name, !javaLibraries.test(type) && !isGlue, isGlue);
@@ -78,9 +83,8 @@ const dotnetGlue =
   /^System\.(?:Runtime\.(?:ExceptionServices|CompilerServices)|Threading\.(?:Tasks|ExecutionContext|ThreadPoolWorkQueue)|RuntimeMethodHandle|Reflection)\.|^(?:lambda_method|ThrowHelper)/;
 
 const dotnet = ({ function: call }: Line): FrameName => {
-  const plain = call
+  const plain = withoutBrackets(call)
     .replace(/`\d+/g, '')
-    .replace(/\[[^\]]*\]/g, '')
     .replace(/^lambda_method\d+/, 'lambda_method');
   // The compiler's names of async methods, iterators and lambdas say which method they are of.
   const own = /<(\w+)>[a-z]__/.exec(plain);
@@ -99,7 +103,7 @@ const goStandard =
   /^(?:archive|bufio|bytes|cmp|compress|container|context|crypto|database|debug|embed|encoding|errors|expvar|flag|fmt|hash|html|image|internal|io|iter|log|maps|math|mime|net|os|path|plugin|reflect|regexp|runtime|slices|sort|strconv|strings|sync|syscall|testing|text|time|unicode|unsafe)(?:\/|\.|$)/;
 
 const go = ({ function: call, file }: Line): FrameName => {
-  const plain = call.replace(/\[[^\]]*\]/g, '').replace(/\.func\d[\d.]*(?:\.gowrap\d+)?$/, '.func');
+  const plain = withoutBrackets(call).replace(/\.func\d[\d.]*(?:\.gowrap\d+)?$/, '.func');
   const slash = plain.lastIndexOf('/');
   const dot = plain.indexOf('.', slash + 1);
   const module = (dot < 0 ? '' : plain.slice(0, dot)).replace(/@v[^/]*/g, '');
@@ -160,8 +164,7 @@ const nativeGlue =
   /^(?:\?\?|raise|abort|gsignal|_start|__libc_start\w*|__cxa_\w+|std::terminate|start_thread|clone3?|__pthread\w*|__GI_\w+|__assert\w*|backtrace)$/;
 
 const native = ({ function: call, file }: Line): FrameName => {
-  const name = call
-    .replace(/\(.*$/, '')
+  const name = upTo(call, '(')
     .replace(/<[^<>]*>/g, '')
     .trim();
   const isLibrary = /^\/(?:usr|lib|lib64)\/|(?:^|\/)lib[\w+-]+\.so|libstdc|libc\./.test(file) || /^std::/.test(name);
