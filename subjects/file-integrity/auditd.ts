@@ -4,7 +4,7 @@ import { keyValues } from '../detections/record-event.ts';
 import { isAbsolute, modeOf, type ReadChange, timeIn, timeOr } from './read.ts';
 import { effectOf } from './syscalls.ts';
 
-const line = /\btype=(SYSCALL|CWD|PATH|PROCTITLE|EOE) msg=audit\((\d+\.\d+):(\d+)\):.*$/;
+const line = /\btype=(SYSCALL|CWD|PATH|PROCTITLE|EOE) msg=audit\((\d+\.\d+):(\d+)\):/;
 const node = /\bnode=(\S+)/;
 
 /** A record of auditd. */
@@ -27,14 +27,14 @@ export const auditLines = (body: string, recordMs: number): AuditLine[] => {
   for (const each of body.split('\n', mostLines)) {
     const match = line.exec(each);
     if (match === null) continue;
-    const [whole, type = '', seconds = '', serial = ''] = match;
+    const [, type = '', seconds = '', serial = ''] = match;
     found.push({
       type: type as AuditLine['type'],
       serial: `${seconds}:${serial}`,
       host: node.exec(each)?.[1] ?? '',
       timeMs: timeOr(timeIn(seconds), recordMs),
       // What auditd translates for people stands behind a separator that is no space.
-      pairs: keyValues(whole.replace('\x1d', ' ')) ?? new Map(),
+      pairs: keyValues(each.slice(match.index).trimEnd().replace('\x1d', ' ')) ?? new Map(),
     });
   }
   return found;

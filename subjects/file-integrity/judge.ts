@@ -109,7 +109,10 @@ const notOfDeployments = [
 
 /** Programs that packages run to set themselves up. */
 const helpers =
-  /(?:^|[/\\])(?:sh|dash|bash|perl|python[\d.]*|cp|mv|ln|rm|tar|install|chmod|chown|ldconfig|depmod|mandb|sed|gzip|systemctl|deb-systemd-\S+|update-\S+|systemd-\S+|user(?:add|mod|del)|group(?:add|mod|del)|adduser|addgroup)$/;
+  /^(?:sh|dash|bash|perl|python[\d.]*|cp|mv|ln|rm|tar|install|chmod|chown|ldconfig|depmod|mandb|sed|gzip|systemctl|deb-systemd-\S+|update-\S+|systemd-\S+|user(?:add|mod|del)|group(?:add|mod|del)|adduser|addgroup)$/;
+
+/** Without the folders: what stands in a folder that is named like a helper is none. */
+const fileName = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
 const within = (ms: string | number, atMs: number, windowMs: number): boolean =>
   Math.abs(Number(ms) - atMs) <= windowMs;
@@ -133,7 +136,7 @@ const explained = (
   const isOfPackages =
     packageFolders.some((folder) => isBelow(path, folder)) &&
     !notOfPackages.some((folder) => isBelow(path, folder)) &&
-    (process === '' || helpers.test(process));
+    (process === '' || helpers.test(fileName(process)));
   const installed = isOfPackages
     ? nearest(
         packages.filter((each) => each.host === host && within(each.ms, atMs, windowMs)),

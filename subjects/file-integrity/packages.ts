@@ -50,8 +50,10 @@ const lines: readonly PackageLine[] = [
 const aptLine = /^(Install|Upgrade|Remove|Purge|Reinstall|Downgrade): (.+)$/;
 const aptPackage = /^([\w.+-]+)(?::[\w-]+)? \(([^)]*)/;
 /** `type=SOFTWARE_UPDATE … sw="nginx-1.20.1-1.el9" sw_type=rpm …` of auditd; `msg=` holds its own pairs. */
-const auditLine =
-  /type=SOFTWARE_UPDATE msg=audit\((\d+\.\d+):\d+\).*?\bsw="?([\w.+:-]+?)-([^\s"-]+-[^\s"]+)"? sw_type=(\w+)/;
+const auditLine = /type=SOFTWARE_UPDATE msg=audit\((\d+\.\d+):\d+\)/;
+const auditPackage = /\bsw="?([^\s"=]+)"? sw_type=(\w+)/;
+/** A name, a version and a release: the name may have hyphens of its own. */
+const nameAndVersion = /^([\w.+:-]+)-([^-]+-[^-]+)$/;
 const auditAction = /\bop=(\w+)/;
 
 const mostPackages = 500;
@@ -74,7 +76,10 @@ const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
   if (line.length > longest) return [];
   const audit = auditLine.exec(line);
   if (audit !== null) {
-    const [, seconds = '', name = '', version = '', manager = ''] = audit;
+    const [, seconds = ''] = audit;
+    const [, software = '', manager = ''] = auditPackage.exec(line) ?? [];
+    const [, name = '', version = ''] = nameAndVersion.exec(software) ?? [];
+    if (name === '') return [];
     const action = words[auditAction.exec(line)?.[1] ?? ''] ?? 'installed';
     return [{ manager, action, package: name, version, timeMs: timeOr(timeIn(seconds), recordMs) }];
   }

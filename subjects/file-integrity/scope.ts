@@ -1,4 +1,5 @@
 /** Which files of which hosts a baseline is about. */
+import { withoutTrailing } from '../../schemas/text.ts';
 
 export interface FileScope {
   /** Names, in which `*` stands for any text; empty is every host. */
@@ -11,7 +12,7 @@ export interface FileScope {
 const hostPattern = (host: string): string => `^${host.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*')}$`;
 
 /** Without what a folder's name may end with, so that `/etc/` is `/etc` and `/` is everything. */
-export const folderOf = (path: string): string => path.replace(/[/\\]+$/, '');
+export const folderOf = (path: string): string => withoutTrailing(path, '/\\');
 
 export const isBelow = (path: string, folder: string): boolean => {
   const trimmed = folderOf(folder);

@@ -2,6 +2,7 @@ import test from 'ava';
 import { fileChanges } from '../../processors/file-changes/file-changes.ts';
 import type { FileChange, PackageChange } from '../../schemas/file-changes.ts';
 import { topics } from '../../schemas/topics.ts';
+import { auditLines } from '../../subjects/file-integrity/auditd.ts';
 import { packagesIn } from '../../subjects/file-integrity/packages.ts';
 import { modeOf } from '../../subjects/file-integrity/read.ts';
 import { coversHost } from '../../subjects/file-integrity/scope.ts';
@@ -537,4 +538,19 @@ test('a line that only resembles one of a package manager costs little', (t) => 
     `type=SOFTWARE_UPDATE msg=audit(1.1:1): sw=${long}`,
   ])
     t.deepEqual(packagesIn(line, firstMs), []);
+});
+
+test('auditd names a package whose name has hyphens', (t) => {
+  const [found] = packagesIn(
+    'type=SOFTWARE_UPDATE msg=audit(1.1:1): op=install sw="openssl-libs-1:3.0.7-25.el9.x86_64" sw_type=rpm',
+    firstMs,
+  );
+  t.is(found?.package, 'openssl-libs');
+  t.is(found?.version, '1:3.0.7-25.el9.x86_64');
+});
+
+test('records of auditd may end with a carriage return', (t) => {
+  const [found] = auditLines('type=CWD msg=audit(1.1:1): cwd="/srv"\r\n', firstMs);
+  t.is(found?.type, 'CWD');
+  t.is(found?.pairs.get('cwd'), '/srv');
 });
