@@ -24,23 +24,22 @@ class Reader {
     return this.at >= this.#text.length;
   }
 
-  /** What matches at this place. */
+  /** What matches at this place. The expression is sticky: another one would be tried at each place that follows. */
   take(pattern: RegExp): string | undefined {
-    const sticky = new RegExp(pattern, 'y');
-    sticky.lastIndex = this.at;
-    const [found] = sticky.exec(this.#text) ?? [];
+    pattern.lastIndex = this.at;
+    const [found] = pattern.exec(this.#text) ?? [];
     this.at += found?.length ?? 0;
     return found;
   }
 
   /** A name as it is up to `end`, or any in quotes. */
   name(end: RegExp): string {
-    this.take(/\s*/);
+    this.take(/\s*/y);
     const begin = this.at;
-    if (this.take(/"/) !== undefined) {
-      const inside = this.take(/(?:[^"\\]|\\[\s\S])*/) ?? '';
-      if (this.take(/"/) === undefined) throw this.error('expected a closing quote for this one', begin);
-      this.take(/\s*/);
+    if (this.take(/"/y) !== undefined) {
+      const inside = this.take(/(?:[^"\\]|\\[\s\S])*/y) ?? '';
+      if (this.take(/"/y) === undefined) throw this.error('expected a closing quote for this one', begin);
+      this.take(/\s*/y);
       return inside.replace(/\\(["\\])/g, '$1');
     }
     const name = (this.take(end) ?? '').trimEnd();
@@ -52,7 +51,7 @@ class Reader {
   list<Item>(item: () => Item): Item[] {
     const items = [item()];
     while (!this.isDone) {
-      if (this.take(/,/) === undefined) throw this.error('expected a comma or the end');
+      if (this.take(/,/y) === undefined) throw this.error('expected a comma or the end');
       items.push(item());
     }
     return items;
@@ -62,7 +61,7 @@ class Reader {
 /** Names with commas between them, as searches spell them; a name that has a comma stands in quotes: `service,http.route,"a,b"`. */
 export const parseNames = (path: string, text: string): string[] => {
   const reader = new Reader(path, text);
-  return reader.list(() => reader.name(/[^,"]+/));
+  return reader.list(() => reader.name(/[^,"]+/y));
 };
 
 const percentileOf = (name: string): number | undefined => {
@@ -80,9 +79,9 @@ export const parseMeasures = (path: string, text: string): Measure[] => {
 };
 
 const measureIn = (reader: Reader): Measure => {
-  reader.take(/\s*/);
+  reader.take(/\s*/y);
   const begin = reader.at;
-  const name = reader.take(/[A-Za-z]+[\d.]*/) ?? '';
+  const name = reader.take(/[A-Za-z]+[\d.]*/y) ?? '';
   const percentile = percentileOf(name);
   if (percentile === undefined && !functions.includes(name as Function))
     throw reader.error(`expected one of ${functions.join(', ')} or a percentile such as p95`, begin);
@@ -99,21 +98,21 @@ const measureIn = (reader: Reader): Measure => {
 /** The field in parentheses, which all but `count` and `rate` have. */
 const fieldIn = (reader: Reader, name: string, begin: number): string | undefined => {
   const counts = name === 'count' || name === 'rate';
-  const hasField = reader.take(/\s*\(/) !== undefined && reader.take(/\s*\)/) === undefined;
+  const hasField = reader.take(/\s*\(/y) !== undefined && reader.take(/\s*\)/y) === undefined;
   if (!hasField) {
     if (counts) return undefined;
     throw reader.error(`expected a field, as in ${name}(duration)`);
   }
-  const field = reader.name(/[^,()"]+/);
+  const field = reader.name(/[^,()"]+/y);
   if (counts) throw reader.error(`expected ${name} without a field: distinct(${field}) counts values`, begin);
-  if (reader.take(/\s*\)/) === undefined) throw reader.error('expected a closing parenthesis');
+  if (reader.take(/\s*\)/y) === undefined) throw reader.error('expected a closing parenthesis');
   return field;
 };
 
 const aliasIn = (reader: Reader): string | undefined => {
-  const isNamed = reader.take(/\s+as\b\s*/) !== undefined;
-  const name = isNamed ? reader.take(/[A-Za-z_]\w{0,63}/) : undefined;
+  const isNamed = reader.take(/\s+as\b\s*/y) !== undefined;
+  const name = isNamed ? reader.take(/[A-Za-z_]\w{0,63}/y) : undefined;
   if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ behind "as"');
-  reader.take(/\s*/);
+  reader.take(/\s*/y);
   return name;
 };

@@ -12,12 +12,13 @@ const hostsOf = (rawHeaders: readonly string[]): number => {
   return hosts;
 };
 
-const absoluteForm = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)(.*)$/i;
+const absoluteForm = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i;
 
 /** A target in absolute form becomes the path in it, and names the host in place of the header. */
 const useOriginForm = (request: IncomingMessage): void => {
-  const [, host, path = ''] = absoluteForm.exec(request.url ?? '') ?? [];
+  const [origin = '', host] = absoluteForm.exec(request.url ?? '') ?? [];
   if (host === undefined) return;
+  const path = request.url?.slice(origin.length) ?? '';
   request.headers.host = host;
   request.url = path.startsWith('/') ? path : `/${path}`;
 };

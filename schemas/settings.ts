@@ -7,7 +7,7 @@ const maxPort = 65_535;
 const address = z
   .string()
   .regex(/^(?:\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port')
-  .refine((text) => !(Number(/\d+$/.exec(text)?.[0]) > maxPort), `the port is above ${maxPort}`)
+  .refine((text) => !(Number(/:(\d{1,5})$/.exec(text)?.[1]) > maxPort), `the port is above ${maxPort}`)
   .describe('host:port');
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional();

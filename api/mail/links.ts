@@ -1,4 +1,5 @@
 import type { Settings } from '../../schemas/settings.ts';
+import { withoutTrailing } from '../../schemas/text.ts';
 
 /**
  * A link of a message into the dashboard. It begins with what the settings say, never with what a request claims to have
@@ -9,6 +10,6 @@ export const linkTo = (
   page: string,
   token?: string,
 ): string => {
-  const base = (publicUrl ?? `http://${address}`).replace(/\/+$/, '');
+  const base = withoutTrailing(publicUrl ?? `http://${address}`, '/');
   return `${base}/${page}${token === undefined ? '' : `#token=${token}`}`;
 };

@@ -177,7 +177,8 @@ const bytes: ScalarCopy = (reader, writer) => {
   if (byte !== quote) throw reader.fault('expected bytes as base64 in a string');
   reader.string();
   const text = reader.unescaped();
-  if (!base64Text.test(text) || text.replace(/=+$/, '').length % 4 === 1) throw reader.fault('this is not base64', at);
+  if (!base64Text.test(text) || text.replace(/={1,2}$/, '').length % 4 === 1)
+    throw reader.fault('this is not base64', at);
   const decoded = Buffer.from(text, 'base64');
   writer.varint(decoded.length);
   writer.copy(decoded, 0, decoded.length);

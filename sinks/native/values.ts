@@ -1,5 +1,6 @@
 /** Column writers that take values of JSON, by the column's type. For what comes in few messages: an object is made for each row. */
 import { PermanentError } from '../../schemas/errors.ts';
+import { upTo } from '../../schemas/text.ts';
 import type { Column } from './column.ts';
 import { NumberColumn, WordsColumn } from './fixed.ts';
 import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
@@ -182,8 +183,8 @@ const makers: Readonly<Record<string, (type: string, first: string, second: stri
 
 /** A writer for a column of this type, codec left out. Throws for a type that there is none for. */
 export const valueColumn = (declared: string): ValueColumn => {
-  const type = declared.replace(/ CODEC\(.*$/, '');
-  const maker = makers[type.replace(/\(.*$/, '')];
+  const type = upTo(declared, ' CODEC(');
+  const maker = makers[upTo(type, '(')];
   if (maker === undefined) throw new Error(`there is no writer of values for columns of type ${type}`);
   return maker(type, ...argumentsOf(type));
 };

@@ -24,8 +24,15 @@ const linearWeight = 20;
 const mostSteps = 500_000;
 
 /** `.*` at the ends says nothing of whether some part matches. */
-const trimmed = (source: string): string =>
-  source.replace(/^(?:\.\*\??)+(?!\?)/, '').replace(/(?<!\\)(?:\.\*\??)+$/, '');
+const trimmed = (source: string): string => {
+  let end = source.length;
+  for (;;) {
+    const length = source.endsWith('.*', end) ? 2 : source.endsWith('.*?', end) ? 3 : 0;
+    if (length === 0 || source[end - length - 1] === '\\') break;
+    end -= length;
+  }
+  return source.slice(0, end).replace(/^(?:\.\*\??)+(?!\?)/, '');
+};
 
 const beginsWithAnchor = (node: RegexNode): boolean =>
   (node.is === 'anchor' && node.source === '^') ||

@@ -90,7 +90,7 @@ const filters: Readonly<
   type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
 };
 /** Values whose words are those of the body, since JSON escapes nothing of them. */
-const standsAsItIs = /^[ !#-[\]-~]*[0-9A-Za-z][ !#-[\]-~]*$/;
+const standsAsItIs = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value) && /[0-9A-Za-z]/.test(value);
 const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
 
 const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<string, string> } => {
@@ -99,7 +99,7 @@ const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<str
     if (value === undefined) return [];
     const sql = `if(body_type = 'j', ${body}, ${attributes})`;
     // A body without the words of the value is not read as JSON.
-    const hasWords = wordy.has(name) && standsAsItIs.test(value);
+    const hasWords = wordy.has(name) && standsAsItIs(value);
     return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
   return {

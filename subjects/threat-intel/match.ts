@@ -1,6 +1,7 @@
 /** Finds indicators in what an event holds. */
 import ipaddr from 'ipaddr.js';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { upTo, withoutTrailing } from '../../schemas/text.ts';
 import type { Leaf, SigmaEvent } from '../detections/event.ts';
 import { normalised } from './indicator.ts';
 import type { FoundIndicator, IndicatorIndex } from './indicator-index.ts';
@@ -76,7 +77,7 @@ const findHost = (index: IndicatorIndex, text: string, observed: string, found: 
   const colon = text.indexOf(':');
   const isV6 = colon >= 0 && (text[0] === '[' || text.indexOf(':', colon + 1) >= 0);
   if (isV6) {
-    const bare = text.replace(/^\[([^\]]*)\].*$/, '$1').replace(/%.*$/, '');
+    const bare = upTo(text.replace(/^\[([^\]]*)\].*$/, '$1'), '%');
     if (!ipaddr.IPv6.isValid(bare)) return;
     const address = ipaddr.process(bare);
     if (address instanceof ipaddr.IPv6) findIpv6(index, address, observed, found);
@@ -143,12 +144,12 @@ const findWord = (index: IndicatorIndex, word: string, found: Found): void => {
 const findInText = (index: IndicatorIndex, text: string, found: Found): void => {
   let count = 0;
   const rest = text.replace(urls, (url) => {
-    if (count++ < mostTokens) findUrl(index, url.replace(/[.,;:!?)\]]+$/, ''), found);
+    if (count++ < mostTokens) findUrl(index, withoutTrailing(url, '.,;:!?)]'), found);
     return ' ';
   });
   for (const [word] of rest.matchAll(tokens)) {
     if (count++ >= mostTokens) return;
-    findWord(index, word.replace(/^[.:+-]+|[.:+-]+$/g, ''), found);
+    findWord(index, withoutTrailing(word.replace(/^[.:+-]+/, ''), '.:+-'), found);
   }
 };
 

@@ -4,6 +4,7 @@ import type { Outbound } from '../../runtime/outbound.ts';
 import { retryAfterMs } from '../../runtime/retry-after.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { FeedFormat, FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/resources/threat-intel.ts';
+import { withoutTrailing } from '../../schemas/text.ts';
 import { readCsv, readList } from './csv.ts';
 import type { ReadIndicators } from './indicator.ts';
 import { readMisp } from './misp.ts';
@@ -169,7 +170,7 @@ async function* readTaxii(
   { addedAfter }: FeedPlace,
   reading: FeedReading,
 ): AsyncGenerator<FeedPart> {
-  const objects = `${apiRoot.replace(/\/+$/, '')}/collections/${encodeURIComponent(collection)}/objects/`;
+  const objects = `${withoutTrailing(apiRoot, '/')}/collections/${encodeURIComponent(collection)}/objects/`;
   let page: TaxiiPage | undefined = { addedAfter, next: undefined };
   let read = addedAfter;
   for (let count = 0; page !== undefined; count++) {

@@ -1,4 +1,6 @@
 /** Findings from the endpoint that the sender was configured with. Pure. */
+
+import { withoutTrailing } from '../../../schemas/text.ts';
 import type { Signal } from '../../../schemas/topics.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type Finding, problem } from './finding.ts';
@@ -29,7 +31,7 @@ const parseEndpoint = (endpoint: string): ParsedEndpoint | undefined => {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `http://${endpoint}`;
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
-  return { url, path: url.pathname.replace(/\/+$/, ''), port: portOf(url) };
+  return { url, path: withoutTrailing(url.pathname, '/'), port: portOf(url) };
 };
 
 const wrong = (message: string, action: string): Finding => problem('wrong-endpoint', message, action);

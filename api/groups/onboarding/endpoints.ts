@@ -1,4 +1,5 @@
 import type { Settings } from '../../../schemas/settings.ts';
+import { withoutTrailing } from '../../../schemas/text.ts';
 
 /** URLs at which this installation receives telemetry. */
 export interface Endpoints {
@@ -24,7 +25,7 @@ export const endpointsOf = (
   const asked = host !== '' && URL.canParse(`http://${host}`) ? `http://${host}` : `http://${settings.HTTP_ADDRESS}`;
   const base = new URL(settings.PUBLIC_URL ?? asked);
   const { protocol, hostname } = base;
-  const root = `${base.origin}${base.pathname.replace(/\/+$/, '')}`;
+  const root = `${base.origin}${withoutTrailing(base.pathname, '/')}`;
   return {
     otlpHttp: `${root}/otlp`,
     otlpGrpc: `${protocol}//${hostname}:${portOf(settings.OTLP_GRPC_ADDRESS)}`,

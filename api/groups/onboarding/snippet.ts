@@ -22,7 +22,7 @@ export interface Snippet {
 
 /** Lines of a template without its common indentation. */
 export const lines = (text: string): string => {
-  const all = text.replace(/^\n/, '').replace(/\s+$/, '').split('\n');
+  const all = text.replace(/^\n/, '').trimEnd().split('\n');
   const indent = Math.min(...all.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
   return all.map((line) => line.slice(indent)).join('\n');
 };

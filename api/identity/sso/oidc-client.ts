@@ -5,6 +5,7 @@ import {
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { withoutTrailing } from '../../../schemas/text.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import type { Client } from './provider.ts';
 
@@ -24,7 +25,7 @@ export const providerOf = async (
 
 /** The address to which providers send browsers back. */
 export const redirectUriOf = (settings: Ports['settings'], host: string): string =>
-  `${(settings.PUBLIC_URL ?? `http://${host}`).replace(/\/+$/, '')}/auth/sso/oidc/callback`;
+  `${withoutTrailing(settings.PUBLIC_URL ?? `http://${host}`, '/')}/auth/sso/oidc/callback`;
 
 /** Under which client secrets are sealed. */
 export const clientSecretPurpose = 'identity provider';

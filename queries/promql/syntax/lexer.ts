@@ -355,7 +355,8 @@ class Lexer {
       return;
     }
     // As much as Prometheus reads until it sees that this is no number.
-    const wrong = /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+\.?\d*\.|^\d*\.?\d*(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
+    const wrong =
+      /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+(?:\.\d*)?\.|^\d*(?:\.\d*)?(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
     this.#at += wrong.length;
     this.#fail(`bad number or duration syntax: ${quoted(wrong)}`);
   }

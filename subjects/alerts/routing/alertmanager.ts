@@ -32,7 +32,9 @@ const scalar = (value: unknown): unknown => (typeof value === 'number' ? String(
 const listed = (value: unknown): unknown =>
   value === undefined || value === null ? undefined : listOf(value).map(scalar);
 
-const matcherText = /^\s*("(?:[^"\\]|\\.)*"|[^\s"=!~{},]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|[^"]*?)\s*$/s;
+/** A matcher and the commas behind it. Each part begins in one way only: the time is in proportion to the text. */
+const matcherText =
+  /("(?:[^"\\]|\\.)*"|[^\s"=!~{},]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"\s*|[^\s",][^",]*|)(?:,[\s,]*|$)/sy;
 
 const unquoted = (text: string): string => {
   if (!text.startsWith('"')) return text;
@@ -41,17 +43,20 @@ const unquoted = (text: string): string => {
 
 /** The matchers of one text: `a="b"`, or several in braces or between commas. */
 export const parseMatchers = (text: string): Matcher[] | undefined => {
-  const inner = /^\s*\{([\s\S]*)\}\s*$/.exec(text)?.[1] ?? text;
-  const parts = [...inner.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g)]
-    .map(([part]) => part)
-    .filter((part) => part.trim() !== '');
-  const found = parts.map((part) => matcherText.exec(part));
-  if (found.length === 0 || found.includes(null)) return undefined;
-  return found.map((match) => ({
-    name: unquoted(match?.[1] ?? ''),
-    operator: (match?.[2] ?? '=') as (typeof matcherOperators)[number],
-    value: unquoted(match?.[3] ?? ''),
-  }));
+  const whole = text.trim();
+  const inner = whole.startsWith('{') && whole.endsWith('}') ? whole.slice(1, -1) : whole;
+  const listed = inner.replace(/^[\s,]+/, '');
+  const found: Matcher[] = [];
+  for (matcherText.lastIndex = 0; found.length === 0 || matcherText.lastIndex < listed.length; ) {
+    const [match, name = '', operator = '=', value = ''] = matcherText.exec(listed) ?? [];
+    if (match === undefined) return undefined;
+    found.push({
+      name: unquoted(name),
+      operator: operator as (typeof matcherOperators)[number],
+      value: unquoted(value.trimEnd()),
+    });
+  }
+  return found;
 };
 
 const matchersOf = (

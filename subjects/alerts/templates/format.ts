@@ -1,6 +1,6 @@
 /** Go's `printf`. */
 import { TemplateError } from './errors.ts';
-import { exponentText, figureOf, floatText, textOf, typeOf, type Value } from './values.ts';
+import { exponentText, figureOf, floatText, textOf, typeOf, type Value, withoutZeros } from './values.ts';
 
 interface Verb {
   readonly flags: string;
@@ -24,11 +24,11 @@ export const significant = (value: number, digits: number): string => {
   const [shown = '', power = '+0'] = value.toExponential(precision - 1).split('e');
   const exponent = Number(power);
   if (exponent < -4 || exponent >= precision) {
-    const short = shown.includes('.') ? shown.replace(/\.?0+$/, '') : shown;
+    const short = shown.includes('.') ? withoutZeros(shown) : shown;
     return `${short}e${exponentText(power)}`;
   }
   const fixed = value.toFixed(Math.min(Math.max(precision - 1 - exponent, 0), 100));
-  return fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed;
+  return fixed.includes('.') ? withoutZeros(fixed) : fixed;
 };
 
 const ofFloat = (value: number, { verb, precision }: Verb): string | undefined => {

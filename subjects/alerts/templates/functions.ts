@@ -141,7 +141,7 @@ const parseDuration = (text: string): number => {
   if (found === null) throw new TemplateError(`${JSON.stringify(text)} is no duration`);
   const [, sign, ...parts] = found;
   const seconds = parts.reduce((sum, part = '0s') => {
-    const [, count = '0', unit = 's'] = /^(\d+)(\w+)$/.exec(part) ?? [];
+    const [, count = '0', unit = 's'] = /^(\d+)(\D+)$/.exec(part) ?? [];
     return sum + Number(count) * (unitSeconds[unit] ?? 0);
   }, 0);
   return sign === '-' ? -seconds : seconds;

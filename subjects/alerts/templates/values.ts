@@ -1,4 +1,6 @@
 /** Values of templates, and how Go prints them. Whole numbers are `bigint`, others `number`. */
+
+import { withoutTrailing } from '../../../schemas/text.ts';
 import { TemplateError } from './errors.ts';
 
 export type Value = string | number | bigint | boolean | null | Date | Items | ReadonlyMap<string, Value>;
@@ -31,10 +33,13 @@ export const floatText = (value: number): string => {
 /** `+7` as `+07`. */
 export const exponentText = (power: string): string => `${power[0]}${power.slice(1).padStart(2, '0')}`;
 
+/** A fraction without the zeros at its end. */
+export const withoutZeros = (text: string): string => withoutTrailing(withoutTrailing(text, '0'), '.');
+
 /** A time as Go's `String` gives it. */
 export const timeText = (value: Date): string => {
   const text = value.toISOString();
-  const fraction = text.slice(19, -1).replace(/\.?0+$/, '');
+  const fraction = withoutZeros(text.slice(19, -1));
   return `${text.slice(0, 10)} ${text.slice(11, 19)}${fraction} +0000 UTC`;
 };
 
