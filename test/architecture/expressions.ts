@@ -1,0 +1,82 @@
+/** Finds the regular expressions of the product and judges whether they take time in proportion to the text. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  isCallExpression,
+  isIdentifier,
+  isNewExpression,
+  isRegularExpressionLiteral,
+  type Node,
+} from 'typescript/unstable/ast';
+import { API } from 'typescript/unstable/sync';
+
+// Of the checker's programs the one in JavaScript: the others are large, and not there for every machine.
+process.env['RECHECK_BACKEND'] = 'pure';
+const { checkSync } = await import('recheck');
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** An expression of the product. */
+export interface Expression {
+  readonly file: string;
+  readonly line: number;
+  /** As it is written: `/…/flags`, or the call of `RegExp`, whose expression is only known when it runs. */
+  readonly text: string;
+  readonly isLiteral: boolean;
+}
+
+const expressionOf = (node: Node): Pick<Expression, 'text' | 'isLiteral'> | undefined => {
+  if (isRegularExpressionLiteral(node)) return { text: node.text, isLiteral: true };
+  if (!isNewExpression(node) && !isCallExpression(node)) return undefined;
+  if (!isIdentifier(node.expression) || node.expression.text !== 'RegExp') return undefined;
+  return { text: node.getText().replace(/\s+/g, ' '), isLiteral: false };
+};
+
+/** Every expression in the product's TypeScript. */
+export const expressionsOfProduct = (): Expression[] => {
+  const api = new API({ cwd: root });
+  try {
+    const project = api.updateSnapshot({ openProject: `${root}tsconfig.json` }).getProjects()[0];
+    const files = (project?.program.getSourceFileNames() ?? []).filter(
+      (file) => file.startsWith(root) && !/^(?:test|charts|node_modules)\//.test(file.slice(root.length)),
+    );
+    return files.flatMap((file) => {
+      const source = project?.program.getSourceFile(file);
+      const found: Expression[] = [];
+      const visit = (node: Node): void => {
+        const expression = expressionOf(node);
+        if (expression !== undefined) {
+          const line = source?.text.slice(0, node.getStart()).split('\n').length ?? 0;
+          found.push({ file: file.slice(root.length), line, ...expression });
+        }
+        node.forEachChild(visit);
+      };
+      source?.forEachChild(visit);
+      return found;
+    });
+  } finally {
+    api.close();
+  }
+};
+
+/** Literals that the checker found linear, one a line: it takes minutes for all of them. */
+export const linearFile = join(import.meta.dirname, 'linear-expressions.txt');
+export const linearExpressions = (): ReadonlySet<string> =>
+  new Set(existsSync(linearFile) ? readFileSync(linearFile, 'utf8').split('\n').filter(Boolean) : []);
+
+/** Expressions that the checker finds at fault or cannot judge, each with the reason why no text makes it slow. */
+export const reviewedExpressions = (): readonly {
+  readonly file: string;
+  readonly text: string;
+  readonly reason: string;
+}[] => JSON.parse(readFileSync(join(import.meta.dirname, 'reviewed-expressions.json'), 'utf8'));
+
+/** What is wrong with a literal; undefined where it takes time in proportion to the text. */
+export const faultOf = (literal: string): string | undefined => {
+  const end = literal.lastIndexOf('/');
+  const verdict = checkSync(literal.slice(1, end), literal.slice(end + 1), { timeout: 120_000 });
+  if (verdict.status === 'safe') return undefined;
+  if (verdict.status === 'unknown') return `the checker could not judge it (${verdict.error.kind})`;
+  return `takes ${verdict.complexity.summary} time, as with ${verdict.attack.pattern}`;
+};
