@@ -2,7 +2,7 @@ import type { Matcher, Series } from '../series.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import { testOf } from '../syntax/matchers.ts';
 import { type Call, type Expression, partsOf, typeOf, type VectorSelector } from '../syntax/tree.ts';
-import type { Evaluation } from './context.ts';
+import type { Evaluation, SampleCounts } from './context.ts';
 import type { LabelSet } from './labels.ts';
 import { LabelSet as Labels } from './labels.ts';
 import { absent, merged, Row } from './rows.ts';
@@ -144,14 +144,19 @@ const infosOf = (evaluation: Evaluation, node: Call, call: InfoCall, rows: reado
 /** What one series becomes: one row for each set of labels that it has over time. */
 class Enriched {
   readonly rows: Row[] = [];
+  readonly #counts: SampleCounts;
   readonly #bySource = new Map<Row, Map<string, Row>>();
+
+  constructor(counts: SampleCounts) {
+    this.#counts = counts;
+  }
 
   add(source: Row, labels: LabelSet, step: number): void {
     const own = this.#bySource.get(source) ?? new Map<string, Row>();
     this.#bySource.set(source, own);
     let row = own.get(labels.key);
     if (row === undefined) {
-      row = Row.empty(labels, source.present.length, source.dropName);
+      row = Row.counted(this.#counts, labels, source.present.length, source.dropName);
       own.set(labels.key, row);
       this.rows.push(row);
     }
@@ -164,7 +169,7 @@ export const infoRows = (evaluation: Evaluation, node: Call): Row[] => {
   const call = new InfoCall(node);
   const rows = [...evaluation.vector(node.args[0] as Expression)];
   const infos = infosOf(evaluation, node, call, rows);
-  const enriched = new Enriched();
+  const enriched = new Enriched(evaluation.counts);
   for (let step = 0; step < evaluation.steps.count; step++) {
     const newest = newestAt(infos, step);
     for (const row of rows) {
@@ -173,5 +178,6 @@ export const infoRows = (evaluation: Evaluation, node: Call): Row[] => {
       if (labels !== undefined) enriched.add(row, labels, step);
     }
   }
+  evaluation.counts.release((rows.length + infos.length) * evaluation.steps.count);
   return merged(enriched.rows);
 };

@@ -125,6 +125,7 @@ class VectorOperation {
     const found = new Int32Array(this.#groups);
     const { count } = this.#evaluation.steps;
     for (let step = 0; step < count; step++) this.#step(step, found, filled);
+    this.#evaluation.counts.release((this.#one.rows.length + this.#many.rows.length) * count);
     return [...this.#results.values()].filter((row) => !row.isEmpty);
   }
 
@@ -192,13 +193,13 @@ class VectorOperation {
     const known = this.#ofPair.get(pair);
     if (known !== undefined) return known;
     const { operator, bool } = this.#node;
-    const { options, steps } = this.#evaluation;
+    const { counts, options, steps } = this.#evaluation;
     const first = this.#many.rows[many]?.labels;
     const second = this.#one.rows[one]?.labels;
     const filled = matchedLabels((first ?? second) as LabelSet, this.#matching);
     const drops = (bool && !options.delayedNameRemoval) || changesMetric(operator);
     const labels = resultLabels(first ?? filled, second ?? filled, this.#matching, drops);
-    const row = this.#results.get(labels.key) ?? Row.empty(labels, steps.count, bool);
+    const row = this.#results.get(labels.key) ?? Row.counted(counts, labels, steps.count, bool);
     this.#results.set(labels.key, row);
     this.#ofPair.set(pair, row);
     return row;

@@ -90,8 +90,13 @@ class HistogramCall {
   }
 
   #row(labels: LabelSet, relabel: (labels: LabelSet) => LabelSet): Row {
-    const { steps, options } = this.#evaluation;
-    return Row.empty(relabel(options.delayedNameRemoval ? labels : labels.withoutMetadata), steps.count, true);
+    const { counts, steps, options } = this.#evaluation;
+    return Row.counted(
+      counts,
+      relabel(options.delayedNameRemoval ? labels : labels.withoutMetadata),
+      steps.count,
+      true,
+    );
   }
 
   #native(source: Row, calculation: Calculation, relabel: (labels: LabelSet) => LabelSet): Row {

@@ -11,6 +11,11 @@ export interface Steps {
 
 export const timeOf = (steps: Steps, step: number): number => steps.startMs + step * steps.intervalMs;
 
+/** What counts the memory of columns. */
+interface Memory {
+  charge(cells: number): void;
+}
+
 /** What stands at a step of a row. */
 export const absent = 0;
 export const float = 1;
@@ -35,6 +40,12 @@ export class Row {
 
   static empty(labels: LabelSet, steps: number, dropName = false): Row {
     return new Row(labels, dropName, new Float64Array(steps), new Uint8Array(steps));
+  }
+
+  /** The same, its memory counted before it is taken. */
+  static counted(counts: Memory, labels: LabelSet, steps: number, dropName = false): Row {
+    counts.charge(steps);
+    return Row.empty(labels, steps, dropName);
   }
 
   set(step: number, value: number): void {

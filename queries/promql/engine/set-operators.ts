@@ -1,6 +1,6 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { Binary, Matching } from '../syntax/tree.ts';
-import type { Evaluation } from './context.ts';
+import type { Evaluation, SampleCounts } from './context.ts';
 import { type Side, sidesOf } from './matching.ts';
 import { absent, Row, sameLabels } from './rows.ts';
 
@@ -12,10 +12,17 @@ const groupsAt = ({ rows, groups }: Side, step: number, present: Uint8Array): vo
 
 /** Collects what stays of both sides. */
 class Kept {
+  readonly #counts: SampleCounts;
   readonly #rows = new Map<string, Row>();
 
+  constructor(counts: SampleCounts) {
+    this.#counts = counts;
+  }
+
   add(source: Row, step: number): void {
-    const row = this.#rows.get(source.labels.key) ?? Row.empty(source.labels, source.present.length, source.dropName);
+    const row =
+      this.#rows.get(source.labels.key) ??
+      Row.counted(this.#counts, source.labels, source.present.length, source.dropName);
     this.#rows.set(source.labels.key, row);
     if (row.present[step] !== absent) throw new PromqlExecutionError(sameLabels);
     row.copyFrom(source, step);
@@ -35,7 +42,7 @@ const keep = (kept: Kept, { rows, groups }: Side, step: number, present: Uint8Ar
 export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
   const matching = node.matching as Matching;
   const { left, right, groups } = sidesOf(evaluation.vector(node.left), evaluation.vector(node.right), matching);
-  const kept = new Kept();
+  const kept = new Kept(evaluation.counts);
   const present = new Uint8Array(groups);
   for (let step = 0; step < evaluation.steps.count; step++) {
     if (node.operator === 'or') {
@@ -47,5 +54,6 @@ export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
       keep(kept, left, step, present, node.operator === 'and' ? 1 : 0);
     }
   }
+  evaluation.counts.release((left.rows.length + right.rows.length) * evaluation.steps.count);
   return kept.rows;
 };
