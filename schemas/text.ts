@@ -3,7 +3,7 @@
 /** A text without the characters of `ending` at its end. */
 export const withoutTrailing = (text: string, ending: string): string => {
   let end = text.length;
-  while (end > 0 && ending.includes(text[end - 1] as string)) end--;
+  while (end > 0 && ending.includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 };
 
