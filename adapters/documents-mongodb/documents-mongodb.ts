@@ -167,6 +167,7 @@ class MongoDocuments implements Documents {
   readonly #direct: Access;
   readonly #scope = new TransactionScope();
   readonly #feeds = new Set<Feed>();
+  #isConnected = false;
 
   constructor(client: MongoClient, database: string, clock: Clock, limits: Limits) {
     this.#client = client;
@@ -189,9 +190,20 @@ class MongoDocuments implements Documents {
       .collection<MongoRecord>(checkedName(definition.name), { readConcern: { level: 'majority' } });
   }
 
+  /** After a first connection that failed, the driver makes another one only when it is told to. */
+  async #connect(): Promise<void> {
+    if (this.#isConnected) return;
+    await this.#client.connect();
+    this.#isConnected = true;
+  }
+
   async #bounded<Result>(operation: () => Promise<Result>): Promise<Result> {
+    const work = async (): Promise<Result> => {
+      await this.#connect();
+      return operation();
+    };
     try {
-      return await limited(this.#limits.operationMs, 'MongoDB', operation());
+      return await limited(this.#limits.operationMs, 'MongoDB', work());
     } catch (error) {
       throw translated(error);
     }
@@ -214,6 +226,7 @@ class MongoDocuments implements Documents {
   async ensureCollections(definitions: readonly Definition[]): Promise<void> {
     this.#scope.refuseInside('a change of collections');
     try {
+      await this.#connect();
       for (const definition of definitions) {
         const records = this.#records(definition);
         const wanted = indexesOf(definition);
@@ -296,6 +309,7 @@ class MongoDocuments implements Documents {
     const records = this.#client.db(this.#database).collection<MongoRecord>(checkedName(definition.name));
     const feed = new MongoFeed(this.#client, records, (change) => onChange(change as Change<Of>));
     try {
+      await this.#connect();
       await feed.start();
     } catch (error) {
       throw translated(error);
@@ -324,7 +338,8 @@ class MongoDocuments implements Documents {
 const databaseOf = (url: string): string => /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?/]+)/.exec(url)?.[1] ?? 'oiq';
 
 /**
- * Connects to the replica set at `url`, whose path names the database (default `oiq`). While MongoDB is gone everything rejects
+ * Documents of the replica set at `url`, whose path names the database (default `oiq`). It is connected to by the first use, so that
+ * one that is away is reported there; a URL that is none is refused here. While MongoDB is gone everything rejects
  * with `UnavailableError` within 5 seconds (a transaction within 10), or within other `limits`; it is found again without a restart.
  */
 export const mongoDocuments = async ({
@@ -343,13 +358,5 @@ export const mongoDocuments = async ({
     connectTimeoutMS: 3000,
     heartbeatFrequencyMS: 2000,
   });
-  const documents = new MongoDocuments(client, databaseOf(url), clock, limits);
-  try {
-    await client.connect();
-    await documents.check();
-    return documents;
-  } catch (error) {
-    await client.close();
-    throw translated(error);
-  }
+  return new MongoDocuments(client, databaseOf(url), clock, limits);
 };

@@ -51,7 +51,24 @@ const whyNot = (error: unknown): string => {
   return 'MongoDB cannot be reached';
 };
 
+const refusedLogin = 18;
+
+/** Of a `mongodb+srv` name that cannot be looked up. */
+const isUnresolved = (error: unknown): error is Error =>
+  error instanceof Error && 'syscall' in error && /^query(?:Srv|Txt)$/.test(String(error.syscall));
+
 export const translated = (error: unknown): unknown => {
+  if (isUnresolved(error))
+    return new UnavailableError(`MongoDB cannot be reached: its name cannot be looked up (${error.message})`, {
+      cause: error,
+    });
+  if (error instanceof MongoServerError && error.code === refusedLogin)
+    return new Error(
+      `MongoDB refuses the login: ${error.message} Look at the user and the password in OIQ_MONGODB_URL`,
+      {
+        cause: error,
+      },
+    );
   if (isUnavailable(error)) return new UnavailableError(whyNot(error), { cause: error });
   if (error instanceof MongoServerError && error.code === 11000 && !(error instanceof MongoBulkWriteError)) {
     const fields = fieldsOfKey(error.keyPattern);
