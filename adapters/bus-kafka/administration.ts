@@ -8,7 +8,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Topic } from '../../schemas/topics.ts';
 import type { Bounds, Cluster } from './cluster.ts';
 import { Coordinator, type Position } from './coordinator.ts';
-import { MissingTopicError, reasonOf } from './failures.ts';
+import { failureOf, MissingTopicError } from './failures.ts';
 import { headerAllowance } from './wire.ts';
 
 const { ConfigResourceTypes } = kafkajs;
@@ -104,8 +104,7 @@ export class Administration {
           throw new MissingTopicError('Kafka has no such topic: create the topics first (oiq migrate)', { cause });
         if (!(cause instanceof Error) || !('retriable' in cause)) throw cause;
         const isPassing = retriable === true || name === 'KafkaJSGroupCoordinatorNotFound';
-        if (!isPassing || Date.now() > deadline)
-          throw new UnavailableError(`Kafka did not do as asked: ${reasonOf(cause)}`, { cause });
+        if (!isPassing || Date.now() > deadline) throw failureOf('Kafka did not do as asked', cause);
       }
       await sleep(retryMs);
     }
@@ -232,8 +231,7 @@ export class Administration {
         return await ask();
       } catch (cause) {
         if (cause instanceof MissingTopicError) throw cause;
-        if (performance.now() > deadline)
-          throw new UnavailableError(`Kafka did not do as asked: ${reasonOf(cause)}`, { cause });
+        if (performance.now() > deadline) throw failureOf('Kafka did not do as asked', cause);
       }
       await sleep(retryMs);
     }

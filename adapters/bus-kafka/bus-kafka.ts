@@ -9,7 +9,7 @@ import { slabBytes } from '../slabs.ts';
 import { Administration } from './administration.ts';
 import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
-import { reasonOf } from './failures.ts';
+import { failureOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
 import { KafkaFollower } from './follower.ts';
 import { KafkaProducer } from './producer.ts';
@@ -76,7 +76,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     try {
       await within(checkMs, cluster.metadata([], true));
     } catch (cause) {
-      throw new UnavailableError(`Kafka cannot be reached: ${reasonOf(cause)}`, { cause });
+      throw failureOf('Kafka cannot be reached', cause);
     }
     // Brokers may answer and still not take anything: too few replicas, no right to write.
     const trouble = [...producers].map((producer) => producer.trouble).find((reason) => reason !== undefined);

@@ -1,5 +1,6 @@
 /** Errors of Kafka: which one it is, and its text for people. */
 import { AuthenticationError, findErrorBy } from '@platformatic/kafka';
+import { UnavailableError } from '../../schemas/errors.ts';
 import { FatalBusError } from './wire.ts';
 
 /** A topic that was never created, or a broker that does not know its topics yet. */
@@ -57,3 +58,9 @@ const innermost = (error: unknown): string => {
 
 /** The reason of a failure for people: the innermost message of the driver's nested errors, and the setting to check. */
 export const reasonOf = (error: unknown): string => `${innermost(error)}${adviceOn(error)}`;
+
+/** What a failed request is told as: Kafka may answer the next one, unless it refuses our login. */
+export const failureOf = (what: string, cause: unknown): Error => {
+  const message = `${what}: ${reasonOf(cause)}`;
+  return isRefusedLogin(cause) ? new Error(message, { cause }) : new UnavailableError(message, { cause });
+};

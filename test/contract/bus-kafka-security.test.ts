@@ -114,16 +114,17 @@ for (const mechanism of offered) {
   test.serial(`${mechanism}: a wrong password is refused, and the setting is named`, async (t) => {
     const bus = await open(t, mechanism, { secret: 'wrong' });
     const topic = someTopic();
-    const expected = { instanceOf: UnavailableError, message: /authentication failed.*OIQ_KAFKA_SASL_PASSWORD/i };
-    await t.throwsAsync(bus.check(), expected);
-    await t.throwsAsync(bus.ensureTopics([topic]), expected);
-    await t.throwsAsync((await bus.producer()).publish([messageTo(topic, 'x')]), expected);
+    const message = /authentication failed.*OIQ_KAFKA_SASL_PASSWORD/i;
+    await t.throwsAsync(bus.check(), { name: 'Error', message });
+    await t.throwsAsync(bus.ensureTopics([topic]), { name: 'Error', message });
+    const publishing = (await bus.producer()).publish([messageTo(topic, 'x')]);
+    await t.throwsAsync(publishing, { instanceOf: UnavailableError, message });
   });
 }
 
 test.serial('a mechanism that the brokers do not offer is named with its setting', async (t) => {
   const bus = await open(t, 'scram-sha-256');
-  const expected = { instanceOf: UnavailableError, message: /OIQ_KAFKA_SASL_MECHANISM/ };
+  const expected = { name: 'Error', message: /OIQ_KAFKA_SASL_MECHANISM/ };
   await t.throwsAsync(bus.check(), expected);
   await t.throwsAsync(bus.ensureTopics([someTopic()]), expected);
 });
