@@ -14,7 +14,9 @@ export const Volume = z.strictObject({
     'Malformed, kept as dead letters; record counts are unknown, bytes are decompressed if possible, else as received',
   ),
   dropped: Amount.describe('The part of refused and deadLettered that was discarded'),
-  rejected: Amount.describe('Not accepted and not kept; records and bytes are 0 if the body was not read'),
+  rejected: Amount.describe(
+    'Not accepted and not kept; records and bytes are 0 if the body was not read. It may be too low: a process that is killed loses what it had not written yet',
+  ),
   rejectedBy: z.array(z.strictObject({ reason: z.string(), ...Amount.shape })),
 });
 export type Volume = z.output<typeof Volume>;
