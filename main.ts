@@ -20,7 +20,6 @@ import type { Log } from './schemas/ports/log.ts';
 import type { Mailer } from './schemas/ports/mail.ts';
 import type { Metrics } from './schemas/ports/metrics.ts';
 import { isEmbedded, type Settings, SettingsError } from './schemas/settings.ts';
-import { allTopics } from './schemas/topics.ts';
 
 // Bodies are buffers outside V8's heap. By default every 64 MB of them begin a full collection, whatever the heap's size:
 // a third of all CPU time under load. Counted into the heap's own limit they do not.
@@ -158,10 +157,6 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
     const counters = keep(await openCounters(settings.REDIS_URL, { log, metrics }));
     const mailer = keep(await openMailer(settings, inside('outbox.jsonl')));
-    if (registry !== undefined) {
-      const { registerSchemas } = await import('./adapters/schema-registry.ts');
-      await registerSchemas(registry, allTopics);
-    }
     return {
       settings,
       log,
@@ -173,6 +168,10 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
       counters,
       mailer,
       embedded,
+      async registerSchemas(topics) {
+        if (registry !== undefined)
+          await (await import('./adapters/schema-registry.ts')).registerSchemas(registry, topics);
+      },
       async close() {
         for (const port of opened.reverse()) await port.close();
       },

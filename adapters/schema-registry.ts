@@ -5,6 +5,7 @@
  */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { z } from 'zod';
+import { UnavailableError } from '../schemas/errors.ts';
 import type { Topic } from '../schemas/topics.ts';
 
 /** Subject of a topic's values, as most clients name it. */
@@ -14,9 +15,15 @@ export const subjectOf = (topic: string): string => `${topic}-value`;
 export const jsonSchemaOf = (topic: string, value: z.ZodType): string =>
   JSON.stringify({ title: topic, ...z.toJSONSchema(value, { target: 'draft-7' }) });
 
+/** The client gives a connection that fails the status 400, which no registry answers to a schema. */
+const isAway = (error: unknown): boolean => {
+  const status = (error as { readonly status?: number }).status ?? 0;
+  return status === 400 || status >= 500;
+};
+
 /**
  * Registers the schemas of all topics that have one; a schema that is there already keeps its id. Gives the ids by
- * subject. Rejects when the registry cannot be reached, or finds a schema incompatible with the last one.
+ * subject. Rejects when the registry cannot be reached (`UnavailableError`), or finds a schema incompatible with the last one.
  */
 export const registerSchemas = async (url: string, topics: readonly Topic[]): Promise<ReadonlyMap<string, number>> => {
   // The client compiles schemas too, and does not support formats; zod validates the values.
@@ -34,7 +41,8 @@ export const registerSchemas = async (url: string, topics: readonly Topic[]): Pr
       ids.set(subject, id);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`the schema registry at ${url} did not take ${subject}: ${reason}`, { cause });
+      const message = `the schema registry at ${url} did not take ${subject}: ${reason}`;
+      throw isAway(cause) ? new UnavailableError(message, { cause }) : new Error(message, { cause });
     }
   }
   return ids;

@@ -125,7 +125,13 @@ const serve = async (
     announceFirstStart(firstStart);
     licenseKey = firstStart.licenseKey ?? 'KEY';
   };
-  const running = await start(platform, { names, components, plans, onFirstStart });
+  const stopping = new AbortController();
+  void asked.promise.then(() => stopping.abort());
+  const options = { names, components, plans, onFirstStart, stopping: stopping.signal };
+  const running = await start(platform, options).catch((error: Error) => {
+    if (stopping.signal.aborted && error.name === 'AbortError') process.exit();
+    throw error;
+  });
   announce(settings, running, licenseKey);
   const why = await Promise.race([asked.promise, running.failed.then(() => 'stopped')]).catch((error: unknown) => {
     platform.log.error({ error }, 'a role failed');

@@ -17,14 +17,14 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
 interface Health {
   readonly roles: readonly Role[];
   readonly standings: Standings;
-  /** Whether the process is stopping. */
-  draining(): boolean;
+  /** Why the process as a whole does not work now: it is starting, or stopping. */
+  whole(): string | undefined;
 }
 
 /**
  * Answers the health paths and says so; `false` leaves the request alone. `/healthz` is 200 with the version while the process runs,
- * `/readyz` 503 within three seconds with the reason of each role that cannot work now, also once `draining` says that it is
- * stopping. What a role does without while it works is under `degraded`, and there
+ * `/readyz` 503 within three seconds with the reason of each role that cannot work now, and with what `whole` says of the process:
+ * that it is starting, or stopping. What a role does without while it works is under `degraded`, and there
  * which consumer groups do not get on, of whichever process they are.
  */
 export const healthHandler =
@@ -50,9 +50,10 @@ export const healthHandler =
     return true;
   };
 
-const readiness = async ({ roles, standings, draining }: Health) => {
+const readiness = async ({ roles, standings, whole: ofProcess }: Health) => {
   const reasons: Record<string, string> = {};
-  if (draining()) reasons['process'] = 'shutting down';
+  const whole = ofProcess();
+  if (whole !== undefined) reasons['process'] = whole;
   await Promise.all(
     roles.map(async (role) => {
       try {

@@ -8,12 +8,15 @@ import { installationName } from './installation.ts';
 import type { CommandContext, OpenPlatform, Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Brings topics, tables and indexes to what is declared. Safe to run again, and by several at once. */
-export const migrateAll = async ({ bus, columns, documents, log }: Platform): Promise<void> => {
+/** Brings topics, their registered schemas, tables and indexes to what is declared. Safe to run again, and by several at once. */
+export const migrateAll = async ({ bus, columns, documents, log, registerSchemas }: Platform): Promise<void> => {
   const { migrateTables } = await import('../sinks/index.ts');
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
-  await Promise.all([bus.ensureTopics(topics), migrateTables(columns, log), ensureCollections(documents)]);
+  await Promise.all([
+    ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
+    ...[migrateTables(columns, log), ensureCollections(documents)],
+  ]);
 };
 
 const pauseMs = 2_000;

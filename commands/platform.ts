@@ -7,6 +7,7 @@ import type { LogProvider } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Settings } from '../schemas/settings.ts';
+import type { Topic } from '../schemas/topics.ts';
 
 /** What roles and commands run on, with the adapters chosen. `main.ts` creates it; the caller closes it. */
 export interface Platform {
@@ -21,6 +22,8 @@ export interface Platform {
   readonly mailer: Mailer;
   /** True when configuration and telemetry are in the data directory and this process owns it. */
   readonly embedded: boolean;
+  /** Makes the values of the topics known to the schema registry, where there is one. */
+  registerSchemas(topics: readonly Topic[]): Promise<void>;
   close(): Promise<void>;
 }
 

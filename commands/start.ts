@@ -16,6 +16,7 @@ import { lagRoles, type RunningLooks, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
+import { endingOnFailure, type PatientStart, patientStart } from './wait-for-stores.ts';
 
 export const roleNames = ['receivers', 'processors', 'sinks', 'api'] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -45,6 +46,8 @@ export interface StartOptions {
   readonly plans: Plans;
   /** Told as soon as an installation is made: what it is given is kept nowhere, and the rest may fail. */
   onFirstStart(firstStart: FirstStart): void;
+  /** Ends a start that waits for a store. */
+  readonly stopping?: AbortSignal;
 }
 
 const setUpDocuments = async (platform: Platform, { plans, onFirstStart }: StartOptions): Promise<void> => {
@@ -60,11 +63,24 @@ interface Needs {
   readonly components: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly jobs: Jobs;
+  readonly patient: PatientStart;
   started(role: Role): void;
 }
 
+/** What the main address serves. */
+interface Served {
+  readonly listeners: readonly Listener[];
+  readonly ingest: Listener | undefined;
+  readonly sockets: Sockets | undefined;
+}
+
 /** Starts the roles that are wanted; answers who listens to what is requested, ingest first, and where else they listen. */
-const startRoles = async (platform: Platform, { wants, components, deadLetters, jobs, started }: Needs) => {
+const startRoles = async (platform: Platform, { wants, components, deadLetters, jobs, patient, started }: Needs) => {
+  const { documents } = platform;
+  const role = <Started extends Role>(work: (openers: Pick<Needs, 'jobs'> & Platform) => Promise<Started>) =>
+    patient.step([documents], () =>
+      endingOnFailure({ documents, jobs }, (openers) => work({ ...platform, ...openers })),
+    );
   const listeners: Listener[] = [];
   const addresses: [string, string][] = [];
   let ingest: Listener | undefined;
@@ -76,11 +92,11 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
   }
   if (wants('processors')) {
     const { startProcessors } = await import('../processors/index.ts');
-    started(await startProcessors({ ...platform, only: components }));
+    started(await role((openers) => startProcessors({ ...openers, only: components })));
   }
   if (wants('receivers')) {
     const { startReceivers } = await import('../receivers/index.ts');
-    const receivers = await startReceivers(platform);
+    const receivers = await role(startReceivers);
     started(receivers);
     ingest = receivers.handler;
     listeners.push(ingest);
@@ -89,7 +105,7 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
     }
   }
   if (wants('api')) {
-    const api = await startApi({ ...platform, deadLetters, jobs });
+    const api = await role((openers) => startApi({ ...openers, deadLetters }));
     started(api);
     sockets = api.sockets;
     listeners.push((request, response) => {
@@ -100,9 +116,19 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
   return { listeners, ingest, sockets, addresses };
 };
 
-/** Rejects when something cannot start, or has failed before all had: what had started is then stopped, the platform closed. */
+const notYet: Listener = (_, response) => {
+  response
+    .writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' })
+    .end('{"error":"UNAVAILABLE","message":"this process is starting"}\n');
+  return true;
+};
+
+/**
+ * Waits for stores that are away, and serves the health paths from the first moment on. Rejects when something cannot start, or has failed
+ * before all had, or was stopped while it waited: what had started is then stopped, the platform closed.
+ */
 export const start = async (platform: Platform, options: StartOptions): Promise<Running> => {
-  const { names, components } = options;
+  const { names, components, stopping = new AbortController().signal } = options;
   const { settings, metrics, log } = platform;
   const all = names.length === 0;
   const wants = (name: RoleName): boolean => all || names.includes(name);
@@ -111,23 +137,30 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
-  let draining = false;
-  let server: Server | undefined;
-  let control: { close(): Promise<void> } | undefined;
+  const patient = patientStart(log, stopping);
+  let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let looks: RunningLooks | undefined;
   const standings: Standings = { groups: () => looks?.groups() ?? [] };
+  const whole = (): string | undefined => {
+    if (phase === 'starting') return patient.reason() ?? 'starting';
+    return phase === 'stopping' ? 'shutting down' : undefined;
+  };
+  const health = healthHandler({ roles, metrics, standings, whole });
+  let served: Served = { listeners: [health, notYet], ingest: notYet, sockets: undefined };
+  const server = serve(() => served);
+  let control: { close(): Promise<void> } | undefined;
 
   const stop = async (): Promise<void> => {
-    draining = true;
-    const closed = new Promise<unknown>((resolve) => (server === undefined ? resolve(0) : server.close(resolve)));
-    server?.closeIdleConnections();
+    phase = 'stopping';
+    const closed = new Promise<unknown>((resolve) => server.close(resolve));
+    server.closeIdleConnections();
     await jobs.stop();
     // Who takes in stops first, who lands what was taken in last.
     for (const role of [...roles].reverse()) {
       await role.stop();
       log.info({ role: role.name }, 'role stopped');
     }
-    server?.closeAllConnections();
+    server.closeAllConnections();
     await closed;
     looks?.stop();
     await control?.close();
@@ -142,21 +175,20 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   };
 
   try {
-    if (all) await migrateAll(platform);
-    if (wants('api')) await setUpDocuments(platform, options);
+    const address = await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS);
+    const { bus, documents } = platform;
+    if (all) await patient.step([documents, bus], () => migrateAll(platform));
+    if (wants('api')) await patient.step([documents], () => setUpDocuments(platform, options));
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      ...{ wants, components, deadLetters, jobs, started },
+      ...{ wants, components, deadLetters, jobs, patient, started },
     });
     // Commands reach it as soon as `/readyz` says ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
-    server = serve(
-      [healthHandler({ roles, metrics, standings, draining: () => draining }), ...listeners],
-      ingest,
-      sockets,
-    );
-    addresses.unshift(['HTTP', `http://${await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS)}`]);
+    served = { listeners: [health, ...listeners], ingest, sockets };
+    addresses.unshift(['HTTP', `http://${address}`]);
     looks = watchGroups(platform, lagRoles.filter(wants), { asks: wants('api') });
     if (failures.length > 0) throw failures[0];
+    phase = 'running';
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {
     await within(settings.SHUTDOWN_SECONDS * 1_000, stop()).catch((cause: unknown) =>
@@ -178,21 +210,21 @@ const limits = {
   connectionsCheckingInterval: 2_000,
 } as const;
 
-const serve = (listeners: readonly Listener[], ingest: Listener | undefined, sockets: Sockets | undefined): Server => {
+const serve = (served: () => Served): Server => {
   const answer = standardRequests((request, response) => {
-    for (const listener of listeners) if (listener(request, response)) return;
+    for (const listener of served().listeners) if (listener(request, response)) return;
     response
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   });
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean => sockets?.takes(request) ?? false;
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => served().sockets?.takes(request) ?? false;
   const server = createServer({ ...limits, shouldUpgradeCallback }, answer);
-  server.on('upgrade', (request, socket, head) => sockets?.upgrade(request, socket, head));
+  server.on('upgrade', (request, socket, head) => served().sockets?.upgrade(request, socket, head));
   // Ingest refuses before the body is sent; everything else reads it.
   server.on(
     'checkContinue',
     standardRequests((request, response) => {
-      if (ingest?.(request, response)) return;
+      if (served().ingest?.(request, response)) return;
       response.writeContinue();
       answer(request, response);
     }),

@@ -103,9 +103,18 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const chosen = all.filter((processor) => named.includes(processor));
   const chosenSchedules = timed.filter((schedule) => named.includes(schedule));
   if (columns === undefined && chosenSchedules.length > 0) throw new TypeError('schedules cannot run without columns');
-  const producer = await bus.producer();
   const pool = new TaskPool({ ...options.pool, definitions: registered?.module });
-  const configuration = await followConfiguration(chosen, documents, (change) => pool.change(change));
+  const producer = await bus.producer();
+  const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
+  // All that can fail comes before what consumes.
+  const open = async () => ({
+    configuration: await followConfiguration(chosen, documents, (change) => pool.change(change)),
+    deliveries: delivers ? await doing(`processor ${deliveriesName}`, () => deliveriesOf(options, producer)) : [],
+  });
+  const { configuration, deliveries } = await open().catch(async (error: unknown) => {
+    await Promise.all([pool.close(), producer.close()]);
+    throw error;
+  });
   const states = openStates({ documents, clock });
   const pace = { ...defaultPace, ...options.pace };
   const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, pace };
@@ -123,9 +132,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
         ),
       )
     : [];
-  const running: Pick<RunningSchedule, 'done' | 'stop'>[] = [...scheduled];
-  const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
-  if (delivers) running.push(...(await doing(`processor ${deliveriesName}`, () => deliveriesOf(options, producer))));
+  const running: Pick<RunningSchedule, 'done' | 'stop'>[] = [...scheduled, ...deliveries];
   const stopped = Promise.withResolvers<void>();
   return {
     name: 'processors',

@@ -1,6 +1,5 @@
 /** `host:port` as settings spell it. */
 import type { AddressInfo, Server } from 'node:net';
-import { UnavailableError } from '../schemas/errors.ts';
 
 /** Starts a server; resolves with the address as bound, rejects with what to do when that is impossible. */
 export const bind = async (server: Server, setting: string, address: string): Promise<string> => {
@@ -10,9 +9,7 @@ export const bind = async (server: Server, setting: string, address: string): Pr
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
-      reject(
-        new UnavailableError(`cannot listen on ${address}: ${why}; set another address with OIQ_${setting}`, { cause }),
-      );
+      reject(new Error(`cannot listen on ${address}: ${why}; set another address with OIQ_${setting}`, { cause }));
     };
     server.once('error', fail);
     server.listen({ host, port }, () => {

@@ -2,7 +2,7 @@
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
 import type { Processor } from './definition.ts';
-import { PartitionRun, type Shared } from './partition-run.ts';
+import { PartitionRun } from './partition-run.ts';
 import type { Runtime } from './runtime.ts';
 import { TenantFuse } from './tenant-fuse.ts';
 
@@ -18,13 +18,14 @@ const keyOf = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string
 export const runProcessor = async (processor: Processor, consumer: Consumer, runtime: Runtime): Promise<void> => {
   const { metrics, log, pace } = runtime;
   const group = consumerGroup('processors', processor.name);
-  const outputs = await Promise.all(Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)));
-  const buckets = outputs.some(({ length }) => length > 1) ? manyBuckets : 1;
-  const shared: Shared = { processor, group, runtime, fuse: new TenantFuse(group), buckets };
+  const fuse = new TenantFuse(group);
   const partitions = new Map<string, PartitionRun>();
 
   const assigned = async (partition: AssignedPartition): Promise<void> => {
-    const run = new PartitionRun(shared, partition);
+    // The bus has just answered, and the consumer tries again what rejects.
+    const outputs = await Promise.all(Object.values(processor.emits).map(({ name }) => runtime.bus.offsets(name)));
+    const buckets = outputs.some(({ length }) => length > 1) ? manyBuckets : 1;
+    const run = new PartitionRun({ processor, group, runtime, fuse, buckets }, partition);
     await run.assigned();
     partitions.set(keyOf(partition), run);
   };

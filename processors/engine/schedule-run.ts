@@ -4,9 +4,10 @@ import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { type KeptResources, keepResources } from '../../runtime/kept.ts';
 import type { States } from '../../runtime/states.ts';
 import { toldTogether } from '../../runtime/told-together.ts';
+import { untilAnswered } from '../../runtime/until-answered.ts';
 import type { AssignedPartition, Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
-import { ConflictError } from '../../schemas/ports/documents.ts';
+import { ConflictError, type Feed } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { mostStaleMs } from './configuration.ts';
@@ -98,16 +99,43 @@ class ScheduleRun {
     return this.#degraded;
   }
 
-  async run(consumer: ReturnType<Bus['consumer']>): Promise<void> {
-    const { ports, lookMs = 100 } = this.#runtime;
-    this.#sinceMs = await sinceOf(this.#schedule.name, this.#runtime);
-    const entitlement = await followEntitlement(ports.documents, this.#schedule.entitlement);
-    this.#entitlement = entitlement;
-    const kept = await keepResources(ports.documents, this.#schedule.things, (change) => {
-      const { slot, key } = this.#things.change(change);
-      this.#slots.get(slot)?.changed(key);
-    });
-    const timer = setInterval(() => this.#look(kept), lookMs);
+  /** Begins once the documents are there. Resolves after `consumer.stop()`, where `stopping` aborted before. */
+  async run(consumer: ReturnType<Bus['consumer']>, stopping: AbortSignal): Promise<void> {
+    const opened: Pick<Feed, 'close'>[] = [];
+    try {
+      const kept = await this.#follow(opened, stopping).catch((error: unknown) => {
+        if (!stopping.aborted) throw error;
+      });
+      if (kept !== undefined) await this.#consume(consumer, kept);
+    } finally {
+      await Promise.all(opened.map((each) => each.close()));
+    }
+  }
+
+  /** Learns what the schedule goes by, of documents that may be away for a while. */
+  async #follow(opened: Pick<Feed, 'close'>[], stopping: AbortSignal): Promise<KeptResources<object>> {
+    const { documents } = this.#runtime.ports;
+    const { name } = this.#schedule;
+    const away = toldTogether((error) =>
+      this.#runtime.log.warn({ error, schedule: name }, 'documents do not answer; the schedule starts when they do'),
+    );
+    const patiently = <Result>(work: () => Promise<Result>): Promise<Result> =>
+      untilAnswered(work, { signal: stopping, away: (error) => away(name, error) });
+    this.#sinceMs = await patiently(() => sinceOf(name, this.#runtime));
+    this.#entitlement = await patiently(() => followEntitlement(documents, this.#schedule.entitlement));
+    opened.push(this.#entitlement);
+    const kept = await patiently(() =>
+      keepResources(documents, this.#schedule.things, (change) => {
+        const { slot, key } = this.#things.change(change);
+        this.#slots.get(slot)?.changed(key);
+      }),
+    );
+    opened.push(kept);
+    return kept;
+  }
+
+  async #consume(consumer: ReturnType<Bus['consumer']>, kept: KeptResources<object>): Promise<void> {
+    const timer = setInterval(() => this.#look(kept), this.#runtime.lookMs ?? 100);
     try {
       await consumer.run([scheduleTopic(this.#schedule.name).name], async () => undefined, {
         assigned: (partition) => this.#assigned(partition),
@@ -115,7 +143,6 @@ class ScheduleRun {
       });
     } finally {
       clearInterval(timer);
-      await Promise.all([kept.close(), entitlement.close()]);
     }
   }
 
@@ -230,11 +257,13 @@ class ScheduleRun {
 export const runSchedule = (schedule: Schedule, runtime: ScheduleRuntime): RunningSchedule => {
   const consumer = runtime.bus.consumer({ group: consumerGroup('processors', schedule.name) });
   const run = new ScheduleRun(schedule, runtime);
-  const done = run.run(consumer);
+  const stopping = new AbortController();
+  const done = run.run(consumer, stopping.signal);
   return {
     done,
     degraded: () => run.degraded,
     async stop() {
+      stopping.abort();
       await consumer.stop();
       await done.catch(() => undefined);
     },

@@ -62,7 +62,11 @@ export const start = async (
 ): Promise<Receivers> => {
   const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
   const uses = new KeyUses(documents, clock, log);
-  const [keyring, producer] = await Promise.all([Keyring.load(documents, clock, uses), bus.producer()]);
+  const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
+    await uses.close();
+    throw error;
+  });
+  const producer = await bus.producer();
   const graceMs = settings.KEY_GRACE_SECONDS * 1000;
   const freshness = new Freshness({ staleMs: () => keyring.staleMs(), graceMs, metrics, log });
   const limits = new Limits(counters, clock, settings.KEY_REQUESTS_PER_SECOND);

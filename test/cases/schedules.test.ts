@@ -16,11 +16,12 @@ import {
   thingKey,
 } from '../../processors/engine/schedule-times.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Change, ConflictError, type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { defineDerivedTopic } from '../../schemas/topics.ts';
@@ -117,13 +118,14 @@ const running = async (
     snapshots = new Map<string, { number: number; bytes: Uint8Array }>(),
     rule: first = undefined as Rule | undefined,
     loadFaults = 0,
+    followFaults = 0,
   } = {},
 ) => {
   const clock = { nowMs: 1_000_000 };
   const published: Message[] = [];
   const outcomes: string[] = [];
   const gauges = new Map<string, number>();
-  const faults = { load: loadFaults, save: 0, lostSave: 0, publish: 0 };
+  const faults = { load: loadFaults, follow: followFaults, save: 0, lostSave: 0, publish: 0 };
   const lines: { readonly fields: object; readonly message: string }[] = [];
   /** Holds saves up. */
   const saving = { underWay: 0, until: Promise.resolve() };
@@ -141,6 +143,7 @@ const running = async (
   };
   const documents = {
     async follow({ name }: { readonly name: string }, onChange: typeof tell) {
+      if (fails('follow')) throw new UnavailableError('MongoDB cannot be reached');
       if (name !== rules.name) {
         tellEntitlement.set(name, onChange as never);
         return { staleMs: () => 0, close: async () => undefined };
@@ -287,6 +290,39 @@ test('Slots that cannot be loaded are told in one line with their number, and ru
       message: 'slots could not be loaded; their things do not run until they are',
     },
   ]);
+});
+
+test('A schedule whose documents are away begins when they are there', async (t) => {
+  const { set, clock, due, saved, lines } = await running(t, {}, { followFaults: 2 });
+  set({ everyMs: 1000 });
+  clock.nowMs = due(1);
+  await eventually('the first', () => saved()?.dueMs === due(1));
+  t.regex(lines[0]?.message ?? '', /documents do not answer; the schedule starts when they do/);
+});
+
+test('A schedule whose documents stay away can be stopped', async (t) => {
+  const unused = {} as never;
+  const schedule = defineSchedule<Rule, number, Emits>({
+    ...{ name: 'waits', summary: 'of a test', things: rules, everyMs: () => 1000, missed: 'skip' },
+    ...{ state: { version: 1, schema: z.number(), empty: () => 0 }, emits: { counted }, run: async () => 0 },
+  });
+  const tried = Promise.withResolvers<void>();
+  const documents = {
+    async follow() {
+      tried.resolve();
+      throw new UnavailableError('MongoDB cannot be reached');
+    },
+  };
+  const consumer = { run: () => t.fail('it consumes'), stop: async () => undefined };
+  const member = runSchedule(schedule, {
+    bus: { consumer: () => consumer, offsets: unused } as never,
+    states: { load: async () => ({ number: 1, bytes: Buffer.from('0') }), save: unused },
+    ports: { documents: documents as never, columns: unused },
+    ...{ producer: unused, clock: { now: () => 0 }, log: silent, metrics: noMetrics },
+  });
+  await tried.promise;
+  await member.stop();
+  await t.notThrowsAsync(member.done);
 });
 
 test('With `skip` the latest of the missed due times is run, and the others are counted', async (t) => {

@@ -1,8 +1,6 @@
 /** What a start promises when a part of it fails. */
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -15,10 +13,13 @@ import { metricsProvider } from '../../adapters/own-telemetry/metrics.ts';
 import { socketPath } from '../../commands/control.ts';
 import type { Platform } from '../../commands/platform.ts';
 import { start } from '../../commands/start.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { settingsOf } from '../../schemas/settings.ts';
+import { freePorts } from '../services/ports.ts';
+import { eventually } from '../waiting.ts';
 
 /** Everything embedded, on a bus that a test may change. */
 const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
@@ -45,6 +46,7 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
     counters: memoryCounters({}),
     mailer: await fileMailer({ path: join(directory, 'outbox.jsonl') }),
     embedded: true,
+    registerSchemas: async () => undefined,
     async close() {
       await bus.close();
       await columns.close();
@@ -83,22 +85,77 @@ test.serial(
   },
 );
 
-test.serial('commands reach an instance before its main address can say that it is ready', async (t) => {
+test.serial('commands reach an instance as soon as its main address says that it is ready', async (t) => {
   const { platform } = await platformOf(t, (bus) => bus);
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.teardown(() => other.close());
-  const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
-  // The socket is there while the roles stop that had started.
-  const socketThere: boolean[] = [];
-  const log = {
-    ...platform.log,
-    info: () => void socketThere.push(existsSync(socketPath(platform.settings.DATA_DIR))),
+  const [port = 0] = await freePorts(1);
+  const settings = { ...platform.settings, HTTP_ADDRESS: `127.0.0.1:${port}` };
+  const starting = start({ ...platform, settings }, { names: [], components: [], plans: {}, onFirstStart() {} });
+  const answers: number[] = [];
+  await eventually('it is ready', async () => {
+    const answer = await fetch(`http://${settings.HTTP_ADDRESS}/readyz`).catch(() => undefined);
+    if (answer !== undefined) answers.push(answer.status);
+    return answer?.status === 200;
+  });
+  t.true(existsSync(socketPath(settings.DATA_DIR)));
+  t.is(answers[0], 503);
+  await (await starting).stop();
+});
+
+test.serial(
+  'a role whose store went away during its start is started again, and keeps nothing of the first try',
+  async (t) => {
+    const { platform } = await platformOf(t, (bus) => bus);
+    const { documents } = platform;
+    let follows = 0;
+    let open = 0;
+    const flapping = new Proxy(documents, {
+      get(of, name) {
+        if (name !== 'follow') {
+          const value: unknown = Reflect.get(of, name);
+          return typeof value === 'function' ? value.bind(of) : value;
+        }
+        return async (...given: Parameters<typeof of.follow>) => {
+          follows++;
+          if (follows === 3) throw new UnavailableError('MongoDB cannot be reached');
+          const feed = await of.follow(...given);
+          open++;
+          return { staleMs: () => feed.staleMs(), close: () => feed.close().then(() => void open--) };
+        };
+      },
+    });
+    const running = await start(
+      { ...platform, documents: flapping },
+      { names: ['api'], components: [], plans: {}, onFirstStart() {} },
+    );
+    const followed = follows - 3;
+    t.is(open, followed);
+    await running.stop();
+    t.is(open, 0);
+  },
+);
+
+test.serial('a start that waits for a store ends when it is stopped', async (t) => {
+  const { platform, ends } = await platformOf(t, (bus) => bus);
+  const stopping = new AbortController();
+  const documents = {
+    ...platform.documents,
+    check: () => Promise.reject(new UnavailableError('MongoDB cannot be reached')),
   };
-  const settings = { ...platform.settings, HTTP_ADDRESS: address };
-  await t.throwsAsync(
-    start({ ...platform, settings, log }, { names: [], components: [], plans: {}, onFirstStart() {} }),
-    { message: /another program listens there/ },
+  const starting = start(
+    { ...platform, documents },
+    { names: ['receivers'], components: [], plans: {}, onFirstStart() {}, stopping: stopping.signal },
   );
-  t.true(socketThere.includes(true));
+  setTimeout(() => stopping.abort(), 100);
+  await t.throwsAsync(starting, { name: 'AbortError' });
+  t.is(ends.at(-1), 'platform closed');
+});
+
+test.serial('what no wait mends ends the start at once', async (t) => {
+  const { platform, ends } = await platformOf(t, (bus) => bus);
+  const documents = { ...platform.documents, check: () => Promise.reject(new Error('MongoDB refuses the login')) };
+  await t.throwsAsync(
+    start({ ...platform, documents }, { names: ['receivers'], components: [], plans: {}, onFirstStart() {} }),
+    { message: 'MongoDB refuses the login' },
+  );
+  t.is(ends.at(-1), 'platform closed');
 });

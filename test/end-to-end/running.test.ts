@@ -133,7 +133,7 @@ test.serial('a second process on the same data directory is refused with what to
 });
 
 test.serial(
-  'an address that is taken is named, and a first start that ends with that has shown its secrets',
+  'an address of ingest that is taken is named, and a first start that ends with that has shown its secrets',
   async (t) => {
     const directory = directoryOf(t);
     const taken = createServer().listen(0, '127.0.0.1');
@@ -142,15 +142,15 @@ test.serial(
     const { port } = taken.address() as AddressInfo;
     const { code, output } = await run(['start'], {
       OIQ_DATA_DIR: directory,
-      OIQ_HTTP_ADDRESS: `127.0.0.1:${port}`,
-      OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
+      OIQ_HTTP_ADDRESS: '127.0.0.1:0',
+      OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${port}`,
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
     });
     t.regex(output, /password +\S{20}\n +license key +oiq_lk_/);
     t.is(code, 1);
     t.regex(
       output,
-      /cannot listen on 127\.0\.0\.1:\d+: another program listens there; set another address with OIQ_HTTP_ADDRESS/,
+      /cannot listen on 127\.0\.0\.1:\d+: another program listens there; set another address with OIQ_OTLP_GRPC_ADDRESS/,
     );
   },
 );

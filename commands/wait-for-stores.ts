@@ -1,0 +1,103 @@
+/** A start while a store is away: it waits, as a running process does. */
+import type { Jobs } from '../runtime/jobs.ts';
+import { toldTogether } from '../runtime/told-together.ts';
+import { untilAnswered } from '../runtime/until-answered.ts';
+import { orAborted } from '../runtime/within.ts';
+import { UnavailableError } from '../schemas/errors.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import type { Log } from '../schemas/ports/log.ts';
+
+interface Store {
+  check(): Promise<void>;
+}
+
+/** Rejects with all that do not answer, or with what waiting does not help with. */
+const allAnswer = async (stores: readonly Store[]): Promise<void> => {
+  const checks = await Promise.allSettled(stores.map((store) => store.check()));
+  const failures = checks.flatMap((check): Error[] => (check.status === 'rejected' ? [check.reason] : []));
+  const lasting = failures.find((failure) => !(failure instanceof UnavailableError));
+  if (lasting !== undefined) throw lasting;
+  if (failures.length > 0)
+    throw new UnavailableError(failures.map(({ message }) => message).join('; '), { cause: failures[0] });
+};
+
+/** What a start does, each step again for as long as a store that it needs does not answer. */
+export interface PatientStart {
+  /** Why the start waits; undefined while it does not. */
+  reason(): string | undefined;
+  /** Asks the stores before each try: a stop need not wait for the answer, as it must for the work. */
+  step<Result>(stores: readonly Store[], work: () => Promise<Result>): Promise<Result>;
+}
+
+export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
+  let reason: string | undefined;
+  const tell = toldTogether((error) => {
+    // It may have answered meanwhile.
+    if (reason !== undefined) log.warn({ error }, 'the start waits for a store');
+  });
+  return {
+    reason: () => reason,
+    async step(stores, work) {
+      const result = await untilAnswered(
+        async () => {
+          await orAborted(allAnswer(stores), stopping);
+          return work();
+        },
+        {
+          signal: stopping,
+          away(error) {
+            reason = error.message;
+            tell('start', error);
+          },
+        },
+      );
+      reason = undefined;
+      return result;
+    },
+  };
+};
+
+interface Openers {
+  readonly documents: Documents;
+  readonly jobs: Jobs;
+}
+
+/** Does the work; when it fails, ends the feeds and jobs that it had opened, since it may be done again. */
+export const endingOnFailure = async <Result>(
+  { documents, jobs }: Openers,
+  work: (openers: Openers) => Promise<Result>,
+): Promise<Result> => {
+  const ends: (() => Promise<void>)[] = [];
+  let failed = false;
+  const follow: Documents['follow'] = async (definition, onChange) => {
+    const feed = await documents.follow(definition, onChange);
+    // Several are opened together, and some of them after one has failed.
+    if (failed) void feed.close().catch(() => undefined);
+    ends.push(() => feed.close());
+    return feed;
+  };
+  const start: Jobs['start'] = (job, ports) => {
+    const running = jobs.start(job, ports);
+    ends.push(() => running.stop());
+    return running;
+  };
+  const openers: Openers = {
+    documents: {
+      of: (tenantId) => documents.of(tenantId),
+      ensureCollections: (definitions) => documents.ensureCollections(definitions),
+      everywhere: (definition, filter) => documents.everywhere(definition, filter),
+      transaction: (transacted) => documents.transaction(transacted),
+      check: () => documents.check(),
+      close: () => documents.close(),
+      follow,
+    },
+    jobs: { start, stop: () => jobs.stop() },
+  };
+  try {
+    return await work(openers);
+  } catch (error) {
+    failed = true;
+    await Promise.allSettled(ends.map((end) => end()));
+    throw error;
+  }
+};
