@@ -42,21 +42,29 @@ export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: Asked
  */
 export const runPromql = async (
   query: PromqlQuery,
-  { columns, promql, plan, nowMs }: QueryReading,
+  reading: QueryReading,
   { range, stepMs, stepsFrom, signal }: Asked & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer> => {
-  if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
   const window = windowOfPromql({ range, stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > mostSteps)
     throw invalid('step', `gives more than ${mostSteps} steps: take a longer one`);
+  return answerOfPromql(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
+};
+
+/** Evaluates an expression. What is wrong with it is a `QueryError`. */
+export const evaluatePromql = async (
+  expression: string,
+  { columns, promql, plan, nowMs }: QueryReading,
+  window: EvaluationWindow,
+  signal?: AbortSignal,
+): Promise<Evaluated> => {
+  if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
   const scope = { columns, translation: promql.translation };
   try {
-    const { expression } = query;
-    const evaluated = await promql.threads.evaluate({
-      ...{ expression, window, scope, signal },
+    return await promql.threads.evaluate({
+      ...{ expression, window, scope, signal, added: promql.added },
       keptFromMs: keptFromMs(plan, nowMs),
     });
-    return answerOfPromql(query, evaluated, { stepMs });
   } catch (error) {
     throw faultOfPromql(error);
   }

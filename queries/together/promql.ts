@@ -4,12 +4,13 @@
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { Asked } from '../answer.ts';
+import { withAdded } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import { type Chosen, chooseSeries } from '../promql/fetch/choose.ts';
 import { Pieces } from '../promql/fetch/pieces.ts';
 import { keptFromMs, type Scope } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
-import { evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
+import { type Evaluated, evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
@@ -105,14 +106,32 @@ const matching = (series: readonly Series[], { matchers }: Selection): readonly 
 /** The answers that `runPromql` gives to each. Throws where the series cannot be read; what is too much is to be asked alone. */
 export const promqlTogether = async (
   queries: readonly PromqlQuery[],
-  { columns, promql, plan, nowMs }: QueryReading,
+  reading: QueryReading,
   asked: Asked,
 ): Promise<Outcome[]> => {
-  const outcomes: Outcome[] = queries.map(() => undefined);
+  const expressions = queries.map(({ expression }) => expression);
+  const found = await evaluatedTogether(expressions, reading, windowOfPromql(asked));
+  return found.map((one, index): Outcome => {
+    if (one === undefined || 'error' in one) return one;
+    try {
+      return { answer: answerOfPromql(queries[index] as PromqlQuery, one, asked) };
+    } catch (error) {
+      return { error };
+    }
+  });
+};
+
+/** What `evaluatePromql` gives of each expression, or why not; undefined where it is to be asked alone. Throws where the series cannot be read. */
+export const evaluatedTogether = async (
+  expressions: readonly string[],
+  { columns, promql, plan, nowMs }: QueryReading,
+  window: EvaluationWindow,
+): Promise<(Evaluated | { readonly error: unknown } | undefined)[]> => {
+  const outcomes: (Evaluated | { readonly error: unknown } | undefined)[] = expressions.map(() => undefined);
   if (promql === undefined) return outcomes;
-  const window: EvaluationWindow = windowOfPromql(asked);
+  const { added = [] } = promql;
   const members: Member[] = [];
-  for (const [index, { expression }] of queries.entries())
+  for (const [index, expression] of expressions.entries())
     try {
       const parsed = parse(expression);
       const selections = selectionsOf(parsed, window);
@@ -143,12 +162,11 @@ export const promqlTogether = async (
   }
   for (const { index, parsed, selections } of members) {
     try {
-      const evaluated = evaluate(parsed, window, (number) => {
+      outcomes[index] = evaluate(parsed, window, (number) => {
         const selection = selections[number] as Selection;
         const series = byWindow.get(windowKey(selection))?.get(nameOf(selection) ?? '') ?? [];
-        return matching(series, selection);
+        return withAdded(matching(series, selection), selection, added);
       });
-      outcomes[index] = { answer: answerOfPromql(queries[index] as PromqlQuery, evaluated, asked) };
     } catch (error) {
       outcomes[index] = { error: faultOfPromql(error) };
     }

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { PromqlErrorType } from '../errors.ts';
 import type { Piece } from '../fetch/pieces.ts';
 import type { Evaluated } from '../index.ts';
+import type { Series } from '../series.ts';
 import type { Features } from '../settings.ts';
 
 /** Evaluate this; pieces of its selections come over the port. */
@@ -11,6 +12,8 @@ export interface Request {
   readonly expression: string;
   readonly window: EvaluationWindow;
   readonly features: Features;
+  /** Samples that count as stored. */
+  readonly added: readonly Series[];
   readonly port: MessagePort;
   /** Becomes 1 when the port has an answer. */
   readonly answered: SharedArrayBuffer;

@@ -3,11 +3,12 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
 import { TooManyWaiting, Turns } from '../../limits/turns.ts';
+import { addedTo } from '../added.ts';
 import { PromqlError } from '../errors.ts';
 import { openPieces, type PieceReader } from '../fetch/known-selections.ts';
 import type { Scope } from '../fetch/scope.ts';
 import { type Evaluated, parse, selectionsOf } from '../index.ts';
-import type { Selection } from '../series.ts';
+import type { Selection, Series } from '../series.ts';
 import { type Features, usualFeatures } from '../settings.ts';
 import type { EvaluationWindow, Given, Reply, Wanted } from './messages.ts';
 
@@ -18,6 +19,8 @@ export interface Question {
   readonly scope: Scope;
   /** Nothing before it is read. */
   readonly keptFromMs: number;
+  /** Samples that count as stored, although they have not landed. */
+  readonly added?: readonly Series[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,6 +47,11 @@ class Feed {
     this.#question = question;
     this.#selections = selections;
     this.#hasStarts = hasStarts;
+  }
+
+  /** Those of the samples that any of the selections reads. */
+  addedOf(added: readonly Series[]): readonly Series[] {
+    return [...new Set(this.#selections.flatMap((selection) => addedTo(selection, added)))];
   }
 
   async next(index: number): Promise<Given> {
@@ -109,8 +117,10 @@ class Threads implements Promql {
     }
   }
 
-  async #ask(thread: PoolThread<Reply>, { expression, window, signal }: Question, feed: Feed): Promise<Evaluated> {
+  async #ask(thread: PoolThread<Reply>, question: Question, feed: Feed): Promise<Evaluated> {
+    const { expression, window, signal } = question;
     signal?.throwIfAborted();
+    const added = feed.addedOf(question.added ?? []);
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(4);
     const state = new Int32Array(answered);
@@ -126,7 +136,7 @@ class Threads implements Promql {
     signal?.addEventListener('abort', stop, { once: true });
     try {
       const reply = await thread.ask(
-        (id) => ({ id, expression, window, features: this.#features, port: port2, answered }),
+        (id) => ({ id, expression, window, features: this.#features, added, port: port2, answered }),
         [port2],
       );
       if ('result' in reply) return reply.result;

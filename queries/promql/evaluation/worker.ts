@@ -1,5 +1,6 @@
 /** Evaluates expressions in a thread of its own. It stops while it waits for points, so that evaluation is plain code without promises. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { withAdded } from '../added.ts';
 import { seriesOfPiece } from '../fetch/series-of-piece.ts';
 import { evaluate, parse, selectionsOf } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
@@ -31,7 +32,7 @@ const seriesOf = function* (
   }
 };
 
-const replyTo = ({ id, expression, window, features, port, answered }: Request): Reply => {
+const replyTo = ({ id, expression, window, features, added, port, answered }: Request): Reply => {
   try {
     const parsed = parse(expression, features.syntax);
     const selections = selectionsOf(parsed, window, features.engine);
@@ -41,7 +42,10 @@ const replyTo = ({ id, expression, window, features, port, answered }: Request):
       result: evaluate(
         parsed,
         window,
-        (index) => seriesOf(waiting, index, selections[index] as Selection),
+        (index) => {
+          const selection = selections[index] as Selection;
+          return withAdded(seriesOf(waiting, index, selection), selection, added);
+        },
         undefined,
         features.engine,
       ),

@@ -1,0 +1,54 @@
+/** Samples that count as stored although they have not landed yet: of series that a group of rules has just recorded. */
+import type { Labels, Selection, Series } from './series.ts';
+import { testOf } from './syntax/matchers.ts';
+
+const keyOf = (labels: Labels): string =>
+  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+/** Those of a selection. Each has one sample. */
+export const addedTo = ({ matchers, fromMs, toMs }: Selection, added: readonly Series[]): readonly Series[] => {
+  const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
+  return added.filter(({ labels, times: [time = 0] }) => {
+    if (time <= fromMs || time > toMs) return false;
+    return tests.every(({ name, test }) => test(labels[name] ?? ''));
+  });
+};
+
+const joined = (one: Float64Array, other: Float64Array): Float64Array => {
+  const both = new Float64Array(one.length + other.length);
+  // As memory: a NaN keeps its bits.
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+};
+
+/** A series with what comes behind its last sample; what has landed meanwhile is there already. */
+const continued = (stored: Series, added: Series): Series => {
+  if ((stored.times.at(-1) ?? Number.NEGATIVE_INFINITY) >= (added.times[0] as number)) return stored;
+  const hasHistograms = stored.histograms !== undefined || added.histograms !== undefined;
+  const histogramsOf = ({ histograms, times }: Series) => histograms ?? Array.from(times, () => undefined);
+  return {
+    labels: stored.labels,
+    times: joined(stored.times, added.times),
+    values: joined(stored.values, added.values),
+    ...(hasHistograms && { histograms: [...histogramsOf(stored), ...histogramsOf(added)] }),
+    ...(stored.starts && { starts: joined(stored.starts, new Float64Array(added.times.length)) }),
+  };
+};
+
+/** The series of a selection, as if these samples had landed. */
+export const withAdded = function* (
+  stored: Iterable<Series>,
+  selection: Selection,
+  added: readonly Series[],
+): Iterable<Series> {
+  const left = new Map(addedTo(selection, added).map((series) => [keyOf(series.labels), series]));
+  if (left.size === 0) return yield* stored;
+  for (const series of stored) {
+    const key = keyOf(series.labels);
+    const own = left.get(key);
+    left.delete(key);
+    yield own === undefined ? series : continued(series, own);
+  }
+  yield* left.values();
+};
