@@ -1,8 +1,15 @@
 /** The schedules: one line each. Their topics, consumer groups and metrics' labels follow. */
 import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
+import { recording } from './alerts/recording-rules.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
 import { indicatorHunting } from './threat-intel/indicator-hunts.ts';
 
-export const schedules: readonly Schedule[] = [alertEvaluation, alertBacktesting, retroHunting, indicatorHunting];
+export const schedules: readonly Schedule[] = [
+  alertEvaluation,
+  alertBacktesting,
+  recording,
+  retroHunting,
+  indicatorHunting,
+];

@@ -182,7 +182,8 @@ const askComposite = async (condition: Composite, reading: Reading, nowMs: numbe
   };
 };
 
-const messageOf = (error: unknown): string =>
+/** Why a question failed, for people. */
+export const messageOf = (error: unknown): string =>
   error instanceof QueryError || error instanceof UnavailableError || error instanceof PermanentError
     ? error.message
     : 'the query could not be run';

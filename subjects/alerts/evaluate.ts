@@ -128,6 +128,10 @@ const notAhead = (memo: AlertMemo, nowMs: number): AlertMemo => {
   };
 };
 
+/** In Prometheus' words. */
+const limitProblem = ({ limit }: AlertRule, groups: readonly GroupAnswer[]): string | undefined =>
+  limit !== undefined && groups.length > limit ? `exceeded limit of ${limit} with ${groups.length} alerts` : undefined;
+
 /** One evaluation on its way. */
 class Evaluating {
   readonly #given: Evaluated;
@@ -159,7 +163,8 @@ class Evaluating {
       return undefined;
     }
     const unit = answer.kind === 'groups' ? unitOf(rule, answer.unit) : '';
-    const error = answer.kind === 'error' ? answer.message : unitProblem(rule, unit);
+    const error =
+      answer.kind === 'error' ? answer.message : (unitProblem(rule, unit) ?? limitProblem(rule, answer.groups));
     if (answer.kind === 'error' || error !== undefined) this.#fail(`the evaluation failed: ${error}`);
     else this.#judge(answer.groups, unit, answer.isCut === true);
     return error;

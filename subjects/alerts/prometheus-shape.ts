@@ -1,8 +1,11 @@
 /** Alert rules and alerts in the shape of Prometheus' API, `/api/v1/rules` and `/api/v1/alerts`. */
+import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
 import { alertAnnotations, alertLabels } from './evaluate.ts';
 import type { StandingAlert } from './history.ts';
+import { recordingRuleId } from './recording/group.ts';
 import { type AlertRule, alertNameOf } from './rule.ts';
+import type { Labels } from './state.ts';
 
 export interface PrometheusAlert {
   readonly labels: Readonly<Record<string, string>>;
@@ -49,35 +52,91 @@ const queryText = ({ condition }: AlertRule): string => {
   return condition.query.kind === 'promql' ? condition.query.expression : JSON.stringify(condition.query);
 };
 
-/** The rules as groups of one interval each. `standing`: rules by their last evaluation (`readRuleStates`). */
-export const prometheusRules = (
-  rules: readonly AlertRule[],
+/** Rules of both kinds, as they are stored. */
+export interface RulesOfBoth {
+  readonly alerting: readonly AlertRule[];
+  readonly recording: readonly (RecordingGroup & { readonly id: string })[];
+}
+
+/** A rule with what clients choose by; how it stands is asked for by its id. */
+export interface ListedRule {
+  readonly id: string;
+  readonly type: 'alerting' | 'recording';
+  readonly name: string;
+  readonly labels: Labels;
+  /** Of the group of a file; others are in one for each interval. */
+  readonly group: Pick<RecordingGroup, 'name' | 'file' | 'interval' | 'limit'>;
+  readonly place: number;
+  /** Undefined of a recording rule. */
+  readonly alert: AlertRule | undefined;
+  readonly query: string;
+}
+
+/** What files are called of which no name is known. */
+const unnamedFile = 'alert-rules';
+
+const listedAlert = (rule: AlertRule, index: number): ListedRule => {
+  const { origin, interval, limit = 0 } = rule;
+  const { group = `every ${interval}`, file = '', place = index } = origin ?? {};
+  return {
+    ...{ id: rule.id, type: 'alerting', name: alertNameOf(rule), labels: rule.labels, alert: rule, place },
+    ...{ group: { name: group, file: file || unnamedFile, interval, limit }, query: queryText(rule) },
+  };
+};
+
+/** All rules, one by one. */
+export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] => [
+  ...recording.flatMap(({ id, name, file, interval, limit, rules }) =>
+    rules.map(({ record, labels, expression, place }, index): ListedRule => {
+      const group = { name, file: file || unnamedFile, interval, limit };
+      return {
+        ...{ id: recordingRuleId(id, index), type: 'recording', name: record, labels, query: expression },
+        ...{ group, place: place ?? index, alert: undefined },
+      };
+    }),
+  ),
+  ...alerting.map(listedAlert),
+];
+
+/** What rules of both kinds have in common. */
+const stood = (last: StandingAlert | undefined) => ({
+  health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),
+  ...(last !== undefined && last.error !== '' && { lastError: last.error }),
+  evaluationTime: (last?.durationMs ?? 0) / 1000,
+  lastEvaluation: new Date(last?.evaluatedMs ?? 0).toISOString(),
+});
+
+/** `standing`: rules by their last evaluation (`readRuleStates`). */
+const shownRule = (
+  { id, alert, name, labels, query }: ListedRule,
   standing: ReadonlyMap<string, StandingAlert>,
   alerts: readonly StandingAlert[],
 ) => {
-  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const last = stood(standing.get(id));
+  if (alert === undefined) return { name, query, labels, ...last, type: 'recording' as const };
+  const own = prometheusAlerts(new Map([[id, alert]]), alerts);
+  return {
+    ...{ state: worst(own), name, query, duration: msOf(alert.for) / 1000 },
+    keepFiringFor: msOf(alert.keepFiringFor) / 1000,
+    ...{ labels, annotations: alert.annotations, alerts: own, ...last, type: 'alerting' as const },
+  };
+};
+
+/** The rules in the groups of their files, in their order there. */
+export const prometheusRules = (
+  rules: readonly ListedRule[],
+  standing: ReadonlyMap<string, StandingAlert>,
+  alerts: readonly StandingAlert[],
+) => {
   const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
-  const shown = rules.map((rule) => {
-    const last = standing.get(rule.id);
-    const own = prometheusAlerts(byId, byRule.get(rule.id) ?? []);
+  const groups = Map.groupBy(rules, ({ group: { file, name } }) => JSON.stringify([file, name]));
+  return [...groups.values()].map((listed) => {
+    const own = listed
+      .toSorted((one, other) => one.place - other.place)
+      .map((rule) => shownRule(rule, standing, byRule.get(rule.id) ?? []));
+    const { name, file, interval, limit } = (listed[0] as ListedRule).group;
     return {
-      interval: rule.interval,
-      rule: {
-        ...{ state: worst(own), name: alertNameOf(rule), query: queryText(rule), duration: msOf(rule.for) / 1000 },
-        keepFiringFor: msOf(rule.keepFiringFor) / 1000,
-        ...{ labels: rule.labels, annotations: rule.annotations, alerts: own, type: 'alerting' as const },
-        health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),
-        ...(last !== undefined && last.error !== '' && { lastError: last.error }),
-        evaluationTime: (last?.durationMs ?? 0) / 1000,
-        lastEvaluation: new Date(last?.evaluatedMs ?? 0).toISOString(),
-      },
-    };
-  });
-  const intervals = [...new Set(shown.map(({ interval }) => interval))];
-  return intervals.map((interval) => {
-    const own = shown.filter((each) => each.interval === interval).map(({ rule }) => rule);
-    return {
-      ...{ name: `every ${interval}`, file: 'alert-rules', rules: own, interval: msOf(interval) / 1000, limit: 0 },
+      ...{ name, file, rules: own, interval: msOf(interval) / 1000, limit },
       evaluationTime: own.reduce((sum, { evaluationTime }) => sum + evaluationTime, 0),
       lastEvaluation:
         own

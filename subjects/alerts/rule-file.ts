@@ -1,17 +1,21 @@
-/** Prometheus' rule files: groups of alerting rules as YAML, read and written. */
-import { stringify } from 'yaml';
+/** Prometheus' rule files as they are read: groups of alerting and recording rules as YAML. */
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
-import { durationText, msOf } from './durations.ts';
-import { type AlertRule, AlertRuleFields, alertNameOf, type RuleOrigin } from './rule.ts';
+import { durationText } from './durations.ts';
+import { RecordingGroupFields } from './recording/group.ts';
+import { groupProblemsOf } from './recording/problems.ts';
+import { AlertRuleFields, type RuleOrigin } from './rule.ts';
 import { type Problem, problemsOf, textProblemsOf } from './rule-problems.ts';
 
 /** What became of one rule of a file. */
 export interface FileRule {
   /** `group.3`: the group, and the place in it. */
   readonly place: string;
-  /** Undefined where it could not be read. */
+  readonly group: string;
+  /** Undefined where it could not be read, and of a recording rule. */
   readonly rule: AlertRuleFields | undefined;
+  /** The name of what a recording rule makes, which is in `recordings`; undefined where it could not be read, and of an alert rule. */
+  readonly record?: string;
   /** Why it could not be read, or which of its texts are shown as they are. */
   readonly problems: readonly Problem[];
 }
@@ -62,11 +66,31 @@ const texts = (value: unknown): Record<string, string> =>
   Object.fromEntries(Object.entries(object(value)).map(([name, text]) => [name, String(text)]));
 
 const known = new Set(['alert', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations']);
+const knownOfRecording = new Set(['record', 'expr', 'labels']);
+
+const unknownIn = (given: Record<string, unknown>, names: ReadonlySet<string>): Problem[] =>
+  Object.keys(given)
+    .filter((name) => !names.has(name))
+    .map((path) => ({ path, message: 'is not known' }));
+
+/** What a group says of all its rules. */
+const timesOf = (group: Record<string, unknown>) => {
+  const interval = durationIn(group['interval'], '1m');
+  return {
+    // Ours are evaluated every ten seconds at most.
+    interval: /^[1-9]s$|ms$/.test(interval) ? '10s' : interval,
+    delay: durationIn(group['query_offset'], '0s'),
+  };
+};
+
+const labelsOf = (given: Record<string, unknown>, group: Record<string, unknown>): Record<string, string> => ({
+  ...texts(group['labels']),
+  ...texts(given['labels']),
+});
 
 /** A rule of a file as ours. */
 const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
-  const labels = { ...texts(group['labels']), ...texts(given['labels']) };
-  const interval = durationIn(group['interval'], '1m');
+  const labels = labelsOf(given, group);
   return {
     ...{ name: origin.alert, origin },
     condition: {
@@ -75,9 +99,8 @@ const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, 
       window: '5m',
       thresholds: [{ severity: severities[(labels['severity'] ?? '').toLowerCase()] ?? 'warning', operator: 'any' }],
     },
-    // Ours are evaluated every ten seconds at most.
-    interval: /^[1-9]s$|ms$/.test(interval) ? '10s' : interval,
-    delay: durationIn(group['query_offset'], '0s'),
+    ...timesOf(group),
+    ...(Number(group['limit']) > 0 && { limit: group['limit'] }),
     for: durationIn(given['for'], '0s'),
     keepFiringFor: durationIn(given['keep_firing_for'], '0s'),
     onError: 'keep',
@@ -86,7 +109,11 @@ const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, 
   };
 };
 
-const placed = (place: string, rule: unknown, more: readonly Problem[]): FileRule => {
+const placed = (
+  { place, group }: Pick<FileRule, 'place' | 'group'>,
+  rule: unknown,
+  more: readonly Problem[],
+): FileRule => {
   const parsed = AlertRuleFields.safeParse(rule);
   if (parsed.success) {
     const problems = [...more, ...problemsOf(parsed.data)];
@@ -94,10 +121,15 @@ const placed = (place: string, rule: unknown, more: readonly Problem[]): FileRul
       path,
       message: `is shown as it is: ${message}`,
     }));
-    return { place, rule: problems.length === 0 ? parsed.data : undefined, problems: [...problems, ...warnings] };
+    return {
+      place,
+      group,
+      rule: problems.length === 0 ? parsed.data : undefined,
+      problems: [...problems, ...warnings],
+    };
   }
   const wrong = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  return { place, rule: undefined, problems: [...more, ...wrong] };
+  return { place, group, rule: undefined, problems: [...more, ...wrong] };
 };
 
 /** The groups of a file, or why it has none. */
@@ -111,146 +143,90 @@ const groupsOf = (text: string): readonly unknown[] | string => {
   }
 };
 
-/**
- * Reads a rule file: every rule with what became of it. Recording rules are not alert rules, and are told as a problem. `problem` says why
- * the file is none.
- */
-export const readRuleFile = (
-  text: string,
-  fileName = '',
-): { readonly rules: readonly FileRule[]; readonly problem?: string } => {
-  const groups = groupsOf(text);
-  if (typeof groups === 'string') return { rules: [], problem: groups };
-  const rules = groups.flatMap((each) => {
-    const group = object(each);
-    const groupName = String(group['name'] ?? '');
-    const names = new Map<string, number>();
-    return list(group['rules']).map((one, index): FileRule => {
-      const given = object(one);
-      const place = `${groupName}.${index}`;
-      if (given['alert'] === undefined)
-        return {
-          place,
-          rule: undefined,
-          problems: [{ path: 'alert', message: 'is missing: recording rules are not read' }],
-        };
-      const alert = String(given['alert']);
-      const nth = (names.get(alert) ?? 0) + 1;
-      names.set(alert, nth);
-      const unknown = Object.keys(given)
-        .filter((name) => !known.has(name))
-        .map((path) => ({ path, message: 'is not known' }));
-      return placed(place, ruleOf(given, group, { file: fileName, group: groupName, alert, nth }), unknown);
-    });
+/** A recording rule of a group, or why it is none. */
+const recordingOf = (
+  given: Record<string, unknown>,
+  group: Record<string, unknown>,
+  {
+    place,
+    index,
+    ...of
+  }: { readonly place: string; readonly group: string; readonly file: string; readonly index: number },
+): FileRule & { readonly recording?: RecordingGroupFields } => {
+  const more = unknownIn(given, knownOfRecording);
+  const parsed = RecordingGroupFields.safeParse({
+    ...{ name: of.group, file: of.file, ...timesOf(group), ...(group['limit'] != null && { limit: group['limit'] }) },
+    rules: [
+      {
+        ...{ record: given['record'], expression: String(given['expr'] ?? '') },
+        ...{ labels: labelsOf(given, group), place: index },
+      },
+    ],
   });
-  return { rules };
+  const refused = { place, group: of.group, rule: undefined };
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map(({ path, message }) => ({ path: path.slice(-1).join('.'), message }));
+    return { ...refused, problems: [...more, ...wrong] };
+  }
+  const problems = [...more, ...groupProblemsOf(parsed.data).map(({ message }) => ({ path: 'expr', message }))];
+  if (problems.length > 0) return { ...refused, problems };
+  return { ...refused, record: String(given['record']), problems, recording: parsed.data };
 };
 
-/** What is known of a rule before a file is read. */
-export type KnownRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
-
-/**
- * Gives rules of files their names. One of the same origin has its name back; else one of the same name that is of no file is meant. Names
- * are unique here and not in Prometheus: where the alert's is taken, the group is added, and `alertName` keeps it.
- */
-export class RuleNames {
-  readonly #byOrigin = new Map<string, KnownRule>();
-  readonly #byName = new Map<string, KnownRule | undefined>();
-
-  constructor(known: Iterable<KnownRule>) {
-    for (const rule of known) this.#know(rule);
-  }
-
-  /** The rule under its name, and the known one that it replaces. */
-  take(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: KnownRule | undefined } {
-    const { origin } = rule;
-    if (origin === undefined) return { rule, replaces: this.#byName.get(rule.name) };
-    const ofNone = this.#byName.get(rule.name);
-    const replaces =
-      this.#byOrigin.get(keyOf(origin)) ?? (ofNone !== undefined && ofNone.origin === undefined ? ofNone : undefined);
-    const name = replaces?.name ?? this.#freeName(origin);
-    this.#know({ id: replaces?.id ?? '', name, origin });
-    return { rule: { ...rule, name, ...(name !== origin.alert && { alertName: origin.alert }) }, replaces };
-  }
-
-  #know(rule: KnownRule): void {
-    this.#byName.set(rule.name, rule);
-    if (rule.origin !== undefined) this.#byOrigin.set(keyOf(rule.origin), rule);
-  }
-
-  #freeName({ alert, group }: RuleOrigin): string {
-    let name = alert;
-    for (let count = 1; this.#byName.has(name); count++) {
-      const more = ` (${group.slice(0, 100)}${count === 1 ? '' : ` ${count}`})`;
-      name = alert.slice(0, longestName - more.length) + more;
-    }
-    return name;
-  }
+export interface ReadRuleFile {
+  /** Every rule of the file, in its order, with what became of it. */
+  readonly rules: readonly FileRule[];
+  /** Groups with the recording rules that could be read. */
+  readonly recordings: readonly RecordingGroupFields[];
+  /** Why the file is none. */
+  readonly problem?: string;
 }
 
-const longestName = 256;
-const keyOf = ({ file, group, alert, nth }: RuleOrigin): string => JSON.stringify([file, group, alert, nth]);
+const groupNameOf = (group: Record<string, unknown>): string => String(group['name'] ?? '');
 
-/** The expression of a rule whose query is PromQL, with its threshold; undefined for one that has no form in Prometheus. */
-const expressionOf = ({ condition }: AlertRule): string | undefined => {
-  if (condition.kind !== 'threshold' || condition.query.kind !== 'promql' || condition.step !== undefined)
-    return undefined;
-  const [threshold, ...others] = condition.thresholds;
-  if (threshold === undefined || others.length > 0 || threshold.unit !== undefined) return undefined;
-  const { expression } = condition.query;
-  const { operator, value, upper, recovery } = threshold;
-  if (recovery !== undefined) return undefined;
-  switch (operator) {
-    case 'any':
-      return expression;
-    case 'outside':
-      return `(${expression}) < ${value} or (${expression}) > ${upper}`;
-    default:
-      return `(${expression}) ${{ above: '>', below: '<', equal: '==', 'not-equal': '!=' }[operator]} ${value}`;
-  }
+/** The rules of a group, and its recording rules as one. */
+const readGroup = (
+  group: Record<string, unknown>,
+  file: string,
+): { readonly rules: readonly FileRule[]; readonly recordings: readonly RecordingGroupFields[] } => {
+  const name = groupNameOf(group);
+  const alerts = new Map<string, number>();
+  const recordings: RecordingGroupFields[] = [];
+  const rules = list(group['rules']).map((one, index): FileRule => {
+    const given = object(one);
+    const of = { place: `${name}.${index}`, group: name };
+    if (given['record'] !== undefined) {
+      const { recording, ...rule } = recordingOf(given, group, { ...of, file, index });
+      if (recording !== undefined) recordings.push(recording);
+      return rule;
+    }
+    if (given['alert'] === undefined)
+      return { ...of, rule: undefined, problems: [{ path: 'alert', message: 'is missing, and so is record' }] };
+    const alert = String(given['alert']);
+    const nth = (alerts.get(alert) ?? 0) + 1;
+    alerts.set(alert, nth);
+    const origin = { file, group: name, alert, nth, place: index };
+    return placed(of, ruleOf(given, group, origin), unknownIn(given, known));
+  });
+  const [first] = recordings;
+  return {
+    rules,
+    recordings: first === undefined ? [] : [{ ...first, rules: recordings.flatMap(({ rules: own }) => own) }],
+  };
 };
 
-/** Rules as a rule file, in the groups that they came in, others in a group for each interval; and the names of those that have no form there. */
-export const writeRuleFile = (
-  rules: readonly AlertRule[],
-): { readonly text: string; readonly leftOut: readonly string[] } => {
-  const leftOut: string[] = [];
-  const groups = new Map<string, object[]>();
-  for (const rule of rules) {
-    const expr = rule.enabled ? expressionOf(rule) : undefined;
-    if (expr === undefined) {
-      leftOut.push(rule.name);
-      continue;
-    }
-    const severity = rule.condition.kind === 'threshold' ? rule.condition.thresholds[0]?.severity : undefined;
-    const key = JSON.stringify([rule.origin?.group ?? `every ${rule.interval}`, rule.interval, rule.delay]);
-    groups.set(key, [
-      ...(groups.get(key) ?? []),
-      {
-        ...{ alert: alertNameOf(rule), expr },
-        ...(msOf(rule.for) > 0 && { for: rule.for }),
-        ...(msOf(rule.keepFiringFor) > 0 && { keep_firing_for: rule.keepFiringFor }),
-        labels: { severity, ...rule.labels },
-        ...(Object.keys(rule.annotations).length > 0 && { annotations: rule.annotations }),
-      },
-    ]);
-  }
-  const names = new Map<string, number>();
-  const file = {
-    groups: [...groups].map(([key, own]) => {
-      const [name, interval, delay] = JSON.parse(key) as [string, string, string];
-      const nth = (names.get(name) ?? 0) + 1;
-      names.set(name, nth);
-      return {
-        ...{ name: nth === 1 ? name : `${name} ${nth}`, interval },
-        ...(delay !== '0s' && { query_offset: delay }),
-        rules: own,
-      };
-    }),
+/** Reads a rule file. */
+export const readRuleFile = (text: string, fileName = ''): ReadRuleFile => {
+  const none = { rules: [], recordings: [] };
+  const found = groupsOf(text);
+  if (typeof found === 'string') return { ...none, problem: found };
+  const groups = found.map(object);
+  const repeated = groups.map(groupNameOf).find((name, index, all) => all.indexOf(name) < index);
+  if (repeated !== undefined)
+    return { ...none, problem: `has two groups called ${repeated}: names of groups are unique in a file` };
+  const read = groups.map((group) => readGroup(group, fileName));
+  return {
+    rules: read.flatMap(({ rules }) => rules),
+    recordings: read.flatMap(({ recordings }) => recordings),
   };
-  const note =
-    leftOut.length === 0
-      ? ''
-      : `# Without a form in Prometheus, or switched off: ${leftOut.join(', ').replaceAll(/[\r\n]/g, ' ')}\n`;
-  return { text: note + stringify(file), leftOut };
 };

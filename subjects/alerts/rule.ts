@@ -95,6 +95,7 @@ export const RuleOrigin = z.strictObject({
   group: z.string().max(256),
   alert: z.string().max(256).describe('What the file calls it'),
   nth: z.int().min(1).describe('1 for the first of this name in the group'),
+  place: z.int().min(0).optional().describe('Its place in the group, from 0 on'),
 });
 export type RuleOrigin = z.output<typeof RuleOrigin>;
 
@@ -122,6 +123,12 @@ export const AlertRuleFields = z.strictObject({
     .describe('How far before the evaluation the window ends: for data that arrives late'),
   for: waiting.describe('How long the condition must hold before the alert fires'),
   keepFiringFor: waiting.describe('How long the alert goes on firing once the condition no longer holds'),
+  limit: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('An answer of more groups than these is an evaluation that fails: `limit` of a rule file'),
   minimumEvents: z
     .int()
     .min(1)

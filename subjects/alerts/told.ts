@@ -2,6 +2,7 @@
 import type { AlertEvaluation, AlertTransition } from '../../schemas/alerts.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Evaluation, GroupResult } from './evaluate.ts';
+import type { RuleOutcome } from './recording/evaluate.ts';
 import type { AlertRule } from './rule.ts';
 
 /** Groups with which all is well are told up to so many. */
@@ -56,6 +57,24 @@ export const toldEvaluation = (
     ...{ value: worst?.value ?? null, part: index, groups: part },
   }));
 };
+
+interface RecordedRule {
+  readonly tenantId: string;
+  readonly ruleId: string;
+  readonly ruleVersion: number;
+  readonly nowMs: number;
+  readonly lateMs: number;
+  readonly outcome: RuleOutcome;
+}
+
+/** An evaluation of a recording rule for the same topic: it has no alerts. */
+export const toldRecording = ({ outcome, nowMs, lateMs, ...of }: RecordedRule): AlertEvaluation => ({
+  ...of,
+  ...{ projectId: '', atMs: nowMs, durationMs: outcome.durationMs },
+  lateMs: Math.min(Math.max(0, Math.round(lateMs)), 2 ** 31),
+  ...{ state: 'inactive', error: (outcome.error ?? '').slice(0, 4096), groupCount: outcome.series, firingCount: 0 },
+  ...{ value: null, part: 0, groups: [] },
+});
 
 const verb = ({ from, to }: AlertTransition): string | undefined => {
   if (to === 'firing') return from === 'firing' || from === 'recovering' ? undefined : 'fires';

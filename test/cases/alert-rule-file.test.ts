@@ -1,8 +1,11 @@
 /** Rule files of Prometheus: what is read, what is written, what is refused. */
 import test from 'ava';
-import { alertLabels } from '../../subjects/alerts/evaluate.ts';
+import { alertLabels, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
-import { type KnownRule, RuleNames, readRuleFile, writeRuleFile } from '../../subjects/alerts/rule-file.ts';
+import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
+import { writeRuleFile } from '../../subjects/alerts/rule-file-writing.ts';
+import { type KnownRule, RuleNames } from '../../subjects/alerts/rule-names.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
 
 const file = `
 groups:
@@ -36,7 +39,7 @@ test('rules are read with all that they say, and what cannot be read is told by 
     rules.map(({ place, rule, problems }) => [place, rule?.name, problems.map(({ path }) => path)]),
     [
       ['shop.0', 'Down', []],
-      ['shop.1', undefined, ['alert']],
+      ['shop.1', undefined, []],
       ['shop.2', undefined, ['for']],
       ['shop.3', undefined, ['colour']],
     ],
@@ -55,6 +58,83 @@ test('rules are read with all that they say, and what cannot be read is told by 
       thresholds: [{ severity: 'critical', operator: 'any' }],
     },
   });
+});
+
+const recordingFile = `
+groups:
+- name: shop
+  interval: 30s
+  query_offset: 10s
+  limit: 5
+  labels: {team: shop}
+  rules:
+  - record: job:up:sum
+    expr: sum by (job) (up)
+    labels: {team: cart}
+  - alert: Down
+    expr: job:up:sum == 0
+  - record: job:up:twice
+    expr: job:up:sum * 2
+  - record: broken
+    expr: sum(
+  - record: named
+    expr: up
+    labels: {__name__: other}
+- name: fast
+  interval: 1s
+  rules:
+  - {record: x, expr: y, for: 1m}
+`;
+
+test('recording rules are read with their group, in their order', (t) => {
+  const { rules, recordings } = readRuleFile(recordingFile, 'shop.yml');
+  t.deepEqual(
+    rules.map(({ place, rule, record, problems }) => [place, rule?.name ?? record, problems.map(({ path }) => path)]),
+    [
+      ['shop.0', 'job:up:sum', []],
+      ['shop.1', 'Down', []],
+      ['shop.2', 'job:up:twice', []],
+      ['shop.3', undefined, ['expr']],
+      ['shop.4', undefined, ['__name__']],
+      ['fast.0', undefined, ['for']],
+    ],
+  );
+  const group = { name: 'shop', file: 'shop.yml', enabled: true, interval: '30s', delay: '10s', limit: 5 };
+  const [one, two] = [
+    { record: 'job:up:sum', expression: 'sum by (job) (up)', labels: { team: 'cart' }, place: 0 },
+    { record: 'job:up:twice', expression: 'job:up:sum * 2', labels: { team: 'shop' }, place: 2 },
+  ];
+  t.deepEqual(recordings, [{ ...group, rules: [one, two] }]);
+  t.like(rules[1]?.rule, { interval: '30s', delay: '10s', limit: 5, origin: { place: 1 } });
+});
+
+test('recording rules are written beside the alerts of their group, and read again the same', (t) => {
+  const { rules, recordings } = readRuleFile(recordingFile);
+  const alerts = saved(rules.flatMap(({ rule }) => rule ?? []));
+  const { text, leftOut } = writeRuleFile(alerts, recordings);
+  t.deepEqual(leftOut, []);
+  t.deepEqual(readRuleFile(text).recordings, recordings);
+  t.deepEqual(
+    readRuleFile(text).rules.map(({ rule, record }) => rule?.name ?? record),
+    ['job:up:sum', 'Down', 'job:up:twice'],
+  );
+});
+
+test('an answer of more groups than the limit of a rule is an evaluation that fails, and ends nothing', (t) => {
+  const [rule] = saved(readRuleFile(recordingFile).rules.flatMap((one) => one.rule ?? [])) as [AlertRule];
+  const groups = Array.from({ length: 6 }, (_, index) => ({ labels: { job: String(index) }, points: [1] }));
+  const given = { tenantId: 'a', rule, nowMs: 60_000 };
+  const first = evaluate({
+    ...{ ...given, prior: emptyState() },
+    answer: { kind: 'groups', unit: '', groups: groups.slice(0, 5) },
+  });
+  t.is(first.error, undefined);
+  const second = evaluate({ ...given, prior: first.state, answer: { kind: 'groups', unit: '', groups } });
+  t.is(second.error, 'exceeded limit of 5 with 6 alerts');
+  t.deepEqual(
+    second.groups.map(({ state }) => state),
+    Array(5).fill('firing'),
+  );
 });
 
 test('what was read is written as it was, and read again the same', (t) => {
@@ -91,6 +171,7 @@ test('a threshold becomes part of the expression, and rules without a form in Pr
 for (const [text, problem] of [
   ['groups: [', /./],
   ['rules: []', /has no list of groups/],
+  ['groups: [{name: a}, {name: a}]', /two groups called a/],
   ['- a', /has no list of groups/],
 ] as const)
   test(`${JSON.stringify(text)} is refused as a whole`, (t) => {

@@ -1,19 +1,21 @@
 /** Which rules and groups a client of Prometheus' rules asks for. */
 import test from 'ava';
 import { chosenRules, pageOfGroups, wantsAlerts } from '../../api/groups/prometheus/rule-filters.ts';
-import type { AlertRule } from '../../subjects/alerts/rule.ts';
 
-const rule = (name: string, labels: Readonly<Record<string, string>>): AlertRule =>
-  ({ name, labels }) as unknown as AlertRule;
-const rules = [rule('slow', { team: 'a' }), rule('full', { team: 'b', tier: '1' }), rule('down', {})];
+const rules = [
+  { type: 'alerting', name: 'slow', labels: { team: 'a' } },
+  { type: 'alerting', name: 'full', labels: { team: 'b', tier: '1' } },
+  { type: 'alerting', name: 'down', labels: {} },
+  { type: 'recording', name: 'job:x', labels: { team: 'a' } },
+] as const;
 
 const chosen: readonly (readonly [given: Readonly<Record<string, unknown>>, names: readonly string[]])[] = [
-  [{}, ['slow', 'full', 'down']],
+  [{}, ['slow', 'full', 'down', 'job:x']],
   [{ type: 'ALERT' }, ['slow', 'full', 'down']],
-  [{ type: 'record' }, []],
+  [{ type: 'record' }, ['job:x']],
   [{ 'rule_name[]': ['down', 'slow'] }, ['slow', 'down']],
   [{ 'match[]': '{team="b"}' }, ['full']],
-  [{ 'match[]': ['{team="a"}', '{tier!=""}'] }, ['slow', 'full']],
+  [{ 'match[]': ['{team="a"}', '{tier!=""}'] }, ['slow', 'full', 'job:x']],
   [{ 'match[]': '{team=~"a|b"}', 'rule_name[]': 'full' }, ['full']],
 ];
 for (const [given, names] of chosen)

@@ -1,10 +1,7 @@
 /** The evaluation of alerts in processes that are killed at every stage: no transition is lost, and none is told twice. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
@@ -22,7 +19,9 @@ import { allTopics, type DerivedTopic, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { toldEvent } from '../../subjects/alerts/told.ts';
 import { seeded } from '../cases/random.ts';
-import { duesOf, prepareScript, type Script, type Stage, type StoredRule, stepMs } from './alert-script.ts';
+import { duesOf, prepareScript, type Script, type StoredRule, stepMs } from './alert-script.ts';
+import type { Stage } from './dying-ports.ts';
+import { runDying } from './dying-run.ts';
 
 /** Each death, and within how many times of coming to its stage. */
 const deaths: readonly (readonly [Stage, number])[] = [
@@ -46,44 +45,21 @@ const deaths: readonly (readonly [Stage, number])[] = [
   ['while it saves', 40],
 ];
 const lengthMs = 240_000;
-
-interface Ended {
-  readonly signal: string | null;
-  readonly code: number | null;
-  readonly output: string;
-  /** The last time of its clock. */
-  readonly atMs: number;
-}
-
-const evaluate = async (t: ExecutionContext, ...args: readonly (string | number)[]): Promise<Ended> => {
-  const file = fileURLToPath(new URL('dying-alerts.ts', import.meta.url));
-  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
-  const child = spawn(process.execPath, [...flags, file, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
-  t.teardown(() => child.kill('SIGKILL'));
-  let [output, times] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    times += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  return { code, signal, output, atMs: Number(times.trim().split('\n').at(-1)) };
-};
+const program = 'dying-alerts.ts';
 
 /** Runs the script with all deaths. */
 const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, directory: string): Promise<void> => {
   const random = seeded(11);
   let nowMs = fromMs;
   for (const [index, [stage, most]] of deaths.entries()) {
-    const { signal, code, output, atMs } = await evaluate(
-      ...([t, directory, fromMs, nowMs, untilMs, stage, 1 + random(most)] as const),
+    const { signal, code, output, atMs } = await runDying(
+      ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(most)] as const),
     );
     t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
     // Now and then nothing runs for a while: due times are missed, fewer than are made up.
     nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 2 * stepMs : 0));
   }
-  const last = await evaluate(t, directory, fromMs, nowMs, untilMs);
+  const last = await runDying(t, program, directory, fromMs, nowMs, untilMs);
   t.is(last.code, 0, last.output);
 };
 
@@ -175,7 +151,7 @@ test('alerts that are evaluated by processes that die at every stage have the tr
   await Promise.all([documents.close(), columns.close(), bus.close()]);
   await cp(quiet, disturbed, { recursive: true });
 
-  const whole = await evaluate(t, quiet, script.fromMs, script.fromMs, script.untilMs);
+  const whole = await runDying(t, program, quiet, script.fromMs, script.fromMs, script.untilMs);
   t.is(whole.code, 0, whole.output);
   await evaluateDying(t, script, disturbed);
 

@@ -37,18 +37,6 @@ export interface StoredRule extends StoredAlertRule, Stored {
   readonly tenantId: string;
 }
 
-/** Where a process that evaluates may die. */
-export type Stage =
-  | 'before a statement'
-  | 'after an answer'
-  | 'before a save'
-  | 'between the parts of a save'
-  | 'while it saves'
-  | 'between a save and what it publishes'
-  | 'before it publishes'
-  | 'while it publishes'
-  | 'after it published';
-
 interface Burst {
   readonly tenantId: string;
   readonly service: string;

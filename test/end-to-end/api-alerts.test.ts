@@ -26,8 +26,12 @@ test.before(async () => {
   const options = { ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock };
   await harness.bus.ensureTopics(scheduleTopics);
   roles = [
-    await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests'] }),
-    await startSinks({ ...options, embedded: true, only: ['alert-transitions', 'alert-evaluations', 'events'] }),
+    await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests', 'recording-rules'] }),
+    await startSinks({
+      ...options,
+      embedded: true,
+      only: ['alert-transitions', 'alert-evaluations', 'events', 'metrics'],
+    }),
   ];
 });
 test.after.always(async () => {
@@ -156,6 +160,72 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
   t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
 });
 
+test('recording rules of a file are recorded, listed beside the alerts of their group, exported, and end where the group is switched off', async (t) => {
+  const file = `groups:
+- name: made
+  interval: 10s
+  limit: 100
+  rules:
+  - record: made:now
+    expr: vector(time())
+    labels: {of: test}
+  - alert: Made
+    expr: made:double > 0
+  - record: made:double
+    expr: made:now * 2
+`;
+  const { items } = await ask('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' });
+  t.deepEqual(
+    items.map(({ name, outcome }: Record<string, string>) => [name, outcome]),
+    [
+      ['made:now', 'created'],
+      ['Made', 'created'],
+      ['made:double', 'created'],
+    ],
+  );
+  const groupId = items[0].id;
+  t.is(items[2].id, groupId);
+  const at = async (expression: string) => {
+    const { data } = await ask('GET', `/api/prom/api/v1/query?query=${encodeURIComponent(expression)}`);
+    return data.result;
+  };
+  await eventually('a recorded series', async () => (await at('made:double')).length > 0);
+  t.deepEqual((await at('made:double / made:now'))[0]?.value[1], '2');
+  t.deepEqual((await at('made:now'))[0]?.metric, { __name__: 'made:now', of: 'test' });
+  const group = () => ask('GET', `/api/alerts/recording-groups/${groupId}`);
+  await eventually('its evaluation', async () => (await group()).standing[1].evaluatedAt !== null);
+  t.like((await group()).standing[1], { record: 'made:double', error: null, series: 1 });
+  const listed = async (type: string) => {
+    const { data } = await ask('GET', `/api/prom/api/v1/rules?type=${type}&file[]=made.yml`);
+    return data.groups;
+  };
+  const [all, ...others] = await listed('');
+  t.deepEqual(others, []);
+  t.like(all, { name: 'made', file: 'made.yml', interval: 10, limit: 100 });
+  t.deepEqual(
+    all.rules.map(({ name, type }: Record<string, string>) => [name, type]),
+    [
+      ['made:now', 'recording'],
+      ['Made', 'alerting'],
+      ['made:double', 'recording'],
+    ],
+  );
+  const [recorded] = (await listed('record'))[0].rules;
+  t.like(recorded, { query: 'vector(time())', health: 'ok', labels: { of: 'test' } });
+  const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
+  t.regex(
+    String(exported.body),
+    /name: made\n {4}interval: 10s\n {4}limit: 100\n {4}rules:\n {6}- record: made:now\n[^-]*- alert: Made\n[^-]*- record: made:double/,
+  );
+  const [again] = (await ask('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' })).items;
+  t.like(again, { id: groupId, outcome: 'replaced' });
+
+  await ask('PATCH', `/api/alerts/recording-groups/${groupId}`, { enabled: false });
+  await eventually('the end of the series', async () => (await at('made:now')).length === 0);
+  await ask('DELETE', `/api/alerts/recording-groups/${groupId}`);
+  await ask('DELETE', `/api/alerts/rules/${items[1].id}`);
+});
+
 test('an imported rule of PromQL fires for the series that its expression answers, and is exported', async (t) => {
   await harness.columns.execute(
     `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
@@ -167,7 +237,7 @@ test('an imported rule of PromQL fires for the series that its expression answer
     SELECT 'a', 'default', now64(3), 0, number, 'queue', 71 + number % 2, now64(9) + 10 * intDiv(number, 2), number % 2 FROM numbers(80)`,
   );
   const file =
-    'groups: [{ name: queues, interval: 10s, rules: [{ alert: Queue, expr: queue > 0 }, { record: x, expr: y }] }]';
+    'groups: [{ name: queues, interval: 10s, rules: [{ alert: Queue, expr: queue > 0 }, { record: x, expr: y( }] }]';
   const { items } = await ask('POST', '/api/alerts/rules/import', { file });
   const otherFile = file.replace('queues', 'lines').replace('> 0', '> 1e9');
   const [other] = (await ask('POST', '/api/alerts/rules/import', { file: otherFile })).items;

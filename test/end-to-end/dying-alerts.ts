@@ -3,106 +3,17 @@
  * `node dying-alerts.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`. Rules are due after BEGIN, and the clock goes from FROM to UNTIL. It kills itself when it comes to the stage for the N-th time; without one it ends
  * when the clock has come to the end. Prints the time of the clock at each step.
  */
-import { join } from 'node:path';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { startProcessors } from '../../processors/index.ts';
-import type { Bus, Message } from '../../schemas/ports/bus.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import type { Collection, CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { topics } from '../../schemas/topics.ts';
 import { eventually } from '../waiting.ts';
-import { duesOf, type Stage, stepMs } from './alert-script.ts';
+import { duesOf, stepMs } from './alert-script.ts';
+import { openDying } from './dying-ports.ts';
 
-const [directory = '', begin, from, until, wanted, times] = process.argv.slice(2);
-
-let left = Number(times);
-const isTime = (stage: Stage): boolean => stage === wanted && --left === 0;
-const reached = (stage: Stage): void => {
-  if (isTime(stage)) process.kill(process.pid, 'SIGKILL');
-};
-
-const stored = await chdbColumns({ directory: join(directory, 'columns') });
-const columns: Columns = {
-  insert: (block, token) => stored.insert(block, token),
-  of(tenantId) {
-    const own = stored.of(tenantId);
-    const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
-      reached('before a statement');
-      const result = await statement();
-      reached('after an answer');
-      return result;
-    };
-    return {
-      ...own,
-      query: (...asked) => around(() => own.query(...asked)),
-      native: (...asked) => around(() => own.native(...asked)),
-    };
-  },
-  query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
-  execute: (sql) => stored.execute(sql),
-  check: () => stored.check(),
-  close: () => stored.close(),
-};
-
-const kept = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-
-const saving = async <Result>(write: () => Promise<Result>): Promise<Result> => {
-  reached('before a save');
-  const writing = write();
-  if (isTime('while it saves')) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
-  const result = await writing;
-  reached('between a save and what it publishes');
-  return result;
-};
-
-const dying = <Fields extends object>(
-  { name }: CollectionDefinition<Fields>,
-  own: Collection<Fields>,
-): Collection<Fields> => {
-  const all: Collection<Fields> = {
-    insert: (fields) => own.insert(fields),
-    find: (id) => own.find(id),
-    list: (options) => own.list(options),
-    count: (filter) => own.count(filter),
-    replace: (id, fields, version) => own.replace(id, fields, version),
-    update: (id, changes, version) => own.update(id, changes, version),
-    delete: (id, version) => own.delete(id, version),
-  };
-  if (name === processorStates.name)
-    return {
-      ...all,
-      insert: (fields) => saving(() => own.insert(fields)),
-      replace: (id, fields, version) => saving(() => own.replace(id, fields, version)),
-    };
-  if (name !== processorStateChunks.name) return all;
-  return {
-    ...all,
-    async insert(fields) {
-      const chunk = await own.insert(fields);
-      reached('between the parts of a save');
-      return chunk;
-    },
-  };
-};
-
-const documents: Documents = {
-  of(tenantId) {
-    const own = kept.of(tenantId);
-    return { tenantId, collection: (definition) => dying(definition, own.collection(definition)) };
-  },
-  ensureCollections: (definitions) => kept.ensureCollections(definitions),
-  everywhere: (definition, filter) => kept.everywhere(definition, filter),
-  transaction: (work) => kept.transaction(work),
-  follow: (definition, onChange) => kept.follow(definition, onChange),
-  check: () => kept.check(),
-  close: () => kept.close(),
-};
+const [directory = '', begin, from, until, stage, times] = process.argv.slice(2);
 
 /** The last evaluation of each rule that was published. */
 const evaluated = new Map<string, number>();
@@ -112,43 +23,14 @@ const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
     evaluated.set(ruleId, Math.max(atMs, evaluated.get(ruleId) ?? 0));
 };
 
-const stream = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
-const bus: Bus = {
-  ensureTopics: (all) => stream.ensureTopics(all),
-  async producer() {
-    const producer = await stream.producer();
-    return {
-      async publish(messages) {
-        reached('before it publishes');
-        if (isTime('while it publishes')) {
-          await producer.publish(messages.slice(0, Math.ceil(messages.length / 2)));
-          process.kill(process.pid, 'SIGKILL');
-        }
-        await producer.publish(messages);
-        reached('after it published');
-        for (const message of messages) note(message);
-      },
-      transaction: (name, work) => producer.transaction(name, work),
-      close: () => producer.close(),
-    };
-  },
-  consumer: (options) => stream.consumer(options),
-  read: (topic, partition, first, last) => stream.read(topic, partition, first, last),
-  follower: () => stream.follower(),
-  offsets: (topic) => stream.offsets(topic),
-  lag: (group, all) => stream.lag(group, all),
-  members: (groups) => stream.members(groups),
-  forget: (group) => stream.forget(group),
-  check: () => stream.check(),
-  close: () => stream.close(),
-};
+const { columns, documents, bus, close } = await openDying({ directory, stage, times: Number(times), note });
 
 for (const { partition, earliest, end } of await bus.offsets(topics.alertEvaluations.name))
   for await (const { value } of bus.read(topics.alertEvaluations.name, partition, earliest, end))
     note({ topic: topics.alertEvaluations.name, value });
 
 const rules: { readonly tenantId: string; readonly id: string }[] = [];
-for await (const rule of kept.everywhere(alertRules)) rules.push(rule);
+for await (const rule of documents.everywhere(alertRules)) rules.push(rule);
 const clock = { nowMs: Number(from) };
 console.log(clock.nowMs);
 const role = await startProcessors({
@@ -164,6 +46,4 @@ for (;;) {
   console.log(clock.nowMs);
 }
 await role.stop();
-await stored.close();
-await kept.close();
-await stream.close();
+await close();

@@ -6,6 +6,7 @@ import { alertRuleResource, alertRuleResourceV2 } from './alert-rule.ts';
 import { acknowledgeAlert, listAlerts, listRuleGroups } from './alerts.ts';
 import { getBacktest, startBacktest } from './backtests.ts';
 import { listAlertHistory, listEvaluations } from './history.ts';
+import { recordingGroupResource } from './recording-group.ts';
 import { getAlertRouting, importAlertRouting, setAlertRouting, testAlertRouting } from './routing.ts';
 import { exportAlertRules, importAlertRules } from './rule-files.ts';
 import { expireSilence, previewSilence, silenceResource } from './silences.ts';
@@ -14,7 +15,7 @@ import { previewAlertRule, testAlertRule } from './try-rule.ts';
 export const alertsGroup = defineGroup({
   name: 'alerts',
   summary: 'Alert rules, their evaluation, silences and routing.',
-  resources: [silenceResource, alertRuleResource, alertRuleResourceV2],
+  resources: [silenceResource, alertRuleResource, alertRuleResourceV2, recordingGroupResource],
   operations: [
     ...[getAlertRouting, setAlertRouting, testAlertRouting, importAlertRouting, expireSilence, previewSilence],
     ...[listAlerts, acknowledgeAlert, listAlertHistory, listEvaluations],

@@ -1,19 +1,19 @@
 import { z } from 'zod';
+import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
+import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
+import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import {
-  type FileRule,
-  type KnownRule,
-  RuleNames,
-  readRuleFile,
-  writeRuleFile,
-} from '../../../subjects/alerts/rule-file.ts';
+import { type FileRule, readRuleFile } from '../../../subjects/alerts/rule-file.ts';
+import { writeRuleFile } from '../../../subjects/alerts/rule-file-writing.ts';
+import { type KnownRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { AuditedTransaction } from '../../kernel/changes.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { alertRuleResource, collection, ruleIn } from './alert-rule.ts';
+import { recordingGroupResource } from './recording-group.ts';
 
 const mostRules = 500;
 
@@ -21,18 +21,47 @@ const Outcome = z.strictObject({
   place: z.string().describe('The group of the file, and the place in it from 0 on'),
   name: z.string().nullable(),
   outcome: z.enum(['created', 'replaced', 'refused']),
-  id: z.string().nullable().describe('Of the rule; null where it was refused, or would be created'),
+  id: z
+    .string()
+    .nullable()
+    .describe('Of the rule, of a recording rule its group; null where it was refused, or would be created'),
   problems: z
     .array(z.strictObject({ path: z.string(), message: z.string() }))
     .describe('Why it was refused; of one that was taken, the texts that are shown as they are'),
 });
 
-/** Creates or replaces a rule of a file. */
+type Taken = Pick<z.input<typeof Outcome>, 'outcome' | 'id'>;
+
+interface Import {
+  readonly scope: AuditedTransaction;
+  readonly caller: Caller;
+  readonly dryRun: boolean;
+}
+
+/** Creates or replaces a group of recording rules. */
+const takeGroup = async (group: RecordingGroupFields, { scope, caller, dryRun }: Import): Promise<Taken> => {
+  const { file, name } = group;
+  const stored = scope.of(caller.tenantId).collection(recordingGroups);
+  const { items } = await stored.list({ filter: { file, name }, limit: 1 });
+  const [known] = items;
+  const writer = recordingGroupResource.writer(scope, caller);
+  if (known === undefined) {
+    const made = dryRun ? undefined : await writer.create(group, { action: 'recording-group.create' });
+    return { outcome: 'created', id: made?.id ?? null };
+  }
+  if (!dryRun) await writer.change(known.id, () => group, { action: 'recording-group.update' });
+  return { outcome: 'replaced', id: known.id };
+};
+
+/** Creates or replaces an alert rule of a file, and tells what became of any rule. */
 const take = async (
-  { place, rule: read, problems }: FileRule,
-  scope: AuditedTransaction,
-  { caller, dryRun, names }: { readonly caller: Caller; readonly dryRun: boolean; readonly names: RuleNames },
+  { place, group, rule: read, record, problems }: FileRule,
+  { scope, caller, dryRun }: Import,
+  { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, Taken> },
 ): Promise<z.input<typeof Outcome>> => {
+  const ofGroup = record === undefined ? undefined : groups.get(group);
+  if (record !== undefined && ofGroup !== undefined)
+    return { place, name: record, ...ofGroup, problems: [...problems] };
   if (read === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
   const { rule, replaces: known } = names.take(read);
   const writer = alertRuleResource.writer(scope, caller);
@@ -51,9 +80,9 @@ export const importAlertRules = defineOperation({
   path: '/api/alerts/rules/import',
   operationId: 'importAlertRules',
   summary:
-    'Make alert rules of a rule file of Prometheus: the rules that the file made before are replaced, those that cannot be read refused',
+    'Make alert and recording rules of a rule file of Prometheus: those that the file made before are replaced, those that cannot be read refused',
   role: 'editor',
-  audit: ['alert-rule.create', 'alert-rule.update'],
+  audit: ['alert-rule.create', 'alert-rule.update', 'recording-group.create', 'recording-group.update'],
   // Beyond what `yaml` takes, so that what is too long is named.
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
@@ -76,7 +105,8 @@ export const importAlertRules = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change }) {
-    const { rules, problem } = readRuleFile(body.file, body.fileName);
+    const { rules, recordings, problem } = readRuleFile(body.file, body.fileName);
+    if (recordings.length > 0) requireEntitlement(caller, 'metrics');
     if (problem !== undefined) throw invalid('file', problem);
     if (rules.length > mostRules)
       throw invalid('file', `has ${rules.length} rules, and at most ${mostRules} are read at once: split it`);
@@ -85,7 +115,10 @@ export const importAlertRules = defineOperation({
       const known: KnownRule[] = [];
       for await (const one of documentsIn(scope.of(caller.tenantId).collection(collection))) known.push(one);
       const names = new RuleNames(known);
-      for (const one of rules) outcomes.push(await take(one, scope, { caller, dryRun: body.dryRun, names }));
+      const importing = { scope, caller, dryRun: body.dryRun };
+      const groups = new Map<string, Taken>();
+      for (const group of recordings) groups.set(group.name, await takeGroup(group, importing));
+      for (const one of rules) outcomes.push(await take(one, importing, { names, groups }));
       // A file may hold nothing that is new.
       scope.unchanged();
       return outcomes;
@@ -99,7 +132,7 @@ export const exportAlertRules = defineOperation({
   path: '/api/alerts/rules/export',
   operationId: 'exportAlertRules',
   summary:
-    'Get the alert rules whose query is PromQL as a rule file of Prometheus; a comment names those that are left out',
+    'Get recording rules, and the alert rules whose query is PromQL, as a rule file of Prometheus; a comment names those that are left out',
   role: 'viewer',
   contentType: 'application/yaml',
   response: z.string(),
@@ -110,6 +143,9 @@ export const exportAlertRules = defineOperation({
       const rule = ruleIn(document);
       if (rule !== undefined) rules.push(rule);
     }
-    return writeRuleFile(rules).text;
+    const groups: RecordingGroup[] = [];
+    const storedGroups = documents.of(caller.tenantId).collection(recordingGroups);
+    for await (const group of documentsIn(storedGroups, { sort: { name: 1 } })) groups.push(group);
+    return writeRuleFile(rules, groups).text;
   },
 });

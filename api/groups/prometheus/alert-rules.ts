@@ -1,9 +1,15 @@
-/** Alert rules and alerts in the form of Prometheus. */
+/** Rules and alerts in the form of Prometheus. */
 
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import { recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import { readAlerts, readRuleStates } from '../../../subjects/alerts/history.ts';
-import { prometheusAlerts, prometheusRules } from '../../../subjects/alerts/prometheus-shape.ts';
+import {
+  listedRules,
+  prometheusAlerts,
+  prometheusRules,
+  type RulesOfBoth,
+} from '../../../subjects/alerts/prometheus-shape.ts';
 import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -23,6 +29,13 @@ const rulesOf = async (caller: Caller, { documents }: Ports): Promise<AlertRule[
   return rules;
 };
 
+const recordingOf = async (caller: Caller, { documents }: Ports): Promise<RulesOfBoth['recording']> => {
+  const stored = documents.of(caller.tenantId).collection(recordingGroups);
+  const groups: RulesOfBoth['recording'][number][] = [];
+  for await (const group of documentsIn(stored, { filter: { enabled: true }, sort: { name: 1 } })) groups.push(group);
+  return groups;
+};
+
 const activeAlerts = (caller: Caller, ports: Ports) =>
   readAlerts(readingOf(caller, ports), { states: ['pending', 'firing', 'recovering'] }, mostAlerts);
 
@@ -30,17 +43,18 @@ type Group = ReturnType<typeof prometheusRules>[number];
 
 const withoutAlerts = (group: Group): Group => ({
   ...group,
-  rules: group.rules.map((rule) => ({ ...rule, alerts: [] })),
+  rules: group.rules.map((rule) => (rule.type === 'alerting' ? { ...rule, alerts: [] } : rule)),
 });
 
 export const listRules = byGet({
   path: 'rules',
   operationId: 'listPrometheusRules',
-  summary: 'List alert rules in the form of Prometheus',
+  summary: 'List alert and recording rules in the form of Prometheus',
   parameters: ruleParameters,
   async answer({ caller, given }, ports) {
     const isWithAlerts = wantsAlerts(given);
-    const rules = chosenRules(given, await rulesOf(caller, ports));
+    const [alerting, recording] = await Promise.all([rulesOf(caller, ports), recordingOf(caller, ports)]);
+    const rules = chosenRules(given, listedRules({ alerting, recording }));
     const ids = rules.map(({ id }) => id);
     const [standing, alerts] = await Promise.all([
       readRuleStates(readingOf(caller, ports), ids),

@@ -1,11 +1,11 @@
 /** Which rules and groups of them a client asks for, by the parameters of Prometheus' `/api/v1/rules`. */
 import { createHash } from 'node:crypto';
 import { testOf } from '../../../queries/promql/syntax/matchers.ts';
-import type { AlertRule } from '../../../subjects/alerts/rule.ts';
+import type { ListedRule } from '../../../subjects/alerts/prometheus-shape.ts';
 import { type Given, invalid, listOf, parameter, selectors, setsOf, textOf } from './parameters.ts';
 
 export const ruleParameters = {
-  type: parameter('alert or record; there are no recording rules'),
+  type: parameter('alert or record; without it both'),
   'rule_name[]': parameter('Rules of these names'),
   'rule_group[]': parameter('Groups of these names'),
   'file[]': parameter('Groups of these files'),
@@ -33,16 +33,19 @@ export const wantsAlerts = (given: Given): boolean => {
 };
 
 /** The rules of the type, the names and the labels that are asked for. */
-export const chosenRules = (given: Given, rules: readonly AlertRule[]): readonly AlertRule[] => {
+export const chosenRules = <Rule extends Pick<ListedRule, 'name' | 'type' | 'labels'>>(
+  given: Given,
+  rules: readonly Rule[],
+): readonly Rule[] => {
   const sets = setsOf(given).map((matchers) =>
     matchers.map(({ name, ...matcher }) => ({ name, test: testOf({ name, ...matcher }) })),
   );
   const type = textOf(given, 'type').toLowerCase();
   if (!types.includes(type)) throw invalid('type', `not supported value ${JSON.stringify(type)}`);
-  if (type === 'record') return [];
   const names = listOf(given, 'rule_name[]');
   return rules.filter(
-    ({ name, labels }) =>
+    ({ name, labels, type: own }) =>
+      (type === '' || own.startsWith(type)) &&
       isAmong(names, name) &&
       (sets.length === 0 || sets.some((set) => set.every((matcher) => matcher.test(labels[matcher.name] ?? '')))),
   );

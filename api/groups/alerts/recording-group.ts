@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
+import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
+import { RecordingGroupFields, recordingRuleId } from '../../../subjects/alerts/recording/group.ts';
+import { groupProblemsOf } from '../../../subjects/alerts/recording/problems.ts';
+import { invalidFields } from '../../kernel/errors.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { iso } from './views.ts';
+
+/** Of an organization. */
+const mostGroups = 1000;
+
+const Standing = z.strictObject({
+  record: z.string(),
+  evaluatedAt: z.string().nullable().describe('Null where it was not evaluated yet'),
+  error: z.string().nullable().describe('Why its last evaluation failed; null where it did not'),
+  series: z.int().describe('Series that it recorded last'),
+  durationMs: z.number(),
+});
+
+const View = z.strictObject({
+  ...RecordingGroupFields.shape,
+  standing: z
+    .array(Standing)
+    .nullable()
+    .describe('How each rule stands by its last evaluation; null where that cannot be read now'),
+  ...storedView,
+});
+
+const standingOf = (
+  { id, rules }: RecordingGroup & Stored,
+  states: ReadonlyMap<string, StandingAlert>,
+): z.input<typeof Standing>[] =>
+  rules.map(({ record }, index) => {
+    const last = states.get(recordingRuleId(id, index));
+    return {
+      ...{ record, evaluatedAt: iso(last?.evaluatedMs), error: last?.error || null },
+      ...{ series: last?.groups ?? 0, durationMs: last?.durationMs ?? 0 },
+    };
+  });
+
+const show = async (
+  documents: readonly (RecordingGroup & Stored)[],
+  { caller, ports }: ResourceContext,
+): Promise<z.input<typeof View>[]> => {
+  const ids = documents.flatMap(({ id, rules }) => rules.map((_, index) => recordingRuleId(id, index)));
+  const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
+    ports.log.warn({ error: String(error) }, 'how recording rules stand cannot be read');
+    return undefined;
+  });
+  return documents.map(({ id, version, createdAt, updatedAt, ...document }) => ({
+    ...RecordingGroupFields.parse(document),
+    ...{
+      id,
+      version,
+      createdAt,
+      updatedAt,
+      standing: states === undefined ? null : standingOf({ id, version, createdAt, updatedAt, ...document }, states),
+    },
+  }));
+};
+
+/** Groups of recording rules. */
+export const recordingGroupResource = defineResource<
+  typeof RecordingGroupFields,
+  z.output<typeof RecordingGroupFields>,
+  typeof View
+>({
+  noun: 'recording group',
+  path: '/api/alerts/recording-groups',
+  collection: recordingGroups as CollectionDefinition<object> as CollectionDefinition<
+    z.output<typeof RecordingGroupFields>
+  >,
+  verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  entitlement: 'metrics',
+  fields: RecordingGroupFields,
+  example: {
+    name: 'Requests by service',
+    rules: [{ record: 'job:requests:rate5m', expression: 'sum by (job) (rate(requests_total[5m]))' }],
+  },
+  view: View,
+  live: true,
+  limit: () => mostGroups,
+  prepare(after) {
+    const problems = groupProblemsOf(after);
+    if (problems.length > 0) throw invalidFields(problems);
+    return after;
+  },
+  show,
+  list: { searched: ['name', 'file'], filters: { file: equals('file') } },
+});

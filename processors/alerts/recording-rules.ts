@@ -1,0 +1,73 @@
+/** Evaluates recording rules when their groups are due. */
+import { z } from 'zod';
+import { recordedSamples } from '../../schemas/recorded-samples.ts';
+import { recordingGroups } from '../../schemas/resources/recording-group.ts';
+import { topics } from '../../schemas/topics.ts';
+import { askLimits } from '../../subjects/alerts/ask.ts';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import { askingAt } from '../../subjects/alerts/recording/ask.ts';
+import {
+  emptyRecording,
+  endOfRecording,
+  evaluateGroup,
+  type RecordingState,
+} from '../../subjects/alerts/recording/evaluate.ts';
+import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
+import { toldRecording } from '../../subjects/alerts/told.ts';
+import { defineSchedule } from '../engine/schedule.ts';
+import { tenantReading } from '../engine/tenant-reading.ts';
+import { samplesOf } from './recorded.ts';
+import { ruleAnswers } from './rule-answers.ts';
+
+/** Of a run. */
+const budgetMs = 60_000;
+/** What has no answer by then fails, and the rule shows it. */
+const answerMs = 50_000;
+
+/**
+ * One group is one thing: its rules are evaluated in their order. Samples bear the due time, whenever that is run, so a due time that was
+ * missed is recorded as it would have been.
+ */
+export const recording = defineSchedule({
+  name: 'recording-rules',
+  summary: 'Evaluates recording rules, and writes the series that they make.',
+  entitlement: 'metrics',
+  things: recordingGroups,
+  // What is switched off is looked at now and then, so that its series end.
+  everyMs: ({ enabled, interval }) => (enabled ? msOf(interval) : Math.min(60_000, msOf(interval))),
+  missed: { makeUp: 10 },
+  state: { version: 1, schema: z.custom<RecordingState>(), empty: emptyRecording },
+  emits: { samples: recordedSamples, evaluations: topics.alertEvaluations },
+  // What they ask waits for its turn (`rule-answers.ts`).
+  atOnce: { total: 400, perTenant: 200 },
+  budgetMs,
+  async run(group, run) {
+    const { tenantId, dueMs, emit, signal, ports } = run;
+    if (!group.enabled) {
+      const ended = endOfRecording(run.state);
+      for (const part of samplesOf({ tenantId, projectId: '', atMs: dueMs - msOf(group.delay) }, ended))
+        emit.samples(part);
+      return emptyRecording();
+    }
+    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reading === undefined) return run.state;
+    const ask = askingAt(reading, {
+      ...{ atMs: dueMs - msOf(group.delay), signal, answers: ruleAnswers(ports.columns, tenantId) },
+      ...{ sharedMs: askLimits.sharedMs, withinMs: answerMs },
+    });
+    const { state, atMs, series, rules } = await evaluateGroup(group, { prior: run.state, nowMs: dueMs, ask });
+    for (const part of samplesOf({ tenantId, projectId: '', atMs }, series)) emit.samples(part);
+    const lateMs = Date.now() - dueMs;
+    for (const [index, outcome] of rules.entries())
+      emit.evaluations(
+        toldRecording({
+          ...{ tenantId, ruleId: recordingRuleId(group.id, index), ruleVersion: group.version },
+          ...{ nowMs: dueMs, lateMs, outcome },
+        }),
+      );
+    return state;
+  },
+  async removed({ tenantId, state, nowMs, emit }) {
+    for (const part of samplesOf({ tenantId, projectId: '', atMs: nowMs }, endOfRecording(state))) emit.samples(part);
+  },
+});

@@ -1,0 +1,207 @@
+/** Evaluates a group of recording rules: what is written, by Prometheus' rules. A function of the group, the state before and the answers. */
+import { stale } from '../../../queries/promql/fetch/deltas.ts';
+import type { Labels, NativeHistogram, Series } from '../../../queries/promql/series.ts';
+import { type RecordedSeries, recordedNumber } from '../../../schemas/recorded-samples.ts';
+import type { RecordingGroup, RecordingRule } from '../../../schemas/resources/recording-group.ts';
+import { msOf } from '../durations.ts';
+import { turnsOf } from './order.ts';
+
+/** Series of one group: they are kept from one evaluation to the next, to mark those that end. */
+export const mostRecorded = 50_000;
+/** Characters of the labels of one series. */
+const mostLabelText = 64 * 1024;
+
+/** Series that rules wrote last, as their labels in JSON, by rule. */
+export interface RecordingState {
+  readonly series: Readonly<Record<string, readonly string[]>>;
+}
+export const emptyRecording = (): RecordingState => ({ series: {} });
+
+/** What an expression gives at an instant, or why it does not. */
+export type Answered =
+  | { readonly elements: readonly { readonly labels: Labels; readonly value: number | NativeHistogram }[] }
+  | { readonly error: string };
+
+/** Asks several expressions at the time of the evaluation; `added` counts as stored. Rejects where nothing can be asked. */
+export type AskAll = (expressions: readonly string[], added: readonly Series[]) => Promise<readonly Answered[]>;
+
+/** What became of one rule. */
+export interface RuleOutcome {
+  readonly series: number;
+  readonly error: string | undefined;
+  readonly durationMs: number;
+}
+
+export interface GroupEvaluation {
+  readonly state: RecordingState;
+  /** The time of the samples. */
+  readonly atMs: number;
+  /** What is written; series that ended among them, with the mark of that. */
+  readonly series: readonly RecordedSeries[];
+  /** In the order of the rules. */
+  readonly rules: readonly RuleOutcome[];
+}
+
+interface Recorded {
+  readonly labels: Labels;
+  readonly value: number | NativeHistogram | 'stale';
+}
+
+const sorted = (labels: Labels): Labels =>
+  Object.fromEntries(
+    Object.entries(labels)
+      .filter(([, text]) => text !== '')
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+
+const keyOf = (labels: Labels): string => JSON.stringify(labels);
+
+/** The series that a rule makes of an answer, by their labels, or why it makes none. */
+const seriesOf = (
+  { record, labels: own }: RecordingRule,
+  answered: Answered,
+  { limit, left }: { readonly limit: number; readonly left: number },
+): ReadonlyMap<string, Recorded> | string => {
+  if ('error' in answered) return answered.error;
+  const { elements } = answered;
+  const made = new Map<string, Recorded>();
+  for (const { labels: all, value } of elements) {
+    const labels = sorted({ ...all, ...own, __name__: record });
+    const key = keyOf(labels);
+    if (key.length > mostLabelText)
+      return `a series has labels of ${key.length} characters, and ${mostLabelText} are the most that are recorded`;
+    made.set(key, { labels, value });
+  }
+  // In Prometheus' words.
+  if (made.size < elements.length) return 'vector contains metrics with the same labelset after applying rule labels';
+  if (limit > 0 && made.size > limit) return `exceeded limit of ${limit} with ${made.size} series`;
+  if (made.size > left)
+    return `the rules of the group give more than ${mostRecorded} series: divide the group, or take expressions that give fewer`;
+  return made;
+};
+
+const asAdded = ({ labels, value }: Recorded, atMs: number): Series => {
+  const values = new Float64Array(1);
+  if (value === 'stale') values.set(stale);
+  else if (typeof value === 'number') values[0] = value;
+  return { labels, times: Float64Array.of(atMs), values, ...(typeof value === 'object' && { histograms: [value] }) };
+};
+
+const asRecorded = ({ labels, value }: Recorded): RecordedSeries => {
+  if (value === 'stale') return { labels, value };
+  if (typeof value === 'number') return { labels, value: recordedNumber(value) };
+  const { resetHint: _, positiveSpans, negativeSpans, positiveBuckets, negativeBuckets, customValues, ...rest } = value;
+  return {
+    labels,
+    value: {
+      ...{
+        ...rest,
+        sum: recordedNumber(rest.sum),
+        positiveSpans: [...positiveSpans],
+        negativeSpans: [...negativeSpans],
+      },
+      ...{ positiveBuckets: [...positiveBuckets], negativeBuckets: [...negativeBuckets] },
+      ...(customValues && { customValues: [...customValues] }),
+    },
+  };
+};
+
+/** Keys of rules: the second one of a name is another rule. */
+const keysOf = (rules: readonly RecordingRule[]): string[] => {
+  const seen = new Map<string, number>();
+  return rules.map(({ record }) => {
+    const nth = (seen.get(record) ?? 0) + 1;
+    seen.set(record, nth);
+    return `${record} ${nth}`;
+  });
+};
+
+/** One evaluation on its way. */
+class Recording {
+  readonly #keys: readonly string[];
+  readonly #atMs: number;
+  readonly #prior: RecordingState['series'];
+  readonly #written = new Map<string, Recorded>();
+  readonly #next: Record<string, readonly string[]> = {};
+  /** Series that a rule wrote before and did not now. */
+  readonly #gone = new Set<string>();
+
+  constructor(rules: readonly RecordingRule[], prior: RecordingState, atMs: number) {
+    this.#keys = keysOf(rules);
+    this.#atMs = atMs;
+    this.#prior = prior.series;
+    // Of rules that are in the group no more.
+    for (const [key, series] of Object.entries(prior.series))
+      if (!this.#keys.includes(key)) for (const one of series) this.#gone.add(one);
+  }
+
+  get size(): number {
+    return this.#written.size;
+  }
+
+  /** A rule that fails ends nothing. */
+  keep(index: number): void {
+    const key = this.#keys[index] as string;
+    const before = this.#prior[key];
+    if (before !== undefined) this.#next[key] = before;
+  }
+
+  write(index: number, made: ReadonlyMap<string, Recorded>): void {
+    const key = this.#keys[index] as string;
+    for (const [labels, one] of made) if (!this.#written.has(labels)) this.#written.set(labels, one);
+    for (const labels of this.#prior[key] ?? []) if (!made.has(labels)) this.#gone.add(labels);
+    if (made.size > 0) this.#next[key] = [...made.keys()];
+  }
+
+  /** What was written until now, and what has ended. */
+  *all(): Iterable<Recorded> {
+    yield* this.#written.values();
+    const kept = new Set(Object.values(this.#next).flat());
+    for (const labels of this.#gone)
+      if (!kept.has(labels)) yield { labels: JSON.parse(labels) as Labels, value: 'stale' };
+  }
+
+  added(): Series[] {
+    return Array.from(this.all(), (one) => asAdded(one, this.#atMs));
+  }
+
+  get state(): RecordingState {
+    return { series: this.#next };
+  }
+}
+
+/** Evaluates the rules of a group for a time, each over what those before it give for the same time. */
+export const evaluateGroup = async (
+  group: Pick<RecordingGroup, 'rules' | 'limit' | 'delay'>,
+  { prior, nowMs, ask }: { readonly prior: RecordingState; readonly nowMs: number; readonly ask: AskAll },
+): Promise<GroupEvaluation> => {
+  const { rules } = group;
+  const atMs = nowMs - msOf(group.delay);
+  const recording = new Recording(rules, prior, atMs);
+  const outcomes: RuleOutcome[] = [];
+  for (const turn of turnsOf(rules)) {
+    const begun = performance.now();
+    const expressions = turn.map((index) => (rules[index] as RecordingRule).expression);
+    const answers = await ask(expressions, recording.added());
+    const durationMs = (performance.now() - begun) / turn.length;
+    for (const [at, index] of turn.entries()) {
+      const left = mostRecorded - recording.size;
+      const answered = answers[at] ?? { error: 'the expression was not asked' };
+      const made = seriesOf(rules[index] as RecordingRule, answered, { limit: group.limit, left });
+      if (typeof made === 'string') recording.keep(index);
+      else recording.write(index, made);
+      outcomes[index] =
+        typeof made === 'string'
+          ? { series: 0, error: made, durationMs }
+          : { series: made.size, error: undefined, durationMs };
+    }
+  }
+  return { state: recording.state, atMs, series: Array.from(recording.all(), asRecorded), rules: outcomes };
+};
+
+/** What ends where a group is switched off or deleted: all that it wrote last. */
+export const endOfRecording = ({ series }: RecordingState): RecordedSeries[] =>
+  [...new Set(Object.values(series).flat())].map((labels) => ({
+    labels: JSON.parse(labels) as Labels,
+    value: 'stale',
+  }));

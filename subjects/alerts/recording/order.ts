@@ -1,0 +1,44 @@
+/** Which rules of a group may be asked at the same time, so that each sees what Prometheus would show it. */
+import { parse, selectionsOf } from '../../../queries/promql/index.ts';
+import type { Matcher } from '../../../queries/promql/series.ts';
+import { testOf } from '../../../queries/promql/syntax/matchers.ts';
+import type { RecordingRule } from '../../../schemas/resources/recording-group.ts';
+
+/** Tests of names, one for each selector of the expression. An expression that cannot be read reads nothing: asking it tells why. */
+const readsOf = ({ expression }: Pick<RecordingRule, 'expression'>): readonly ((name: string) => boolean)[] => {
+  let selectors: readonly (readonly Matcher[])[];
+  try {
+    const window = { startMs: 0, endMs: 0, stepMs: 0 };
+    selectors = selectionsOf(parse(expression), window).map(({ matchers }) => matchers);
+  } catch {
+    return [];
+  }
+  return selectors.map((matchers) => {
+    const tests = matchers.filter(({ name }) => name === '__name__').map(testOf);
+    return (name) => tests.every((test) => test(name));
+  });
+};
+
+/**
+ * Rules by the turn in which they are asked. What a rule reads of another comes from this evaluation where the other stands before it,
+ * and from the one before where it stands behind it.
+ */
+export const turnsOf = (
+  rules: readonly Pick<RecordingRule, 'record' | 'expression'>[],
+): readonly (readonly number[])[] => {
+  const reads = rules.map(readsOf);
+  const readsOther = (reader: number, other: number): boolean =>
+    reads[reader]?.some((test) => test(rules[other]?.record ?? '')) === true;
+  const turns: number[] = [];
+  for (const index of rules.keys()) {
+    let turn = 0;
+    for (let before = 0; before < index; before++) {
+      const own = turns[before] as number;
+      if (readsOther(index, before)) turn = Math.max(turn, own + 1);
+      else if (readsOther(before, index)) turn = Math.max(turn, own);
+    }
+    turns.push(turn);
+  }
+  const last = Math.max(-1, ...turns);
+  return Array.from({ length: last + 1 }, (_, turn) => [...rules.keys()].filter((index) => turns[index] === turn));
+};

@@ -1,0 +1,106 @@
+/** Rules as a rule file of Prometheus. */
+import { stringify } from 'yaml';
+import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
+import { msOf } from './durations.ts';
+import { type AlertRule, alertNameOf } from './rule.ts';
+
+/** The expression of a rule whose query is PromQL, with its threshold; undefined for one that has no form in Prometheus. */
+const expressionOf = ({ condition }: AlertRule): string | undefined => {
+  if (condition.kind !== 'threshold' || condition.query.kind !== 'promql' || condition.step !== undefined)
+    return undefined;
+  const [threshold, ...others] = condition.thresholds;
+  if (threshold === undefined || others.length > 0 || threshold.unit !== undefined) return undefined;
+  const { expression } = condition.query;
+  const { operator, value, upper, recovery } = threshold;
+  if (recovery !== undefined) return undefined;
+  switch (operator) {
+    case 'any':
+      return expression;
+    case 'outside':
+      return `(${expression}) < ${value} or (${expression}) > ${upper}`;
+    default:
+      return `(${expression}) ${{ above: '>', below: '<', equal: '==', 'not-equal': '!=' }[operator]} ${value}`;
+  }
+};
+
+interface Place {
+  readonly file: string;
+  readonly name: string;
+  readonly interval: string;
+  readonly delay: string;
+  readonly limit: number;
+}
+
+interface Placed {
+  /** In the group that it came from. */
+  readonly place: number;
+  readonly rule: object;
+}
+
+/** Groups by their place, in the order in which they were first met. */
+class Groups {
+  readonly #groups = new Map<string, { readonly of: Place; readonly rules: Placed[] }>();
+
+  add(of: Place, rule: Placed): void {
+    const key = JSON.stringify([of.file, of.name, of.interval, of.delay, of.limit]);
+    const known = this.#groups.get(key) ?? { of, rules: [] };
+    this.#groups.set(key, known);
+    known.rules.push(rule);
+  }
+
+  /** Names are unique in a file. */
+  written(): object[] {
+    const names = new Map<string, number>();
+    return [...this.#groups.values()].map(({ of: { name, interval, delay, limit }, rules }) => {
+      const nth = (names.get(name) ?? 0) + 1;
+      names.set(name, nth);
+      return {
+        ...{ name: nth === 1 ? name : `${name} ${nth}`, interval },
+        ...(delay !== '0s' && { query_offset: delay }),
+        ...(limit > 0 && { limit }),
+        rules: rules.toSorted((one, other) => one.place - other.place).map(({ rule }) => rule),
+      };
+    });
+  }
+}
+
+const writtenAlert = (rule: AlertRule, expr: string): object => {
+  const severity = rule.condition.kind === 'threshold' ? rule.condition.thresholds[0]?.severity : undefined;
+  return {
+    ...{ alert: alertNameOf(rule), expr },
+    ...(msOf(rule.for) > 0 && { for: rule.for }),
+    ...(msOf(rule.keepFiringFor) > 0 && { keep_firing_for: rule.keepFiringFor }),
+    labels: { severity, ...rule.labels },
+    ...(Object.keys(rule.annotations).length > 0 && { annotations: rule.annotations }),
+  };
+};
+
+/** Rules as a rule file, in the groups that they came in, others in a group for each interval; and the names of those that have no form there. */
+export const writeRuleFile = (
+  rules: readonly AlertRule[],
+  recordings: readonly RecordingGroup[] = [],
+): { readonly text: string; readonly leftOut: readonly string[] } => {
+  const leftOut: string[] = [];
+  const groups = new Groups();
+  for (const { name, file, enabled, interval, delay, limit, rules: own } of recordings)
+    for (const [index, { record, expression, labels, place = index }] of own.entries()) {
+      const rule = { record, expr: expression, ...(Object.keys(labels).length > 0 && { labels }) };
+      if (enabled) groups.add({ name, file, interval, delay, limit }, { place, rule });
+      else leftOut.push(record);
+    }
+  for (const [index, rule] of rules.entries()) {
+    const expr = rule.enabled ? expressionOf(rule) : undefined;
+    if (expr === undefined) {
+      leftOut.push(rule.name);
+      continue;
+    }
+    const { origin, interval, delay, limit = 0 } = rule;
+    const { file, group, place = index } = origin ?? { file: '', group: `every ${interval}` };
+    groups.add({ file, name: group, interval, delay, limit }, { place, rule: writtenAlert(rule, expr) });
+  }
+  const note =
+    leftOut.length === 0
+      ? ''
+      : `# Without a form in Prometheus, or switched off: ${leftOut.join(', ').replaceAll(/[\r\n]/g, ' ')}\n`;
+  return { text: note + stringify({ groups: groups.written() }), leftOut };
+};

@@ -1,0 +1,212 @@
+/** Recording rules: what a group writes, by Prometheus' rules. */
+import test from 'ava';
+import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Answers } from '../../queries/together/answers.ts';
+import { type RecordedSeries, writeRequestOf } from '../../schemas/recorded-samples.ts';
+import { defaultPlans } from '../../schemas/resources/plan.ts';
+import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
+import { askingAt } from '../../subjects/alerts/recording/ask.ts';
+import {
+  type Answered,
+  emptyRecording,
+  endOfRecording,
+  evaluateGroup,
+  type GroupEvaluation,
+  type RecordingState,
+} from '../../subjects/alerts/recording/evaluate.ts';
+import { turnsOf } from '../../subjects/alerts/recording/order.ts';
+import { messageOf, openTables, type Tables } from './sink-tables.ts';
+
+const promql = openPromql({ size: 1 });
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => Promise.all([tables.close(), promql.close()]));
+
+const startMs = Date.UTC(2026, 2, 1, 10);
+let offset = 0;
+const land = (tenantId: string, atMs: number, series: readonly RecordedSeries[]): Promise<unknown> => {
+  const headers = { tenantId, projectId: '', signal: 'metrics', format: 'remote-write-1', offset: offset++ } as const;
+  return tables.land([messageOf([writeRequestOf([{ atMs, series: [...series] }])], headers)], { sink: 'metrics' });
+};
+
+type Rules = readonly (readonly [record: string, expression: string, labels?: Readonly<Record<string, string>>])[];
+const groupOf = (rules: Rules, more: Partial<RecordingGroup> = {}): RecordingGroup => ({
+  ...{ name: 'g', file: '', enabled: true, interval: '1m', delay: '0s', limit: 0 },
+  rules: rules.map(([record, expression, labels = {}]) => ({ record, expression, labels })),
+  ...more,
+});
+
+/** Evaluates over what has landed of a tenant; nothing of it lands. */
+const evaluateOf = (
+  tenantId: string,
+  group: RecordingGroup,
+  { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
+): Promise<GroupEvaluation> => {
+  const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
+  const reading: Reading = {
+    ...{ nowMs, plan: defaultPlans['enterprise'] as Reading['plan'], columns: tables.columns.of(tenantId) },
+    promql: { threads: promql, translation },
+  };
+  const answers = new Answers({ gatherMs: 0, sharedMs: 20_000, aloneMs: 20_000 });
+  const { signal } = new AbortController();
+  const ask = askingAt(reading, { atMs: nowMs, signal, answers, sharedMs: 20_000, withinMs: 50_000 });
+  return evaluateGroup(group, { prior, nowMs, ask });
+};
+
+/** Evaluates with answers by expression. */
+const evaluateBy = (
+  group: RecordingGroup,
+  answers: Readonly<Record<string, Answered>>,
+  { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
+): Promise<GroupEvaluation> =>
+  evaluateGroup(group, {
+    prior,
+    nowMs,
+    ask: async (expressions) => expressions.map((each) => answers[each] ?? { elements: [] }),
+  });
+
+const shown = ({ series }: Pick<GroupEvaluation, 'series'>) =>
+  Object.fromEntries(series.map(({ labels, value }) => [JSON.stringify(labels), value]));
+const of = (...values: readonly (readonly [Record<string, string>, number])[]): Answered => ({
+  elements: values.map(([labels, value]) => ({ labels, value })),
+});
+
+test('a rule reads what those before it record for the same time, and what those behind it recorded the time before', async (t) => {
+  await land('order', startMs - 1000, [
+    { labels: { __name__: 'requests', job: 'a' }, value: 2 },
+    { labels: { __name__: 'requests', job: 'b' }, value: 3 },
+  ]);
+  await land('order', startMs - 60_000, [
+    { labels: { __name__: 'late:sum' }, value: 7 },
+    { labels: { __name__: 'job:sum', job: 'a' }, value: 100 },
+  ]);
+  const group = groupOf([
+    ['before:late', 'late:sum'],
+    ['job:sum', 'sum by (job) (requests)'],
+    ['all:sum', 'sum(job:sum)'],
+    // Without a name: it is asked alone, in a thread.
+    ['named:count', 'count({__name__=~"job:s.+"})'],
+    ['history:sum', 'sum_over_time(job:sum{job="a"}[5m])'],
+    ['late:sum', 'all:sum * 10'],
+  ]);
+  const evaluation = await evaluateOf('order', group);
+  t.deepEqual(
+    evaluation.rules.map(({ series, error }) => [series, error]),
+    [1, 2, 1, 1, 1, 1].map((series) => [series, undefined]),
+  );
+  t.deepEqual(shown(evaluation), {
+    '{"__name__":"before:late"}': 7,
+    '{"__name__":"job:sum","job":"a"}': 2,
+    '{"__name__":"job:sum","job":"b"}': 3,
+    '{"__name__":"all:sum"}': 5,
+    '{"__name__":"named:count"}': 2,
+    '{"__name__":"history:sum","job":"a"}': 102,
+    '{"__name__":"late:sum"}': 50,
+  });
+});
+
+test('rules that read nothing of each other are asked at the same time', (t) => {
+  const turns = turnsOf([
+    { record: 'a', expression: 'x' },
+    { record: 'b', expression: 'y' },
+    { record: 'c', expression: 'a + b' },
+    { record: 'd', expression: 'c' },
+    { record: 'e', expression: 'z' },
+    { record: 'x', expression: 'broken(' },
+  ]);
+  t.deepEqual(turns, [[0, 1, 4, 5], [2], [3]]);
+});
+
+test('a rule does not read what a rule behind it records in the same evaluation, also where it waits for one before it', (t) => {
+  t.deepEqual(
+    turnsOf([
+      { record: 'a', expression: 'x' },
+      { record: 'b', expression: 'a + later' },
+      { record: 'later', expression: 'y' },
+    ]),
+    [[0], [1, 2]],
+  );
+});
+
+test('labels of a rule are over those of its expression, and one without a value takes the label away', async (t) => {
+  const group = groupOf([['job:x', 'x', { team: 'shop', pod: '' }]]);
+  const evaluation = await evaluateBy(group, { x: of([{ __name__: 'x', team: 'old', pod: 'p', job: 'j' }, 1]) });
+  t.deepEqual(shown(evaluation), { '{"__name__":"job:x","job":"j","team":"shop"}': 1 });
+});
+
+test('a series that a rule gives no more is marked as ended, once; a rule that fails ends nothing', async (t) => {
+  const group = groupOf([['r', 'x']]);
+  const both = await evaluateBy(group, { x: of([{ job: 'a' }, 1], [{ job: 'b' }, 2]) });
+  const failed = await evaluateBy(group, { x: { error: 'away' } }, { prior: both.state });
+  t.deepEqual([failed.series, failed.rules[0]?.error], [[], 'away']);
+  const one = await evaluateBy(group, { x: of([{ job: 'a' }, 1]) }, { prior: failed.state });
+  t.deepEqual(shown(one), { '{"__name__":"r","job":"a"}': 1, '{"__name__":"r","job":"b"}': 'stale' });
+  const again = await evaluateBy(group, { x: of([{ job: 'a' }, 1]) }, { prior: one.state });
+  t.deepEqual(shown(again), { '{"__name__":"r","job":"a"}': 1 });
+  const other = await evaluateBy(groupOf([['s', 'x']]), { x: of([{ job: 'a' }, 1]) }, { prior: again.state });
+  t.deepEqual(shown(other), { '{"__name__":"r","job":"a"}': 'stale', '{"__name__":"s","job":"a"}': 1 });
+  t.deepEqual(endOfRecording(other.state), [{ labels: { __name__: 's', job: 'a' }, value: 'stale' }]);
+});
+
+test('a series that moves from one rule of a name to another does not end', async (t) => {
+  const group = groupOf([
+    ['r', 'x'],
+    ['r', 'y'],
+  ]);
+  const first = await evaluateBy(group, { x: of([{ job: 'a' }, 1]) });
+  const second = await evaluateBy(group, { y: of([{ job: 'a' }, 2]) }, { prior: first.state });
+  t.deepEqual(shown(second), { '{"__name__":"r","job":"a"}': 2 });
+});
+
+test('what a rule ends counts as ended for the rules behind it', async (t) => {
+  await land('ended', startMs - 60_000, [{ labels: { __name__: 'r', job: 'gone' }, value: 5 }]);
+  const group = groupOf([
+    ['r', 'vector(1)'],
+    ['r:count', 'count(r)'],
+  ]);
+  const prior = { series: { 'r 1': ['{"__name__":"r","job":"gone"}'] } };
+  const evaluation = await evaluateOf('ended', group, { prior });
+  t.is(shown(evaluation)['{"__name__":"r:count"}'], 1);
+});
+
+test('a rule above the limit of its group, or whose series have equal labels, fails and records nothing', async (t) => {
+  const limited = await evaluateBy(groupOf([['r', 'x']], { limit: 1 }), { x: of([{ a: '1' }, 1], [{ a: '2' }, 1]) });
+  t.deepEqual([limited.series, limited.rules[0]?.error], [[], 'exceeded limit of 1 with 2 series']);
+  const equal = await evaluateBy(groupOf([['r', 'x', { a: '' }]]), { x: of([{ a: '1' }, 1], [{ a: '2' }, 1]) });
+  t.deepEqual(
+    [equal.series, equal.rules[0]?.error],
+    [[], 'vector contains metrics with the same labelset after applying rule labels'],
+  );
+});
+
+test('what is no vector and no number, and what cannot be read, is an error of that rule alone', async (t) => {
+  const group = groupOf([
+    ['text', '"x"'],
+    ['range', 'x[5m]'],
+    ['broken', 'sum('],
+    ['one', '1'],
+  ]);
+  const evaluation = await evaluateOf('errors', group);
+  const errors = evaluation.rules.map(({ error }) => error);
+  t.deepEqual(errors.slice(0, 2), Array(2).fill('rule result is not a vector or scalar'));
+  t.regex(errors[2] ?? '', /parse error/);
+  t.deepEqual(shown(evaluation), { '{"__name__":"one"}': 1 });
+});
+
+test('samples are of the time at which expressions look, which the delay puts back', async (t) => {
+  const evaluation = await evaluateBy(groupOf([['r', 'x']], { delay: '30s' }), { x: of([{}, 1]) });
+  t.is(evaluation.atMs, startMs - 30_000);
+});
+
+test('values that JSON has no number for are recorded', async (t) => {
+  const evaluation = await evaluateBy(groupOf([['r', 'x']]), {
+    x: of([{ a: 'nan' }, Number.NaN], [{ a: 'inf' }, Number.POSITIVE_INFINITY]),
+  });
+  t.deepEqual(
+    evaluation.series.map(({ value }) => value),
+    ['NaN', '+Inf'],
+  );
+});

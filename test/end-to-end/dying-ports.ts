@@ -1,0 +1,159 @@
+/** The embedded stores of a process that kills itself when it comes to a stage for the N-th time. */
+import { join } from 'node:path';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import type { Bus, Message } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Collection, CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+
+/** Where a process that evaluates may die. */
+export type Stage =
+  | 'before a statement'
+  | 'after an answer'
+  | 'before a save'
+  | 'between the parts of a save'
+  | 'while it saves'
+  | 'between a save and what it publishes'
+  | 'before it publishes'
+  | 'while it publishes'
+  | 'after it published'
+  | 'before an insert'
+  | 'after an insert';
+
+interface Death {
+  readonly directory: string;
+  /** None where it is to live. */
+  readonly stage: string | undefined;
+  readonly times: number;
+  /** Told of what was published. */
+  note(message: Pick<Message, 'topic' | 'value'>): void;
+}
+
+/** Opens them. */
+export const openDying = async ({ directory, stage: wanted, times, note }: Death) => {
+  let left = times;
+  const isTime = (stage: Stage): boolean => stage === wanted && --left === 0;
+  const reached = (stage: Stage): void => {
+    if (isTime(stage)) process.kill(process.pid, 'SIGKILL');
+  };
+
+  const stored = await chdbColumns({ directory: join(directory, 'columns') });
+  const columns: Columns = {
+    async insert(block, token) {
+      reached('before an insert');
+      await stored.insert(block, token);
+      reached('after an insert');
+    },
+    of(tenantId) {
+      const own = stored.of(tenantId);
+      const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
+        reached('before a statement');
+        const result = await statement();
+        reached('after an answer');
+        return result;
+      };
+      return {
+        ...own,
+        query: (...asked) => around(() => own.query(...asked)),
+        native: (...asked) => around(() => own.native(...asked)),
+      };
+    },
+    query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
+    execute: (sql) => stored.execute(sql),
+    check: () => stored.check(),
+    close: () => stored.close(),
+  };
+
+  const kept = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+
+  const saving = async <Result>(write: () => Promise<Result>): Promise<Result> => {
+    reached('before a save');
+    const writing = write();
+    if (isTime('while it saves')) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+    const result = await writing;
+    reached('between a save and what it publishes');
+    return result;
+  };
+
+  const dying = <Fields extends object>(
+    { name }: CollectionDefinition<Fields>,
+    own: Collection<Fields>,
+  ): Collection<Fields> => {
+    const all: Collection<Fields> = {
+      insert: (fields) => own.insert(fields),
+      find: (id) => own.find(id),
+      list: (options) => own.list(options),
+      count: (filter) => own.count(filter),
+      replace: (id, fields, version) => own.replace(id, fields, version),
+      update: (id, changes, version) => own.update(id, changes, version),
+      delete: (id, version) => own.delete(id, version),
+    };
+    if (name === processorStates.name)
+      return {
+        ...all,
+        insert: (fields) => saving(() => own.insert(fields)),
+        replace: (id, fields, version) => saving(() => own.replace(id, fields, version)),
+      };
+    if (name !== processorStateChunks.name) return all;
+    return {
+      ...all,
+      async insert(fields) {
+        const chunk = await own.insert(fields);
+        reached('between the parts of a save');
+        return chunk;
+      },
+    };
+  };
+
+  const documents: Documents = {
+    of(tenantId) {
+      const own = kept.of(tenantId);
+      return { tenantId, collection: (definition) => dying(definition, own.collection(definition)) };
+    },
+    ensureCollections: (definitions) => kept.ensureCollections(definitions),
+    everywhere: (definition, filter) => kept.everywhere(definition, filter),
+    transaction: (work) => kept.transaction(work),
+    follow: (definition, onChange) => kept.follow(definition, onChange),
+    check: () => kept.check(),
+    close: () => kept.close(),
+  };
+
+  const stream = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
+  const bus: Bus = {
+    ensureTopics: (all) => stream.ensureTopics(all),
+    async producer() {
+      const producer = await stream.producer();
+      return {
+        async publish(messages) {
+          reached('before it publishes');
+          if (isTime('while it publishes')) {
+            await producer.publish(messages.slice(0, Math.ceil(messages.length / 2)));
+            process.kill(process.pid, 'SIGKILL');
+          }
+          await producer.publish(messages);
+          reached('after it published');
+          for (const message of messages) note(message);
+        },
+        transaction: (name, work) => producer.transaction(name, work),
+        close: () => producer.close(),
+      };
+    },
+    consumer: (options) => stream.consumer(options),
+    read: (topic, partition, first, last) => stream.read(topic, partition, first, last),
+    follower: () => stream.follower(),
+    offsets: (topic) => stream.offsets(topic),
+    lag: (group, all) => stream.lag(group, all),
+    members: (groups) => stream.members(groups),
+    forget: (group) => stream.forget(group),
+    check: () => stream.check(),
+    close: () => stream.close(),
+  };
+  const close = async (): Promise<void> => {
+    await stored.close();
+    await kept.close();
+    await stream.close();
+  };
+  return { columns, documents, bus, close };
+};

@@ -1,0 +1,52 @@
+/**
+ * Recording rules over the embedded stores, with the sink that lands what they write, by a clock that steps on when all that is due has
+ * landed: `node dying-recording.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`, as `dying-alerts.ts`.
+ */
+import { startProcessors } from '../../processors/index.ts';
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { topics } from '../../schemas/topics.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { eventually } from '../waiting.ts';
+import { openDying } from './dying-ports.ts';
+import { dueTimesOf, recordedRules, stepMs } from './recording-script.ts';
+
+const [directory = '', begin, from, until, stage, times] = process.argv.slice(2);
+
+/** The last evaluation of each rule that was published. */
+const evaluated = new Map<string, number>();
+const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
+  if (topic !== topics.alertEvaluations.name) return;
+  for (const { ruleId, atMs } of topics.alertEvaluations.value.parse(JSON.parse(Buffer.from(value).toString())))
+    evaluated.set(ruleId, Math.max(atMs, evaluated.get(ruleId) ?? 0));
+};
+const { columns, documents, bus, close } = await openDying({ directory, stage, times: Number(times), note });
+for (const { partition, earliest, end } of await bus.offsets(topics.alertEvaluations.name))
+  for await (const { value } of bus.read(topics.alertEvaluations.name, partition, earliest, end))
+    note({ topic: topics.alertEvaluations.name, value });
+
+const clock = { nowMs: Number(from) };
+console.log(clock.nowMs);
+const shared = { bus, documents, columns, metrics: noMetrics, log: silent, clock: { now: () => clock.nowMs } };
+const sinks = await startSinks({ ...shared, embedded: true, only: ['metrics'], threads: 1 });
+const settings = settingsOf({});
+const role = await startProcessors({ ...shared, settings, only: ['recording-rules'] });
+const isPublished = ({ things, ruleId }: (typeof recordedRules)[number]): boolean =>
+  dueTimesOf(things, evaluated.get(ruleId) ?? Number(begin), clock.nowMs).length === 0;
+const hasLanded = async (): Promise<boolean> => {
+  const lag = await bus.lag(consumerGroup('sinks', 'metrics'), [topics.remoteWrite.name]);
+  return lag.every(({ lag: left }) => left === 0);
+};
+for (;;) {
+  await eventually('all that is due to be published', () => recordedRules.every(isPublished));
+  await eventually('all that was published to land', hasLanded);
+  if (clock.nowMs >= Number(until)) break;
+  clock.nowMs = Math.min(clock.nowMs + stepMs, Number(until));
+  console.log(clock.nowMs);
+}
+await role.stop();
+await sinks.stop();
+await close();

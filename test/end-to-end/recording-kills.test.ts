@@ -1,0 +1,86 @@
+/** Recording rules in processes that are killed at every stage: each sample lands, and none twice. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { scheduleTopics } from '../../processors/index.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
+import { allTopics, topics } from '../../schemas/topics.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { seeded } from '../cases/random.ts';
+import type { Stage } from './dying-ports.ts';
+import { runDying } from './dying-run.ts';
+import { expectedSamples, landedSamples, prepareRecording, stepMs } from './recording-script.ts';
+
+/** Each death, and within how many times of coming to its stage. */
+const deaths: readonly (readonly [Stage, number])[] = [
+  ['before a save', 4],
+  ['between a save and what it publishes', 4],
+  // What the process before saved is what this one would publish first.
+  ['before it publishes', 1],
+  ['while it publishes', 1],
+  ['after it published', 1],
+  ['before an insert', 12],
+  ['after an insert', 12],
+  ['after it published', 12],
+  ['while it saves', 12],
+  ['after an insert', 6],
+  ['between a save and what it publishes', 12],
+  ['after it published', 4],
+  ['before an insert', 6],
+  ['while it publishes', 12],
+];
+const lengthMs = 240_000;
+const program = 'dying-recording.ts';
+
+/** Messages of the topic that had come before. */
+const repeatedIn = async (directory: string): Promise<number> => {
+  const bus = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
+  let repeated = 0;
+  for (const { partition, earliest, end } of await bus.offsets(topics.remoteWrite.name)) {
+    const taken = new TakenPositions();
+    for await (const { headers } of bus.read(topics.remoteWrite.name, partition, earliest, end)) {
+      const position = emittedPosition(headers);
+      if (position !== undefined && !taken.take(position)) repeated++;
+    }
+  }
+  await bus.close();
+  return repeated;
+};
+
+test('samples of recording rules land once each, whenever the processes that evaluate and land them die', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'oiq-recording-kills-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const made = await chdbColumns({ directory: join(directory, 'columns') });
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  await migrate(made, silent);
+  await bus.ensureTopics([...allTopics, ...scheduleTopics]);
+  const fromMs = await prepareRecording(documents);
+  await Promise.all([documents.close(), made.close(), bus.close()]);
+
+  const untilMs = fromMs + lengthMs;
+  const random = seeded(5);
+  let nowMs = fromMs;
+  for (const [index, [stage, most]] of deaths.entries()) {
+    const { signal, code, output, atMs } = await runDying(
+      ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(most)] as const),
+    );
+    t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
+    // Now and then nothing runs for a while: due times are missed, fewer than are made up.
+    nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 4 * stepMs : 0));
+  }
+  const last = await runDying(t, program, directory, fromMs, nowMs, untilMs);
+  t.is(last.code, 0, last.output);
+
+  t.true((await repeatedIn(directory)) > 0, 'nothing came again');
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  t.teardown(() => columns.close());
+  const expected = expectedSamples(fromMs, untilMs);
+  t.deepEqual(await landedSamples(columns), expected);
+  t.true(expected.length > 300, `${expected.length} samples`);
+});
