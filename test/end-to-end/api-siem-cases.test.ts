@@ -30,7 +30,11 @@ test('a case tells when it was responded to, contained and closed, and why not y
   t.true(investigated.timeToRespond.value >= 0);
   t.is(investigated.timeToContain.value, null);
 
+  const { body: contained } = await change(id, { state: 'contained' });
+  t.true(contained.timeToContain.value >= contained.timeToRespond.value);
+
   const { body: closed } = await change(id, { state: 'closed', resolution: 'true-positive' });
+  t.is(closed.containedAt, contained.containedAt);
   t.is(closed.respondedAt, investigated.respondedAt);
   t.true(closed.timeToContain.value >= closed.timeToRespond.value);
   t.true(closed.timeToClose.value >= 0);
@@ -38,6 +42,14 @@ test('a case tells when it was responded to, contained and closed, and why not y
   const { body: reopened } = await change(id, { state: 'investigating', resolution: null });
   t.is(reopened.closedAt, null);
   t.is(reopened.respondedAt, investigated.respondedAt);
+});
+
+test('a case that is closed at once has no time to contain, and says why', async (t) => {
+  const id = await open('closed at once');
+  const { body } = await change(id, { state: 'closed', resolution: 'false-positive' });
+  t.is(body.containedAt, null);
+  t.deepEqual(body.timeToContain, { value: null, reason: 'it was closed, and nobody said that it was contained' });
+  t.true(body.timeToClose.value >= 0);
 });
 
 test('a resolution goes with a closed case only, and an assignee is a user of the organization', async (t) => {

@@ -97,9 +97,16 @@ export const evidenceView = ({
   isIntact: evidenceHashOf(Buffer.from(content, 'base64')) === hashInId(shown.id),
 });
 
-const took = (from: string, until: string | null, what: string): z.output<typeof Took> =>
+const took = (
+  { createdAt: from, closedAt }: { readonly createdAt: string; readonly closedAt: string | null },
+  until: string | null,
+  what: string,
+): z.output<typeof Took> =>
   until === null
-    ? { value: null, reason: `it was not ${what} yet` }
+    ? {
+        value: null,
+        reason: closedAt === null ? `it was not ${what} yet` : `it was closed, and nobody said that it was ${what}`,
+      }
     : { value: (Date.parse(until) - Date.parse(from)) / 1000 };
 
 const belongings = async (own: TenantDocuments, caseId: string) => {
@@ -119,11 +126,12 @@ const belongings = async (own: TenantDocuments, caseId: string) => {
 const timed = (after: Document, before: Document | undefined, now: string): Document => {
   const hasMoved = after.state !== 'open' || after.assigneeId !== null;
   const isClosed = after.state === 'closed';
-  const isContained = isClosed || after.state === 'contained';
+  // Closing says nothing of when it was contained: no time is made up for it.
+  const contained = after.state === 'contained' ? now : null;
   return {
     ...after,
     respondedAt: before?.respondedAt ?? (hasMoved ? now : null),
-    containedAt: isContained ? (before?.containedAt ?? now) : null,
+    containedAt: isClosed || contained !== null ? (before?.containedAt ?? contained) : null,
     closedAt: isClosed ? (before?.closedAt ?? now) : null,
   };
 };
@@ -153,9 +161,9 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
     return Promise.all(
       documents.map(async (document) => ({
         ...document,
-        timeToRespond: took(document.createdAt, document.respondedAt, 'responded to'),
-        timeToContain: took(document.createdAt, document.containedAt, 'contained'),
-        timeToClose: took(document.createdAt, document.closedAt, 'closed'),
+        timeToRespond: took(document, document.respondedAt, 'responded to'),
+        timeToContain: took(document, document.containedAt, 'contained'),
+        timeToClose: took(document, document.closedAt, 'closed'),
         ...(await belongings(own, document.id)),
       })),
     );
