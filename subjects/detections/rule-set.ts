@@ -239,6 +239,8 @@ export interface Needs {
   readonly placeholders: readonly string[];
   /** What asking it costs, in comparisons of a value. */
   readonly cost: number;
+  /** It matches an event without any value. */
+  readonly matchesNothing: boolean;
 }
 
 /** Which log source, fields and placeholders a rule or filter asks for. */
@@ -251,6 +253,7 @@ export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTab
     fields: [...fields].map(([field, names]) => ({ field, names })),
     placeholders: placeholdersOf(rule.detection),
     cost: costOf(tree),
+    matchesNothing: predicateOf(tree, new Looked())(),
   };
 };
 

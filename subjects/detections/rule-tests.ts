@@ -9,8 +9,14 @@ import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import { type EventMatch, RuleThreads } from './rule-threads.ts';
 
+const isWrapped = (event: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(event).length === 2 && typeof event['name'] === 'string' && typeof event['event'] === 'object';
+
 /** An event as its source logs it. */
-export const TestEvent = z.record(z.string(), z.unknown());
+export const TestEvent = z
+  .record(z.string(), z.unknown())
+  .refine((event) => !isWrapped(event), 'is an event in { name, event }: give the event itself, as its source logs it')
+  .refine((event) => Object.keys(event).length > 0, 'is an event without any field');
 
 export const RuleTests = z.strictObject({
   mustMatch: z.array(TestEvent).max(100).default([]),

@@ -123,6 +123,62 @@ test.serial('validation reads many documents, and says what each needs', async (
   t.is(body.documents[0].fields[0].field, 'Image');
 });
 
+test.serial('a rule is switched off by one field, and the rest of it stays', async (t) => {
+  const source = 'title: Off\nlogsource: { product: cisco }\ndetection:\n  a: { f: x }\n  condition: a';
+  const tests = { mustMatch: [{ f: 'x' }], mustNotMatch: [] };
+  const before = (await harness.ask('POST', path, { as: 'editor', body: { source, tests } })).body;
+  const own = `${path}/${before.id}`;
+  const { status, body } = await harness.ask('PATCH', own, { as: 'editor', body: { enabled: false } });
+  t.is(status, 200, JSON.stringify(body));
+  t.false(body.enabled);
+  t.deepEqual([body.source, body.tests, body.version], [before.source, before.tests, before.version + 1]);
+  await harness.ask('DELETE', own, { as: 'editor' });
+});
+
+test.serial('validation and import warn of what can be run and is probably not meant', async (t) => {
+  const text = (title: string, detection: readonly string[], tags = '[]') =>
+    [`title: ${title}`, 'logsource: { product: zeek }', `tags: ${tags}`, 'detection:', ...detection].join('\n');
+  const source = [
+    text('Excludes', ['  a: { f: x }', '  condition: not a']),
+    text('Words', ['  a: [shutdown]', '  b: { f: x }', '  condition: a'], '[attack.t9999, attack.t1064]'),
+    text('Good', ['  a: { f: x }', '  condition: a'], '[attack.t1033]'),
+  ].join('\n---\n');
+  const { body } = await harness.ask('POST', `${path}/validate`, { as: 'editor', body: { source } });
+  const [excludes, words, good] = body.documents.map(({ warnings }: { warnings: string[] }) => warnings);
+  t.regex(excludes.join(), /^detection\.condition: it holds for an event without any field/);
+  t.is(words.length, 4);
+  t.regex(words.join('\n'), /no technique T9999[\s\S]*T1064[\s\S]*detection\.b: no condition[\s\S]*keywords alone/);
+  t.deepEqual(good, []);
+  const imported = await harness.ask('POST', `${path}/import?dryRun=true`, {
+    as: 'editor',
+    body: { files: [{ name: 'x.yml', source }] },
+  });
+  t.regex(imported.body.items[0].message, /holds for an event without any field/);
+});
+
+test.serial('a rule that needs to know a log source says so where its tests fail, and may match all', async (t) => {
+  const source = 'title: Words\nlogsource: { product: cisco }\ndetection:\n  a: [shutdown]\n  condition: a';
+  const tests = { mustMatch: [{ message: 'shutdown now' }], mustNotMatch: [] };
+  const refused = await harness.ask('POST', path, { as: 'editor', body: { source, tests } });
+  t.is(refused.status, 400);
+  t.regex(refused.body.details[0].message, /nothing is known.*anySource/);
+  const { status, body } = await harness.ask('POST', path, { as: 'editor', body: { source, tests, anySource: true } });
+  t.is(status, 200, JSON.stringify(body));
+  t.true(body.anySource);
+  const tried = await harness.ask('POST', `${path}/${body.id}/test`, {
+    as: 'editor',
+    body: { events: [{ message: 'shutdown' }, { message: 'start' }] },
+  });
+  t.deepEqual(
+    tried.body.matches.map(({ event: at }: { event: number }) => at),
+    [0],
+  );
+  await harness.ask('DELETE', `${path}/${body.id}`, { as: 'editor' });
+  const wrapped = { tests: { mustMatch: [{ name: 'x', event: { message: 'shutdown' } }], mustNotMatch: [] } };
+  const said = await harness.ask('POST', path, { as: 'editor', body: { source, ...wrapped, anySource: true } });
+  t.regex(JSON.stringify(said.body.details), /give the event itself/);
+});
+
 test.serial('rules are found by severity, kind and text', async (t) => {
   const titles = async (query: string): Promise<string[]> =>
     (await harness.ask('GET', `${path}?${query}`, { as: 'viewer' })).body.items.map(

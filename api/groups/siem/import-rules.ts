@@ -11,6 +11,7 @@ import { readRulesInTurns } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests } from '../../../subjects/detections/rule-tests.ts';
 import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
+import { warningsOf } from '../../../subjects/detections/warnings.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { invalid } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -29,7 +30,7 @@ const Item = z.strictObject({
   message: z
     .string()
     .describe(
-      'What was wrong, or what changes, or that its telemetry is not sent; the file and line where it stands in an archive',
+      'What was wrong, or what changes, that its telemetry is not sent, and what is probably not meant; the file and line where it stands in an archive',
     ),
 });
 type Item = z.output<typeof Item>;
@@ -186,11 +187,9 @@ export const importDetectionRules = defineOperation({
       const document = documents.get(item.ruleId);
       if (document === undefined || (item.outcome !== 'created' && item.outcome !== 'changed')) return item;
       const { isSeen, reason } = telemetryOf(document, tables, telemetry);
-      if (isSeen !== false) return item;
-      return {
-        ...item,
-        message: [item.message, `what it needs is not sent: ${reason}`].filter((text) => text !== '').join('; '),
-      };
+      const unsent = isSeen === false ? [`what it needs is not sent: ${reason}`] : [];
+      const texts = [item.message, ...unsent, ...warningsOf(document, tables)];
+      return { ...item, message: texts.filter((text) => text !== '').join('; ') };
     });
     return { items: [...warned, ...refused] };
   },

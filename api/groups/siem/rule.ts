@@ -139,7 +139,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   noun: 'detection rule',
   path: '/api/siem/rules',
   collection: detectionRules as CollectionDefinition<object> as CollectionDefinition<Document>,
-  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   entitlement: 'siem',
   fields: RuleFields,

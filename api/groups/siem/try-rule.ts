@@ -8,6 +8,7 @@ import { readRulesInTurns } from '../../../subjects/detections/read.ts';
 import { needsOf } from '../../../subjects/detections/rule-set.ts';
 import { matchesOf, TestEvent } from '../../../subjects/detections/rule-tests.ts';
 import { defaultTelemetryDays, RuleTelemetry, tablesFor, telemetryOf } from '../../../subjects/detections/telemetry.ts';
+import { warningsOf } from '../../../subjects/detections/warnings.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -97,6 +98,7 @@ export const validateDetectionRules = defineOperation({
         unknownPlaceholders: z.array(z.string()).describe('Those that stand for nothing here: no event can match them'),
         rules: z.array(z.string()).describe('Of a correlation or filter: the rules that it names'),
         unknownRules: z.array(z.string()).describe('Those that neither are enabled nor stand in this text'),
+        warnings: z.array(z.string()).describe('What can be run and is probably not meant'),
       }),
     ),
   }),
@@ -124,6 +126,7 @@ export const validateDetectionRules = defineOperation({
           unknownPlaceholders: needs?.placeholders.filter((name) => !placeholders.has(name)) ?? [],
           rules: kind === 'rule' || document.rules === 'any' ? [] : [...document.rules],
           unknownRules: missing(document),
+          warnings: warningsOf(document, tables),
         };
       }),
     };

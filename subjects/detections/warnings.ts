@@ -1,0 +1,45 @@
+/** What is probably not meant in a document that can be read and run. */
+import { attackTagsOf, standingOf } from '../attack/matrix.ts';
+import { termsOf } from './condition.ts';
+import type { Detection, SigmaDocument } from './documents.ts';
+import type { FieldTable } from './fields/table.ts';
+import { needsOf } from './rule-set.ts';
+
+const techniqueWarning = (id: string): string[] => {
+  const found = standingOf(id);
+  switch (found.standing) {
+    case 'unknown':
+      return [`tags: ATT&CK has no technique ${id}`];
+    case 'deprecated':
+      return [`tags: technique ${id} is deprecated`];
+    case 'revoked':
+      return [`tags: technique ${id} was revoked, ${found.by.id} took its place`];
+    default:
+      return [];
+  }
+};
+
+const unusedSelections = ({ selections, conditions }: Detection): string[] => {
+  const used = new Set(conditions.flatMap(termsOf));
+  return [...selections.keys()]
+    .filter((name) => !used.has(name))
+    .map((name) => `detection.${name}: no condition asks for this selection`);
+};
+
+/** A sentence for each, with the field first. */
+export const warningsOf = (document: SigmaDocument, tables: readonly FieldTable[]): string[] => {
+  const warnings = attackTagsOf(document.tags).techniques.flatMap(techniqueWarning);
+  if (document.kind === 'correlation') return warnings;
+  warnings.push(...unusedSelections(document.detection));
+  if (document.kind === 'filter') return warnings;
+  const { fields, matchesNothing } = needsOf(document, tables);
+  if (matchesNothing)
+    warnings.push(
+      'detection.condition: it holds for an event without any field, so every event of the log source matches that lacks what is excluded',
+    );
+  if (fields.length === 0)
+    warnings.push(
+      'detection: it asks for keywords alone, so records of which nothing of the log source is known do not match unless anySource is set',
+    );
+  return warnings;
+};
