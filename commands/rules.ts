@@ -5,12 +5,14 @@ import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled]
+const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled] [--scope NAME [--prune]]
 oiq rules apply DIR [the same]
 
 Reads the documents of Sigma in the YAML files of a folder and below it, and deploys them: plan says what would happen, apply does it.
-The same again changes nothing. What a team has set of a rule (enabled, risk, exceptions, tests) stays; rules that are not in the folder
-stay as well. --min-level, --status and --disabled say which new rules are enabled.
+The same again changes nothing. What a team has set of a rule (enabled, risk, exceptions, tests) stays.
+--min-level, --status and --disabled say which new rules are enabled.
+--scope says what the folder is called: its rules are marked with it, and those of the scope that the folder no longer has are named. With
+--prune these are deleted, unless a document was refused. Rules of no scope, or of another, are left alone.
 
 RULES_TOKEN in the environment is an API token with the scope siem:write. The exit status is 1 if a document was refused.
 `;
@@ -20,6 +22,8 @@ const options = {
   'min-level': { type: 'string' },
   status: { type: 'string' },
   disabled: { type: 'boolean' },
+  scope: { type: 'string' },
+  prune: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -29,7 +33,7 @@ const answerMs = 310_000;
 interface Item {
   readonly ruleId: string;
   readonly title: string;
-  readonly outcome: 'created' | 'changed' | 'unchanged' | 'refused';
+  readonly outcome: 'created' | 'changed' | 'unchanged' | 'refused' | 'deleted' | 'absent';
   readonly message: string;
 }
 
@@ -61,11 +65,17 @@ const send = async (url: URL, token: string, files: readonly object[]): Promise<
 const told = ({ ruleId, title, outcome, message }: Item): string =>
   `${outcome.padEnd(9)} ${title === '' ? '(no title)' : title}${ruleId === '' ? '' : ` (${ruleId})`}${message === '' ? '' : `: ${message}`}\n`;
 
-const urlOf = (verb: string, { api, disabled, status, ...values }: Values, address: string | undefined): URL => {
+const urlOf = (
+  verb: string,
+  { api, disabled, status, scope, prune, ...values }: Values,
+  address: string | undefined,
+): URL => {
   const url = new URL('/api/siem/rules/import', api ?? `http://${address ?? '127.0.0.1:8080'}`);
   if (verb === 'plan') url.searchParams.set('dryRun', 'true');
   if (disabled === true) url.searchParams.set('enabled', 'false');
   if (status !== undefined) url.searchParams.set('status', status);
+  if (scope !== undefined) url.searchParams.set('scope', scope);
+  if (prune === true) url.searchParams.set('prune', 'true');
   const minLevel = values['min-level'];
   if (minLevel !== undefined) url.searchParams.set('minLevel', minLevel);
   return url;
@@ -76,8 +86,16 @@ const report = (verb: string, items: readonly Item[]): void => {
   for (const item of items) if (item.outcome !== 'unchanged') process.stdout.write(told(item));
   const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
   const would = verb === 'plan' ? 'would be ' : '';
+  const others = (
+    [
+      ['deleted', `${would}deleted`],
+      ['absent', 'absent'],
+    ] as const
+  )
+    .filter(([outcome]) => count(outcome) > 0)
+    .map(([outcome, text]) => `, ${count(outcome)} ${text}`);
   process.stdout.write(
-    `${count('created')} ${would}created, ${count('changed')} ${would}changed, ${count('unchanged')} unchanged, ${count('refused')} refused\n`,
+    `${count('created')} ${would}created, ${count('changed')} ${would}changed, ${count('unchanged')} unchanged, ${count('refused')} refused${others.join('')}\n`,
   );
   if (count('refused') > 0) process.exitCode = 1;
 };
@@ -88,6 +106,8 @@ export const rulesCommand = async ({ args, environment }: CommandContext): Promi
   const [verb, folder, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
     throw new UsageError(`say plan or apply, and one folder\n\n${help}`);
+  if (values.prune === true && values.scope === undefined)
+    throw new UsageError(`--prune needs --scope: only rules of that scope are deleted\n\n${help}`);
   const token = environment['RULES_TOKEN'];
   if (token === undefined || token === '') throw new UsageError(`RULES_TOKEN is not set\n\n${help}`);
   const files = await filesIn(folder);

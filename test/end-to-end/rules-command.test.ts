@@ -89,6 +89,46 @@ test.serial('a document is too large, or not, for validation, saving, import and
   t.regex(out, /1 created, 0 changed, 0 unchanged, 2 refused/);
 });
 
+test.serial(
+  'rules of a scope that its folder no longer has are named, and deleted when that is asked for',
+  async (t) => {
+    const owned = mkdtempSync(join(folder, 'owned-'));
+    const other = mkdtempSync(join(folder, 'other-'));
+    for (const title of ['Stays', 'Goes']) writeFileSync(join(owned, `${title}.yml`), rule(title));
+    writeFileSync(join(other, 'Foreign.yml'), rule('Foreign'));
+    const run = (verb: string, of: string, ...more: string[]) =>
+      oiq([verb, of, '--api', harness.url, ...more], { RULES_TOKEN: token });
+    const titles = async (): Promise<string[]> =>
+      (await harness.ask('GET', '/api/siem/rules?limit=100', { as: 'viewer' })).body.items
+        .map(({ title }: { title: string }) => title)
+        .filter((title: string) => ['Stays', 'Goes', 'Foreign'].includes(title))
+        .sort();
+    t.regex((await run('apply', owned, '--scope', 'team')).out, /2 created/);
+    t.regex((await run('apply', other, '--scope', 'others')).out, /1 created/);
+    t.is((await run('apply', owned, '--scope', 'team')).out, '0 created, 0 changed, 2 unchanged, 0 refused\n');
+    rmSync(join(owned, 'Goes.yml'));
+    t.regex((await run('plan', owned, '--scope', 'team')).out, /absent\s+Goes .*team\n[\s\S]*1 absent/);
+    t.regex(
+      (await run('plan', owned, '--scope', 'team', '--prune')).out,
+      /deleted\s+Goes .*\n[\s\S]*1 would be deleted/,
+    );
+    t.deepEqual(await titles(), ['Foreign', 'Goes', 'Stays']);
+
+    writeFileSync(join(owned, 'bad.yml'), rule('Bad', 'nothing'));
+    t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /absent\s+Goes .*nothing is deleted/);
+    t.deepEqual(await titles(), ['Foreign', 'Goes', 'Stays']);
+    rmSync(join(owned, 'bad.yml'));
+    t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /1 unchanged, 0 refused, 1 deleted/);
+    t.deepEqual(await titles(), ['Foreign', 'Stays']);
+
+    const taken = await run('apply', other, '--scope', 'team');
+    t.regex(taken.out, /refused\s+Foreign .*of the scope others/);
+    const unscoped = await run('apply', owned, '--prune');
+    t.is(unscoped.code, 2);
+    t.regex(unscoped.err, /--prune needs --scope/);
+  },
+);
+
 test.serial('without a token, a folder or a server, it says what is missing', async (t) => {
   const none = await oiq(['plan', folder], {});
   t.is(none.code, 2);

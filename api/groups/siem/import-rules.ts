@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { readYaml } from '../../../queries/yaml.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { filesOf, type SigmaFile } from '../../../subjects/detections/archive.ts';
 import { faultText, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
@@ -19,7 +19,7 @@ import { fieldsOf } from '../../resources/resource-history.ts';
 import { derived, type RuleDocument, ruleFields, ruleResource } from './rule.ts';
 import { sentBy } from './telemetry.ts';
 
-const outcomes = ['created', 'changed', 'unchanged', 'refused'] as const;
+const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent'] as const;
 
 const Item = z.strictObject({
   ruleId: z
@@ -103,6 +103,16 @@ const Query = z.strictObject({
     .optional()
     .describe('Only new rules of these statuses are enabled, separated by commas'),
   minLevel: z.enum(sigmaLevels).optional().describe('Only new rules of this level or above are enabled'),
+  scope: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('The documents are all of what this scope owns: rules of it that are not among them are named as absent'),
+  prune: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true, with a scope: absent rules of it are deleted, unless a document was refused'),
 });
 type Query = z.output<typeof Query>;
 
@@ -119,22 +129,54 @@ const planned = async (
   own: Parameters<typeof failedTests>[2],
 ): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
   const told = { ruleId: id, title: document.title };
+  const scope = before?.scope ?? '';
+  if (query.scope !== undefined && scope !== '' && scope !== query.scope)
+    return { item: { ...told, outcome: 'refused', message: `it is of the scope ${scope}: take it out of that first` } };
   const kept = before === undefined ? ruleFields({ source: document.source }) : fieldsOf(before);
   const next = {
     ...kept,
     source: document.source,
+    scope: query.scope ?? scope,
     ...derived(document, kept.risk),
     ...(before === undefined && { enabled: isEnabled(document, query) }),
   };
   if (before === undefined)
     return { item: { ...told, outcome: 'created', message: next.enabled ? '' : notEnabled }, next };
-  const fields = differing(before.source, document.source);
+  const fields = [...differing(before.source, document.source), ...(next.scope === scope ? [] : ['scope'])];
   if (fields.length === 0) return { item: { ...told, outcome: 'unchanged', message: '' } };
   const [failed] = next.mayFailTests ? [] : await failedTests({ document, anySource: next.anySource }, next.tests, own);
   if (failed !== undefined)
     return { item: { ...told, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
   return { item: { ...told, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
 };
+
+/** Rules of a scope that are not among the documents: they are deleted where that is asked for, and where the documents are whole. */
+const prune = async (
+  ids: ReadonlySet<string>,
+  hasRefused: boolean,
+  { query, own, remove }: Pruning,
+): Promise<Item[]> => {
+  const { scope } = query;
+  if (scope === undefined) return [];
+  const items: Item[] = [];
+  for await (const { id, title } of documentsIn(own.collection(ruleResource.collection), { filter: { scope } }))
+    if (!ids.has(id)) items.push({ ruleId: id, title, outcome: 'absent', message: `it is of the scope ${scope}` });
+  if (query.prune !== 'true') return items;
+  if (hasRefused)
+    return items.map((item) => ({
+      ...item,
+      message: `${item.message}; nothing is deleted while documents are refused`,
+    }));
+  if (query.dryRun !== 'true')
+    for (let from = 0; from < items.length; from += atOnce)
+      await remove(items.slice(from, from + atOnce).map(({ ruleId }) => ruleId));
+  return items.map((item) => ({ ...item, outcome: 'deleted' }));
+};
+interface Pruning {
+  readonly query: Query;
+  readonly own: TenantDocuments;
+  remove(ids: readonly string[]): Promise<void>;
+}
 
 export const importDetectionRules = defineOperation({
   method: 'POST',
@@ -143,7 +185,7 @@ export const importDetectionRules = defineOperation({
   summary:
     'Import documents of Sigma from YAML or a zip archive, with a result for each; the same again changes nothing',
   role: 'editor',
-  audit: ['detection-rule.import', 'detection-rule.create', 'detection-rule.replace'],
+  audit: ['detection-rule.import', 'detection-rule.create', 'detection-rule.replace', 'detection-rule.delete'],
   maxBodyBytes: 32 * 1024 * 1024,
   budgetMs: 300_000,
   query: Query,
@@ -162,6 +204,8 @@ export const importDetectionRules = defineOperation({
   async handler({ caller, query, body, change }, ports) {
     const { given, refused } = await read(body.files);
     if (given.length + refused.length === 0) throw invalid('files', 'hold no document of Sigma');
+    if (query.prune === 'true' && query.scope === undefined)
+      throw invalid('prune', 'needs a scope: only rules of that scope are deleted');
     const own = ports.documents.of(caller.tenantId);
     const { tables, telemetry } = await sentBy({ caller, ports });
     const items: Item[] = [];
@@ -191,7 +235,16 @@ export const importDetectionRules = defineOperation({
       const texts = [item.message, ...unsent, ...warningsOf(document, tables)];
       return { ...item, message: texts.filter((text) => text !== '').join('; ') };
     });
-    return { items: [...warned, ...refused] };
+    const hasRefused = refused.length > 0 || items.some(({ outcome }) => outcome === 'refused');
+    const pruned = await prune(new Set(documents.keys()), hasRefused, {
+      ...{ query, own },
+      remove: (ids) =>
+        change(async (scope) => {
+          const writer = ruleResource.writer(scope, caller);
+          for (const id of ids) await writer.remove(id, { action: 'detection-rule.delete' });
+        }),
+    });
+    return { items: [...warned, ...pruned, ...refused] };
   },
 });
 

@@ -39,6 +39,11 @@ const RuleFields = z.strictObject({
     .max(mostRuleCharacters)
     .describe('One document of Sigma, as YAML: a rule, a correlation or a filter'),
   enabled: z.boolean().default(true),
+  scope: z
+    .string()
+    .max(128)
+    .default('')
+    .describe('What owns it, such as a folder that a pipeline deploys: imports of this scope may delete it'),
   risk: z
     .number()
     .min(0)
@@ -216,6 +221,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
     sorts: ['title', 'createdAt', 'updatedAt', 'severity'],
     filters: {
       severity: equals('severity', z.enum(signalSeverities)),
+      scope: equals('scope'),
       kind: equals('kind', z.enum(['rule', 'correlation', 'filter'])),
       enabled: {
         schema: z.enum(['true', 'false']).optional(),
