@@ -12,6 +12,8 @@ export interface Asked {
   readonly stepMs?: number | undefined;
   /** Where steps begin: at multiples of the step since the epoch, or where the range does. */
   readonly stepsFrom?: 'epoch' | 'range' | undefined;
+  /** The newest value of a metric must lie in the range: one that was reported before does not hold into it. */
+  readonly isNewestWithin?: boolean | undefined;
 }
 
 export const tableAnswer = (

@@ -88,7 +88,7 @@ export const newestInWindows = ({ source, value, integer, condition }: Numbers, 
     FROM (
       SELECT series_id, max(time) AS t, argMax(tuple(v, x, stale), time) AS newest, count() AS seen FROM (
         SELECT series_id, ${nanosecondsOf(`${source.table}.timestamp`)} AS time, ${value} AS v, ${integer} AS x, ${isStale} AS stale
-        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.hold)}${condition === undefined ? '' : ` AND (${condition} OR ${isStale})`})
+        FROM ${source.table} WHERE ${pointsCondition(source, windows, windows.holdBefore)}${condition === undefined ? '' : ` AND (${condition} OR ${isStale})`})
       GROUP BY series_id, if(${isWithin('time')}, ${indexOf('time')}, -1))) WHERE NOT stale`;
 };
 

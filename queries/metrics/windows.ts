@@ -17,6 +17,8 @@ export interface Windows {
   readonly partial: readonly number[];
   /** How long a value holds while no other comes, as Prometheus has it. */
   readonly hold: bigint;
+  /** How far before the range the point may lie of which the value holds into it. */
+  readonly holdBefore: bigint;
   /** How far before the range the point may lie that a counter's increase is counted from. */
   readonly lookback: bigint;
   /** Seconds of a window that lie in the range. */
@@ -29,18 +31,19 @@ const mostLookback = 60n * minute;
 /** No clock runs further ahead than this: received before that, a point cannot lie in the range. */
 const clockSkewNs = 24n * 60n * minute;
 
-export const windowsOf = ({ range, stepMs, stepsFrom }: Asked): Windows => {
+export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: Asked): Windows => {
   const { from, to } = range;
+  const holding = { hold, holdBefore: isNewestWithin ? 0n : hold };
   if (stepMs === undefined) {
     const width = to - from + 1n;
     return {
-      ...{ from, to, begin: from, width, count: 1, starts: [Number(from / 1_000_000n)], partial: [], hold },
+      ...{ from, to, begin: from, width, count: 1, starts: [Number(from / 1_000_000n)], partial: [], ...holding },
       lookback: lookbackOf(width),
       secondsOf: () => secondsIn(range),
     };
   }
   const { beginNs: begin, stepNs: width, count, starts, partial, secondsOf } = stepsOf(range, stepMs, stepsFrom);
-  return { from, to, begin, width, count, starts, partial, hold, lookback: lookbackOf(width), secondsOf };
+  return { from, to, begin, width, count, starts, partial, ...holding, lookback: lookbackOf(width), secondsOf };
 };
 
 const lookbackOf = (width: bigint): bigint => (width < hold ? hold : width > mostLookback ? mostLookback : width);

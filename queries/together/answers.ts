@@ -55,7 +55,8 @@ const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql', Kind>> = {
   },
 };
 
-const askedKey = ({ range, stepMs, stepsFrom }: Asked): string => `${range.from} ${range.to} ${stepMs} ${stepsFrom}`;
+const askedKey = ({ range, stepMs, stepsFrom, isNewestWithin }: Asked): string =>
+  `${range.from} ${range.to} ${stepMs} ${stepsFrom} ${isNewestWithin}`;
 
 /** The kind of a question, and what those have in common that are asked with it; undefined where it is asked alone. */
 const shareOf = (query: Query, asked: Asked): readonly [kind: keyof typeof kinds, key: string] | undefined => {

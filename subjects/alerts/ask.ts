@@ -61,7 +61,8 @@ export const questionOf = (
     return { query, asked: { range: { from: first, to: BigInt(endMs) * 1_000_000n }, stepMs, stepsFrom: 'range' } };
   }
   const range = { from, to: BigInt(endMs) * 1_000_000n - 1n };
-  return { query, asked: { range, stepMs: step === undefined ? undefined : msOf(step), stepsFrom: 'range' } };
+  const stepMs = step === undefined ? undefined : msOf(step);
+  return { query, asked: { range, stepMs, stepsFrom: 'range', isNewestWithin: true } };
 };
 
 /** JSON has no number for some values. */

@@ -120,7 +120,9 @@ export const AlertRuleFields = z.strictObject({
   interval: duration('10s', '1d').default('1m').describe('How often it is evaluated'),
   delay: duration('0s', '1h')
     .default('0s')
-    .describe('How far before the evaluation the window ends: for data that arrives late'),
+    .describe(
+      'How far before the evaluation the window ends: for data that arrives late. A window no longer than the interval needs it: without it what lands after the evaluation is in no window',
+    ),
   for: waiting.describe('How long the condition must hold before the alert fires'),
   keepFiringFor: waiting.describe('How long the alert goes on firing once the condition no longer holds'),
   limit: z

@@ -102,6 +102,9 @@ const sideOf = (threshold: Threshold, unitOfQuery: string): string => {
   return `${operator === 'not-equal' ? 'not equal to' : operator === 'equal' ? 'equal to' : operator} ${figure(value)}`;
 };
 
+/** The other side of a threshold: not of "not equal to" is "equal to". */
+const otherSide = (side: string): string => (side.startsWith('not ') ? side.slice('not '.length) : `not ${side}`);
+
 const comparedOf = (threshold: Threshold, value: number, unit: string): Compared => {
   const text = inUnitOf(threshold, value * (conversion(unit, threshold.unit ?? unit) ?? 1), unit);
   if (threshold.operator === 'any') return { text, threshold: '', limit: null };
@@ -161,7 +164,13 @@ const byThresholds = (judged: Judged): Verdict => {
     if (operator === 'any') return { is: 'held', severity, value, why: `the query answers ${text}`, compared };
     const why = `${text} is ${sideNow(threshold, crossing, unit)} ${over}`;
     if (isCrossed || isHeldBack) return { is: 'held', severity, value, why, compared };
-    last = { is: 'clear', severity: undefined, value, why: `${text} is not ${compared.threshold} ${over}`, compared };
+    last = {
+      is: 'clear',
+      severity: undefined,
+      value,
+      why: `${text} is ${otherSide(compared.threshold)} ${over}`,
+      compared,
+    };
   }
   return last;
 };

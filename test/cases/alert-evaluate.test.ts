@@ -654,6 +654,17 @@ test('an evaluation says of every group why it is as it is', (t) => {
   );
 });
 
+for (const [operator, reason] of Object.entries({
+  above: '9 is not above 10 over 5m',
+  equal: '9 is not equal to 10 over 5m',
+  'not-equal': '10 is equal to 10 over 5m',
+}))
+  test(`an evaluation that does not hold says so plainly: ${operator}`, (t) => {
+    const rule = ruleOf({ condition: { thresholds: [{ severity: 'error', operator, value: 10 }] } });
+    const [evaluation] = evaluations(rule, [[0, { cart: operator === 'not-equal' ? 10 : 9 }]]);
+    t.is(evaluation?.groups[0]?.reason, reason);
+  });
+
 test('times that a clock which was ahead left behind do not hold up an alert', (t) => {
   const rule = ruleOf({ for: '2m', keepFiringFor: '2m' });
   const minutes = (all: readonly [number, number][]) =>

@@ -1,9 +1,13 @@
 /** Metric queries against arithmetic by hand, and against answers of Prometheus. */
 import test from 'ava';
 import type { Answer } from '../../queries/answer.ts';
+import { ask as askRule } from '../../subjects/alerts/ask.ts';
+import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import {
+  epoch,
   type MetricTables,
   openMetricTables,
+  readingOf,
   type TestHistogram,
   type TestPoint,
   type TestSeries,
@@ -458,4 +462,29 @@ test('another organization has its own', async (t) => {
   t.false(JSON.stringify(await ask({ metric: 'requests', across: 'none' })).includes('canary'));
   const other = await tables.ask('other', { metric: 'requests', overTime: 'increase', groupBy: ['code'] }, [0, 59]);
   t.deepEqual(other.rows, [['canary', 3]]);
+});
+
+test('the newest value of a metric keeps to the window of an alert rule, and not to how long it holds', async (t) => {
+  const ruleOf = (window: string) =>
+    ({
+      ...AlertRuleFields.parse({
+        name: 'level',
+        condition: {
+          kind: 'threshold',
+          query: { kind: 'metric', metric: 'requests', overTime: 'last', groupBy: ['code'] },
+          window,
+          thresholds: [{ severity: 'warning', operator: 'above', value: 0 }],
+        },
+      }),
+      ...{ id: 'r', version: 1 },
+    }) as const;
+  // The last point is at 105 s.
+  const groupsAt = async (window: string, seconds: number): Promise<number> => {
+    const answer = await askRule(ruleOf(window), readingOf(tables.columns, 'acme'), { nowMs: epoch + seconds * 1000 });
+    return answer.kind === 'groups' ? answer.groups.length : -1;
+  };
+  t.is(await groupsAt('20s', 120), 2);
+  t.is(await groupsAt('20s', 205), 0);
+  t.is(await groupsAt('5m', 205), 2);
+  t.is(await groupsAt('5m', 500), 0);
 });

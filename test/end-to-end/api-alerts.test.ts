@@ -129,6 +129,20 @@ test('a preview says what a rule would find now, and what is wrong with it', asy
     body.groups.find(({ labels }: { labels: Record<string, string> }) => labels['service'] === 'preview'),
     { state: 'pending', value: 9 },
   );
+  t.deepEqual(body.warnings, []);
+  const query = { ...errorsAbove(8, 'service:preview').query, groupBy: ['servce'] };
+  const doubtful = await preview({
+    ...{ name: 'x', interval: '10s' },
+    condition: { ...errorsAbove(8, 'service:preview'), query, window: '10s' },
+  });
+  t.regex(JSON.stringify(doubtful.body.warnings), /condition\.window.*as long as the interval/);
+  const misspelled = await preview({ name: 'x', condition: { ...errorsAbove(8, 'service:preview'), query } });
+  t.deepEqual(misspelled.body.warnings, [
+    {
+      path: 'condition.query.groupBy.0',
+      message: 'servce is in no record of the window: look for a misspelled name',
+    },
+  ]);
   const unanswered = await preview({
     name: 'x',
     condition: { ...errorsAbove(1), query: { ...errorsAbove(1).query, search: 'severity:(' } },

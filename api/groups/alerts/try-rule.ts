@@ -4,6 +4,7 @@ import { ask } from '../../../subjects/alerts/ask.ts';
 import { evaluate } from '../../../subjects/alerts/evaluate.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import { warningsOf } from '../../../subjects/alerts/rule-warnings.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { testFiring } from '../../../subjects/alerts/test-firing.ts';
 import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
@@ -31,13 +32,17 @@ export const previewAlertRule = defineOperation({
     groupCount: z.int(),
     groups: z.array(GroupView).describe(`${mostShown} at most`),
     transitions: z.array(TransitionView).describe(`What it would tell; ${mostShown} at most`),
+    warnings: z
+      .array(z.strictObject({ path: z.string(), message: z.string() }))
+      .describe('What can be evaluated and is probably not meant'),
   }),
   async handler({ caller, body, signal }, ports) {
     const problems = problemsOf(body);
     if (problems.length > 0) throw invalidFields(problems);
     const nowMs = ports.clock.now();
     const rule = { ...body, id: 'preview', version: 1 };
-    const answer = await ask(rule, readingOf(caller, ports), {
+    const reading = readingOf(caller, ports);
+    const answer = await ask(rule, reading, {
       ...{ nowMs, signal },
       onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
     });
@@ -48,6 +53,7 @@ export const previewAlertRule = defineOperation({
       groupCount: evaluation.groups.length,
       groups: evaluation.groups.slice(0, mostShown).map(shownGroup),
       transitions: evaluation.transitions.slice(0, mostShown).map(shownTransition),
+      warnings: await warningsOf(rule, reading, answer, nowMs),
     };
   },
 });

@@ -1,0 +1,52 @@
+/** What a rule probably does not mean, though it can be evaluated. */
+import type { Reading } from '../../queries/reading.ts';
+import type { RuleAnswer } from './answer.ts';
+import { ask } from './ask.ts';
+import { msOf } from './durations.ts';
+import type { AlertRule } from './rule.ts';
+import type { Problem } from './rule-problems.ts';
+
+/** By then what is received has landed, unless something is wrong. */
+const landedMs = 10_000;
+
+const ofWindow = ({ condition, interval, delay }: AlertRule): Problem[] => {
+  if (condition.kind === 'composite') return [];
+  const windowMs = msOf(condition.window);
+  const path = 'condition.window';
+  if (windowMs < msOf(interval))
+    return [{ path, message: `is shorter than the interval of ${interval}: what lies between two windows is in none` }];
+  if (windowMs > msOf(interval) || msOf(delay) >= landedMs) return [];
+  const message = `is as long as the interval: a record that lands after the evaluation is in no window; make it longer, or set delay to ${landedMs / 1000}s or as late as records arrive`;
+  return [{ path, message }];
+};
+
+/** A label that no group has, where there is data. */
+const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer, nowMs: number): Promise<Problem[]> => {
+  const { condition } = rule;
+  if (condition.kind === 'composite' || answer.kind !== 'groups') return [];
+  const { query } = condition;
+  if ((query.kind !== 'aggregate' && query.kind !== 'metric') || query.groupBy.length === 0) return [];
+  const missing = query.groupBy
+    .map((name, at) => ({ name, at }))
+    .filter(({ name }) => !answer.groups.some(({ labels }) => labels[name] !== undefined));
+  if (missing.length === 0) return [];
+  if (answer.groups.length === 0) {
+    const ungrouped = { ...rule, condition: { ...condition, query: { ...query, groupBy: [] } } };
+    const all = await ask(ungrouped, reading, { nowMs });
+    const hasData =
+      all.kind === 'groups' && all.groups.some(({ points }) => points.some((one) => one !== null && one !== 0));
+    if (!hasData) return [];
+  }
+  return missing.map(({ name, at }) => ({
+    path: `condition.query.groupBy.${at}`,
+    message: `${name} is in no record of the window: look for a misspelled name`,
+  }));
+};
+
+/** Each with its place in the rule. `answer` is what the rule's query answered at `nowMs`. */
+export const warningsOf = async (
+  rule: AlertRule,
+  reading: Reading,
+  answer: RuleAnswer,
+  nowMs: number,
+): Promise<Problem[]> => [...ofWindow(rule), ...(await ofGrouping(rule, reading, answer, nowMs))];
