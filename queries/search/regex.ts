@@ -8,6 +8,8 @@ export interface Regex {
   readonly source: string;
   /** Whether any part of the text matches. */
   test(text: string): boolean;
+  /** Instructions of the compiled expression: what a character takes grows with them. */
+  readonly instructions: number;
 }
 
 /** Instructions of a compiled expression: RE2 refuses what takes too much memory. */
@@ -16,15 +18,19 @@ const mostInstructions = 1_000;
 const mostWithClasses = 250;
 
 /** Compiles an expression, with flags of `re2js`; what is wrong with it is the answer if it is none. */
-export const regexOf = (source: string, flags: number = RE2JS.DOTALL): Regex | string => {
+export const regexOf = (
+  source: string,
+  flags: number = RE2JS.DOTALL,
+  most: number = mostInstructions,
+): Regex | string => {
   // RE2 finds one between two bytes of a character, its ports do not.
   if (/^(?:[^\\]|\\[^B])*\\B/s.test(source)) return '`\\B` is not supported';
   try {
     const compiled = RE2JS.compile(source, flags);
-    return compiled.programSize() > mostInstructions ||
-      (/\\p/i.test(source) && compiled.programSize() > mostWithClasses)
+    const instructions = compiled.programSize();
+    return instructions > most || (/\\p/i.test(source) && instructions > mostWithClasses)
       ? 'too large, repeat less'
-      : { source, test: (text) => compiled.test(text) };
+      : { source, instructions, test: (text) => compiled.test(text) };
   } catch (error) {
     return (error as Error).message.replace(/^error parsing regexp: /, '').replace('`(?s)', '`');
   }

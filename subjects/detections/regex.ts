@@ -19,6 +19,8 @@ export interface SigmaRegex {
 /** Characters that expressions have looked at since the process began, those of RE2 many times: work that depends on nothing but the input. */
 export const regexWork = { characters: 0 };
 const linearWeight = 20;
+/** More than a search may have, as the engine is never asked: public rules ask for `.{1000,}`. */
+const mostInstructions = 4_000;
 
 /** Steps that JavaScript's own may take at most: about a millisecond. */
 const mostSteps = 500_000;
@@ -49,11 +51,13 @@ export const regexOf = (written: string, modifiers: readonly string[]): SigmaReg
     (flags.ignoresCase ? RE2JS.CASE_INSENSITIVE : 0) |
       (flags.multiline ? RE2JS.MULTILINE : 0) |
       (flags.dotAll ? RE2JS.DOTALL : 0),
+    mostInstructions,
   );
   if (typeof linear === 'string') return linear;
   const tree = regexTree(trimmed(source), flags);
+  const weight = linearWeight * Math.max(1, linear.instructions / 1_000);
   const ask = (text: string): boolean => {
-    regexWork.characters += linearWeight * text.length;
+    regexWork.characters += weight * text.length;
     return linear.test(text);
   };
   if (tree === undefined) return { source: written, test: ask, needed: [], weight: 200 };

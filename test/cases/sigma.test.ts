@@ -64,6 +64,12 @@ const items: readonly (readonly [item: string, matching: readonly object[], othe
   ['f|re|m: ^b$', [{ f: 'a\nb\nc' }], [{ f: 'ab' }]],
   ['f|re|s: a.b', [{ f: 'a\nb' }], []],
   ['f|re: a.b', [{ f: 'axb' }], [{ f: 'a\nb' }]],
+  ['f|re: x.{1000,}', [{ f: `x${'y'.repeat(1_000)}` }], [{ f: `x${'y'.repeat(999)}` }]],
+  [
+    "f|re: '^a.{1,400}b.{1,400}c.{1,400}d$'",
+    [{ f: 'axbxcxd' }, { f: `a${'x'.repeat(400)}bxcxd` }],
+    [{ f: 'abcd' }, { f: `a${'x'.repeat(401)}bxcxd` }],
+  ],
   ["f|re: '(?i)x(yy|zz)+[0-9]{2}'", [{ f: 'aXYYzz42' }], [{ f: 'x42' }]],
   ['f|cidr: 10.0.0.0/8', [{ f: '10.255.1.2' }, { f: '::ffff:10.1.1.1' }], [{ f: '11.0.0.1' }, { f: 'x' }]],
   [
