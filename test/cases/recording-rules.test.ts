@@ -1,7 +1,7 @@
 /** Recording rules: what a group writes, by Prometheus' rules. */
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
 import { type RecordedSeries, writeRequestOf } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
@@ -46,7 +46,7 @@ const evaluateOf = (
   { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
 ): Promise<GroupEvaluation> => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
-  const reading: Reading = {
+  const reading: QueryReading = {
     ...{ nowMs, plan: defaultPlans['enterprise'] as Reading['plan'], columns: tables.columns.of(tenantId) },
     promql: { threads: promql, translation },
   };

@@ -3,7 +3,7 @@ import type { EvaluationWindow } from '../../../queries/promql/evaluation/messag
 import type { Evaluated } from '../../../queries/promql/index.ts';
 import { evaluatePromql, usualLookbackMs } from '../../../queries/promql/run-promql.ts';
 import type { Series } from '../../../queries/promql/series.ts';
-import type { Reading } from '../../../queries/reading.ts';
+import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { heeding } from '../../../queries/run.ts';
 import type { Answers } from '../../../queries/together/answers.ts';
 import { evaluatedTogether } from '../../../queries/together/promql.ts';
@@ -40,11 +40,11 @@ const answeredBy = (found: Evaluated | { readonly error: unknown }): Answered =>
 
 /** One evaluation of a group, which asks turn by turn. */
 class Asking {
-  readonly #reading: Reading;
+  readonly #reading: QueryReading;
   readonly #options: AskOptions;
   readonly #over: AbortSignal;
 
-  constructor(reading: Reading, options: AskOptions) {
+  constructor(reading: QueryReading, options: AskOptions) {
     this.#reading = reading;
     this.#options = options;
     this.#over = AbortSignal.timeout(options.withinMs);
@@ -80,7 +80,7 @@ class Asking {
     return AbortSignal.any([signal, this.#over, AbortSignal.timeout(sharedMs)]);
   }
 
-  #readingWith(added: readonly Series[], ending: AbortSignal): Reading {
+  #readingWith(added: readonly Series[], ending: AbortSignal): QueryReading {
     const { columns, promql } = this.#reading;
     return { ...this.#reading, columns: heeding(columns, ending), promql: promql && { ...promql, added } };
   }
@@ -92,7 +92,7 @@ class Asking {
 }
 
 /** Rejects where the signal aborts; what fails otherwise is an answer. */
-export const askingAt = (reading: Reading, options: AskOptions): AskAll => {
+export const askingAt = (reading: QueryReading, options: AskOptions): AskAll => {
   const asking = new Asking(reading, options);
   return (expressions, added) => options.answers.turn(() => asking.all(expressions, added), options.signal);
 };
