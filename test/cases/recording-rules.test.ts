@@ -47,7 +47,7 @@ const evaluateOf = (
 ): Promise<GroupEvaluation> => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const reading: QueryReading = {
-    ...{ nowMs, plan: defaultPlans['enterprise'] as Reading['plan'], columns: tables.columns.of(tenantId) },
+    ...{ nowMs, plan: defaultPlans['enterprise'] as QueryReading['plan'], columns: tables.columns.of(tenantId) },
     promql: { threads: promql, translation },
   };
   const answers = new Answers({ gatherMs: 0, sharedMs: 20_000, aloneMs: 20_000 });
