@@ -1,4 +1,5 @@
 /** Prometheus' rule files as they are read: groups of alerting and recording rules as YAML. */
+import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
 import { durationText } from './durations.ts';
@@ -230,3 +231,6 @@ export const readRuleFile = (text: string, fileName = ''): ReadRuleFile => {
     recordings: read.flatMap(({ recordings }) => recordings),
   };
 };
+
+/** `readRuleFile`, which reads long files in a thread. */
+export const readRuleFileApart = apart(import.meta.url, readRuleFile);

@@ -1,6 +1,7 @@
 /** Reads Sigma's YAML: many documents in a text, each a rule, a correlation or a filter. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { apart, type Reader } from '../../queries/apart.ts';
 import { ConditionError, readConditions, termsOf } from './condition.ts';
 import { correlationOf } from './correlation-document.ts';
 import {
@@ -190,58 +191,53 @@ const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError =>
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
 
-/** Reads a document of a text at each step. What is wrong goes to `errors`. */
-function* documentsIn(text: string, errors: SigmaError[]): Generator<SigmaDocument | undefined> {
-  for (const [index, part] of splitDocuments(text).entries()) {
-    const before = errors.length;
-    if (part.text.length > mostRuleCharacters) {
-      errors.push(tooLarge(part, index + 1));
-      yield undefined;
-      continue;
-    }
-    const parsed = new YamlDocument(part, index + 1, errors);
-    const root = parsed.root();
-    if (root === undefined) {
-      yield undefined;
-      continue;
-    }
-    const node = root.node('title');
-    parsed.title = isScalar(node) ? String(node.value ?? '') : '';
-    const head = headOf(root, { ...part, document: index + 1 });
-    const keys = root.keys;
-    const read = keys.includes('correlation')
-      ? correlationOf(root, head)
-      : keys.includes('filter')
-        ? filterOf(root, head)
-        : ruleOf(root, head);
-    yield errors.length === before ? read : undefined;
-  }
-}
+/** Reads one document of a text, by its text, the line at which it begins, and its number. */
+export const readDocument = (text: string, line: number, document: number): ReadRules => {
+  const part: DocumentText = { text, line };
+  if (text.length > mostRuleCharacters) return { documents: [], errors: [tooLarge(part, document)] };
+  const errors: SigmaError[] = [];
+  const parsed = new YamlDocument(part, document, errors);
+  const root = parsed.root();
+  if (root === undefined) return { documents: [], errors };
+  const node = root.node('title');
+  parsed.title = isScalar(node) ? String(node.value ?? '') : '';
+  const head = headOf(root, { ...part, document });
+  const keys = root.keys;
+  const read = keys.includes('correlation')
+    ? correlationOf(root, head)
+    : keys.includes('filter')
+      ? filterOf(root, head)
+      : ruleOf(root, head);
+  return { documents: errors.length > 0 || read === undefined ? [] : [read], errors };
+};
+
+const joined = (all: readonly ReadRules[]): ReadRules => ({
+  documents: all.flatMap(({ documents }) => documents),
+  errors: all.flatMap(({ errors }) => errors),
+});
 
 /** Reads all documents of a text. What is wrong is in `errors`; nothing is thrown. */
-export const readRules = (text: string): ReadRules => {
-  const errors: SigmaError[] = [];
-  const documents = [...documentsIn(text, errors)].filter((document) => document !== undefined);
-  return { documents, errors };
-};
+export const readRules = (text: string): ReadRules =>
+  joined(splitDocuments(text).map((part, index) => readDocument(part.text, part.line, index + 1)));
 
 /** Others have a turn when reading has kept the thread for so long: a document takes about a millisecond. */
 const turnMs = 5;
 
-/** Reads texts one after the other, however many documents they hold, and lets others run in between. */
-export const readRulesInTurns = async (texts: readonly string[]): Promise<ReadRules[]> => {
+const readDocumentApart = apart(import.meta.url, readDocument);
+
+/** Reads texts one after the other, however many documents they hold, and lets others run in between and beside long documents. */
+export const readRulesApart = async (reader: Reader, texts: readonly string[]): Promise<ReadRules[]> => {
   const all: ReadRules[] = [];
   let sinceMs = performance.now();
   for (const text of texts) {
-    const errors: SigmaError[] = [];
-    const documents: SigmaDocument[] = [];
-    for (const document of documentsIn(text, errors)) {
-      if (document !== undefined) documents.push(document);
+    const read: ReadRules[] = [];
+    for (const [index, part] of splitDocuments(text).entries()) {
+      read.push(await readDocumentApart(reader, part.text, part.line, index + 1));
       if (performance.now() - sinceMs < turnMs) continue;
       await nextTurn();
       sinceMs = performance.now();
     }
-    all.push({ documents, errors });
+    all.push(joined(read));
   }
   return all;
 };

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { fitsName } from '../../subjects/detections/condition.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
-import { readRules, readRulesInTurns } from '../../subjects/detections/read.ts';
+import { readRules, readRulesApart } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
 
 /** A rule with these lines as its detection. */
@@ -459,7 +459,7 @@ test('reading many documents lets others run in between, and gives what reading 
   ).join('\n---\n');
   let turns = 0;
   const others = setInterval(() => turns++, 0);
-  const [first, second] = await readRulesInTurns([text, text]);
+  const [first, second] = await readRulesApart({ tenantId: 'a' }, [text, text]);
   clearInterval(others);
   t.true(turns > 1);
   t.deepEqual(first, readRules(text));

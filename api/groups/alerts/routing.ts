@@ -3,7 +3,7 @@ import { parseTime } from '../../../queries/time.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
-import { AlertmanagerFileError, importAlertmanager } from '../../../subjects/alerts/routing/alertmanager.ts';
+import { readAlertmanagerApart } from '../../../subjects/alerts/routing/alertmanager.ts';
 import { routingProblems } from '../../../subjects/alerts/routing/problems.ts';
 import { mutedByTime } from '../../../subjects/alerts/routing/times.ts';
 import {
@@ -185,15 +185,12 @@ export const importAlertRouting = defineOperation({
     routing: AlertRouting,
     notes: z.array(z.string()).describe('What the file says and the document does not'),
   }),
-  handler({ body }) {
-    try {
-      const { routing, notes } = importAlertmanager(body.yaml);
-      return { routing, notes: [...notes] };
-    } catch (error) {
-      if (!(error instanceof AlertmanagerFileError)) throw error;
+  async handler({ caller, body, signal }) {
+    const read = await readAlertmanagerApart({ tenantId: caller.tenantId, signal }, body.yaml);
+    if ('problems' in read)
       throw invalidFields(
-        error.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
+        read.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),
       );
-    }
+    return { routing: read.routing, notes: [...read.notes] };
   },
 });

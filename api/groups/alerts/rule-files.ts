@@ -5,7 +5,7 @@ import { documentsIn } from '../../../runtime/documents-in.ts';
 import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import { type FileRule, readRuleFile } from '../../../subjects/alerts/rule-file.ts';
+import { type FileRule, readRuleFileApart } from '../../../subjects/alerts/rule-file.ts';
 import { writeRuleFile } from '../../../subjects/alerts/rule-file-writing.ts';
 import { type KnownRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
 import type { Caller } from '../../identity/caller.ts';
@@ -104,8 +104,9 @@ export const importAlertRules = defineOperation({
     dryRun: z.boolean().default(false).describe('Only say what would become of each rule'),
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
-  async handler({ caller, body, change }) {
-    const { rules, recordings, problem } = readRuleFile(body.file, body.fileName);
+  async handler({ caller, body, change, signal }) {
+    const reader = { tenantId: caller.tenantId, signal };
+    const { rules, recordings, problem } = await readRuleFileApart(reader, body.file, body.fileName);
     if (recordings.length > 0) requireEntitlement(caller, 'metrics');
     if (problem !== undefined) throw invalid('file', problem);
     if (rules.length > mostRules)

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Reader } from '../../../queries/apart.ts';
 import { readYaml } from '../../../queries/yaml.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { filesOf, type SigmaFile } from '../../../subjects/detections/archive.ts';
 import { faultText, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
-import { readRulesInTurns } from '../../../subjects/detections/read.ts';
+import { readRulesApart } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests } from '../../../subjects/detections/rule-tests.ts';
 import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
@@ -56,11 +57,15 @@ const idOf = (document: SigmaDocument): string => {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 };
 
-const read = async (files: readonly SigmaFile[]): Promise<{ readonly given: Given[]; readonly refused: Item[] }> => {
+const read = async (
+  reader: Reader,
+  files: readonly SigmaFile[],
+): Promise<{ readonly given: Given[]; readonly refused: Item[] }> => {
   const given: Given[] = [];
   const refused: Item[] = [];
   const ids = new Set<string>();
-  for (const [index, { documents, errors }] of (await readRulesInTurns(files.map(({ source }) => source))).entries()) {
+  const texts = files.map(({ source }) => source);
+  for (const [index, { documents, errors }] of (await readRulesApart(reader, texts)).entries()) {
     const file = files[index]?.name ?? '';
     const at = file === '' ? '' : `${file}: `;
     for (const faults of Map.groupBy(errors, ({ document }) => document).values())
@@ -201,8 +206,8 @@ export const importDetectionRules = defineOperation({
     'application/zip': (bytes) => ({ files: filesOf(bytes) }),
   },
   response: z.strictObject({ items: z.array(Item) }),
-  async handler({ caller, query, body, change }, ports) {
-    const { given, refused } = await read(body.files);
+  async handler({ caller, query, body, change, signal }, ports) {
+    const { given, refused } = await read({ tenantId: caller.tenantId, signal }, body.files);
     if (given.length + refused.length === 0) throw invalid('files', 'hold no document of Sigma');
     if (query.prune === 'true' && query.scope === undefined)
       throw invalid('prune', 'needs a scope: only rules of that scope are deleted');

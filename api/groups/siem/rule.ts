@@ -12,7 +12,7 @@ import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.
 import { exceptionError, documentOf as storedDocument } from '../../../subjects/detections/deployed.ts';
 import { faultText, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
-import { mostRuleCharacters, readRules } from '../../../subjects/detections/read.ts';
+import { mostRuleCharacters, readRulesApart } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.ts';
 import { readSwitchedOff } from '../../../subjects/detections/switched-off.ts';
@@ -97,10 +97,10 @@ export const RuleView = z.strictObject({
 });
 
 /** The one document of a text; what is wrong with it is named by line and field. */
-const documentOf = (source: string): SigmaDocument => {
+const documentOf = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
     throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
-  const { documents, errors } = readRules(source);
+  const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesApart({ tenantId }, [source]);
   if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: faultText(error) })));
   const [document] = documents;
   if (document === undefined) throw invalid('source', 'holds no document');
@@ -170,7 +170,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: usualLevel, riskScore: 0 }),
   async prepare(after, { before, caller, of, ports }) {
-    const document = documentOf(after.source);
+    const document = await documentOf(caller.tenantId, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
       throw invalid('source', `has the id ${document.id}, but this rule is ${before.id}`);
     refuseExceptions(document, after);

@@ -1,5 +1,6 @@
 /** Reads a configuration file of Alertmanager as a routing document. */
 import type { z } from 'zod';
+import { apart } from '../../../queries/apart.ts';
 import { readYaml, YamlError } from '../../../queries/yaml.ts';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
 import { type RoutingProblem, routingProblems } from './problems.ts';
@@ -178,3 +179,15 @@ export const importAlertmanager = (text: string): ImportedRouting => {
 
 const issuesOf = (error: z.ZodError): RoutingProblem[] =>
   error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+
+/** What a file says, or all that is wrong with it. */
+export const readAlertmanager = (text: string): ImportedRouting | { readonly problems: readonly RoutingProblem[] } => {
+  try {
+    return importAlertmanager(text);
+  } catch (error) {
+    if (!(error instanceof AlertmanagerFileError)) throw error;
+    return { problems: error.problems };
+  }
+};
+
+export const readAlertmanagerApart = apart(import.meta.url, readAlertmanager);

@@ -1,0 +1,66 @@
+/** Long texts are read in a thread: with the same result, and while the main thread goes on. */
+import test from 'ava';
+import type { Reader } from '../../queries/apart.ts';
+import { readAlertmanager, readAlertmanagerApart } from '../../subjects/alerts/routing/alertmanager.ts';
+import { readRuleFile, readRuleFileApart } from '../../subjects/alerts/rule-file.ts';
+import { readRules, readRulesApart } from '../../subjects/detections/read.ts';
+
+const reader: Reader = { tenantId: 'a' };
+const repeated = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('');
+
+const routing = `route: { receiver: a0 }\nreceivers:\n${repeated(500, (index) => `  - name: a${index}\n    webhook_configs: [{ url: 'https://a.example' }]\n`)}`;
+const rules = `groups:\n- name: a\n  rules:\n${repeated(500, (index) => `  - { alert: a${index}, expr: "sum by (job) (up{a=~\\"b.*\\"}) == ${index}", for: 5m }\n`)}`;
+const detections = `${repeated(2, (index) => `title: a${index}\nid: 4be0643f-1d98-473b-97d4-1a1e5c2a9f6${index}\nlogsource: { product: linux }\ndetection:\n  a:\n    b|contains:\n${repeated(1_000, (value) => `      - 'v${value}*'\n`)}  condition: a\n---\n`)}title: wrong\n`;
+
+const reads = [
+  {
+    what: 'a configuration file of Alertmanager',
+    text: routing,
+    atOnce: (text: string): unknown => readAlertmanager(text),
+    apart: (text: string): Promise<unknown> => readAlertmanagerApart(reader, text),
+  },
+  {
+    what: 'a rule file of Prometheus',
+    text: rules,
+    atOnce: (text: string): unknown => readRuleFile(text, 'a.yaml'),
+    apart: (text: string): Promise<unknown> => readRuleFileApart(reader, text, 'a.yaml'),
+  },
+  {
+    what: 'Sigma rules',
+    text: detections,
+    atOnce: (text: string): unknown => readRules(text),
+    apart: async (text: string): Promise<unknown> => (await readRulesApart(reader, [text]))[0],
+  },
+] as const;
+
+/** Processor time of this thread. */
+const cpuMsOf = async (run: () => unknown): Promise<number> => {
+  const before = process.threadCpuUsage();
+  await run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+};
+
+for (const { what, text, atOnce, apart } of reads) {
+  test.serial(`${what}: a long text is read in a thread as it is read at once`, async (t) => {
+    t.true(text.length > 16_384);
+    t.deepEqual(await apart(text), atOnce(text));
+  });
+
+  test.serial(`${what}: a text that takes long takes next to nothing from the main thread`, async (t) => {
+    const large = '"'.repeat(200_000);
+    const beside = [await cpuMsOf(() => apart(large)), await cpuMsOf(() => apart(large))];
+    const atOnceMs = await cpuMsOf(() => atOnce(large));
+    t.true(Math.min(...beside) < atOnceMs / 5, `${beside} ms beside ${atOnceMs} ms`);
+  });
+}
+
+test.serial('a request that ends takes its reading with it, and the next one is read', async (t) => {
+  const left = new Error('the client left');
+  const client = new AbortController();
+  const reading = readAlertmanagerApart({ ...reader, signal: client.signal }, '- a\n'.repeat(250_000));
+  setTimeout(() => client.abort(left), 1);
+  t.is(await t.throwsAsync(reading), left);
+  t.deepEqual(await readAlertmanagerApart(reader, routing), readAlertmanager(routing));
+});
