@@ -16,7 +16,7 @@ export interface DeployedRule {
   readonly id: string;
   readonly version: number;
   readonly document: SigmaDocument;
-  /** It is asked of records whose log source is not known as of any other. */
+  /** Records of unknown log sources are asked as if they were of its own. */
   readonly anySource?: boolean;
 }
 
@@ -62,7 +62,7 @@ interface Compiled {
 /** A rule for events of some kind. */
 interface Asked {
   readonly compiled: Compiled;
-  /** It says of no such event that the event is of its log source: one that matches must have a field that the rule names. */
+  /** Not all of its log source is known of such events: one that matches must have a field that the rule names. */
   readonly wantsField: boolean;
 }
 
