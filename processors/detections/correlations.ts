@@ -10,7 +10,7 @@ import {
   endWindow,
 } from '../../subjects/detections/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
-import { chainedMatch, withHidden } from '../../subjects/detections/detect.ts';
+import { chainedMatch } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
@@ -24,7 +24,7 @@ const state = combinedState(1, {
   windows: keyedState({ version: 1, maxEntries: mostWindows, schema: CorrelationWindow }),
   /** When the time is over in which signals of a rule and group are one. */
   suppressed: keyedState<number>({ version: 1, maxEntries: mostSuppressed }),
-  /** Matches whose time the watermark has not reached; and those whose signals were told and hide others, which they count. */
+  /** Matches whose time the watermark has not reached. */
   held: keyedState({ version: 1, maxEntries: mostWindows, schema: DetectionMatch }),
 });
 type State = ReturnType<typeof state.open>;
@@ -67,36 +67,18 @@ const correlate = (
   if (signal !== undefined) tell(signal, deployment, context, passOn);
 };
 
-const hidingKey = 'hiding ';
-/** What was hidden is told so often. */
-const tellHiddenMs = 10_000;
-
-/** The first signal of a group counts, and no other for a time: those are counted in it, and it is told again under its id. */
-const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
-  const { suppressed, held } = context.state;
-  const { key, signal } = match;
+/** The first signal of a group counts, and no other for a time. */
+const suppress = ({ key, signal }: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
+  const { suppressed } = context.state;
   const of = JSON.stringify([signal.ruleId, key]);
   const fromMs = suppressed.get(of);
   const forMs = (suppression?.forSeconds ?? 0) * 1000;
-  if (fromMs === undefined || Math.abs(signal.timeMs - fromMs) >= forMs) {
-    tellHidden(of, context);
-    suppressed.set(of, signal.timeMs);
-    held.set(hidingKey + of, match);
-    context.emit.signals(signal);
+  if (fromMs !== undefined && Math.abs(signal.timeMs - fromMs) < forMs) {
+    context.drop('suppressed');
     return;
   }
-  context.drop('suppressed');
-  const first = held.get(hidingKey + of);
-  if (first === undefined) return;
-  held.set(hidingKey + of, { ...first, signal: withHidden(first.signal, signal) });
-  // A timer for each span: one that is set again begins anew.
-  const span = Math.floor(signal.timeMs / tellHiddenMs) + 1;
-  context.setTimer('watermark', span * tellHiddenMs, `${hidingKey}${span} ${of}`);
-};
-
-const tellHidden = (of: string, { state: { held }, emit }: CorrelationContext): void => {
-  const hiding = held.get(hidingKey + of)?.signal;
-  if (hiding !== undefined && hiding.eventCount > 1) emit.signals(hiding);
+  suppressed.set(of, signal.timeMs);
+  context.emit.signals(signal);
 };
 
 const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn): void => {
@@ -110,10 +92,6 @@ const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn
 
 /** The time of a window is over, or nothing has come to it for so long that it can be forgotten. */
 const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
-  if (key.startsWith(hidingKey)) {
-    tellHidden(key.slice(key.indexOf('[')), context);
-    return;
-  }
   const { windows } = context.state;
   const window = windows.get(key);
   if (window === undefined) return;

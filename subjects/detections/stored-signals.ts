@@ -58,7 +58,7 @@ const conditions = {
   service: "JSONExtractString(events, 1, 'service') = {service:String}",
 } as const;
 
-/** A page of signals, the newest first. One that landed again is there once, with all that it counts. */
+/** A page of signals, the newest first. One that landed twice is there once. */
 export const readSignals = (
   { columns }: Columns,
   { withSuppressed, ids, ...filter }: SignalFilter,
@@ -74,7 +74,7 @@ export const readSignals = (
   ];
   return columns.query<StoredSignal>(
     `${selectedSignal} AND ${all.join(' AND ')}
-    ORDER BY time DESC, id DESC, event_count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
       ...Object.fromEntries(asked.map((name) => [name, filter[name] ?? ''])),
@@ -86,12 +86,9 @@ export const readSignals = (
 
 /** A signal by its id; undefined where there is none. */
 export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
-  const [found] = await columns.query<StoredSignal>(
-    `${selectedSignal} AND id = {id:String} ORDER BY time, event_count DESC LIMIT 1`,
-    {
-      id,
-    },
-  );
+  const [found] = await columns.query<StoredSignal>(`${selectedSignal} AND id = {id:String} ORDER BY time LIMIT 1`, {
+    id,
+  });
   return found;
 };
 
