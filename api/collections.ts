@@ -10,6 +10,7 @@ import { oneTimeTokens } from '../schemas/resources/one-time-token.ts';
 import { organizations } from '../schemas/resources/organization.ts';
 import { outgoingMails } from '../schemas/resources/outgoing-mail.ts';
 import { plans } from '../schemas/resources/plan.ts';
+import { operatorProblems } from '../schemas/resources/platform-alert.ts';
 import { processorStateChunks, processorStates } from '../schemas/resources/processor-state.ts';
 import { resourceHistory } from '../schemas/resources/resource-history.ts';
 import { sessions } from '../schemas/resources/session.ts';
@@ -24,7 +25,7 @@ const shared: readonly CollectionDefinition<object>[] = [
   ...[sessions, signingKeys, multiFactors, oneTimeTokens],
   ...[identities, identityProviders, provedDomains],
   ...[auditRecords, auditHeads, resourceHistory],
-  ...[outgoingMails, replayJobs],
+  ...[outgoingMails, replayJobs, operatorProblems],
   ...[processorStates, processorStateChunks],
 ];
 

@@ -17,6 +17,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import type { Standings } from '../schemas/ports/standing.ts';
 import type { Settings } from '../schemas/settings.ts';
 import { topics } from '../schemas/topics.ts';
 import { mergeAllIndicatorBlocks } from '../subjects/threat-intel/merging.ts';
@@ -45,6 +46,8 @@ import { liveTail } from './live-tail/live-tail.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
+import { openOperatorChannel } from './platform-watch/operator.ts';
+import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;
@@ -59,6 +62,8 @@ export interface ApiOptions {
   readonly deadLetters: DeadLetters;
   /** Runs the timed work of the API. Stop it before the API. */
   readonly jobs: Jobs;
+  /** How consumer groups stand, of all processes. */
+  readonly standings?: Standings;
   /** What leaves for addresses that users chose; tests answer for the name service. */
   readonly outbound?: Outbound;
   /** Tests hold every answer against its declared schema. */
@@ -101,7 +106,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
   // From here on nothing reads an organization's rows but within its limits.
   const options: ApiOptions = { ...given, columns: limitedColumns(given.columns, { limits, metrics: given.metrics }) };
-  const { documents, settings, clock, log, deadLetters, jobs } = options;
+  const { documents, settings, clock, log, deadLetters, jobs, standings = { groups: () => [] } } = options;
   await documents.ensureCollections(collections);
   const box = makeSecretBox(await secretKeyOf(settings));
   const [directory, tokens, passwords] = await Promise.all([
@@ -138,6 +143,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       deadLetters,
       replayJobs: replays,
       liveTails,
+      standings,
       events,
       alertTransitions,
       promql: { threads, translation: translationOf(settings) },
@@ -148,6 +154,11 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   });
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
+  const watch = new PlatformWatch({
+    ...{ documents, clock, standings, columns: given.columns, tellOperator: openOperatorChannel(options) },
+    publish: (transition) => alertTransitions.publish(transition),
+  });
+  jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();
 
   return {
@@ -166,7 +177,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();
-      await Promise.all([directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
+      await Promise.all([watch.close(), directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
       stopped.resolve();
     },
     failed: stopped.promise,

@@ -64,6 +64,7 @@ interface Needs {
   readonly deadLetters: DeadLetters;
   readonly jobs: Jobs;
   readonly patient: PatientStart;
+  readonly standings: Standings;
   started(role: Role): void;
 }
 
@@ -75,7 +76,10 @@ interface Served {
 }
 
 /** Starts the roles that are wanted; answers who listens to what is requested, ingest first, and where else they listen. */
-const startRoles = async (platform: Platform, { wants, components, deadLetters, jobs, patient, started }: Needs) => {
+const startRoles = async (
+  platform: Platform,
+  { wants, components, deadLetters, jobs, patient, standings, started }: Needs,
+) => {
   const { documents } = platform;
   const role = <Started extends Role>(work: (openers: Pick<Needs, 'jobs'> & Platform) => Promise<Started>) =>
     patient.step([documents], () =>
@@ -105,7 +109,7 @@ const startRoles = async (platform: Platform, { wants, components, deadLetters, 
     }
   }
   if (wants('api')) {
-    const api = await role((openers) => startApi({ ...openers, deadLetters }));
+    const api = await role((openers) => startApi({ ...openers, deadLetters, standings }));
     started(api);
     sockets = api.sockets;
     listeners.push((request, response) => {
@@ -180,7 +184,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     if (all) await patient.step([documents, bus], () => migrateAll(platform));
     if (wants('api')) await patient.step([documents], () => setUpDocuments(platform, options));
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      ...{ wants, components, deadLetters, jobs, patient, started },
+      ...{ wants, components, deadLetters, jobs, patient, standings, started },
     });
     // Commands reach it as soon as `/readyz` says ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });

@@ -193,6 +193,12 @@ export const settingDefinitions = {
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Lowest severity of log lines that are written'),
+  OPERATOR_WEBHOOK_URL: optional(url).describe(
+    'Address that is told, with the payload of Alertmanager’s webhooks, when a consumer group or the evaluation of rules stands still, and when it goes on',
+  ),
+  OPERATOR_MAIL: list
+    .pipe(z.array(z.email()))
+    .describe('Mail addresses that are told the same, comma-separated; needs OIQ_SMTP_URL'),
   OTLP_EXPORT_ENDPOINT: optional(url).describe('Endpoint for the platform’s own telemetry (OTLP over gRPC)'),
   OTLP_EXPORT_HEADERS: list
     .refine((items) => items.every((item) => /^[\w.-]+=/.test(item)), 'must be name=value, comma-separated')

@@ -9,6 +9,7 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
+import type { Standings } from '../../schemas/ports/standing.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
@@ -51,6 +52,8 @@ export interface Ports {
   readonly deadLetters: DeadLetters;
   readonly replayJobs: ReplayJobs;
   readonly liveTails: LiveTails;
+  /** How consumer groups stand, of all processes. */
+  readonly standings: Standings;
   readonly events: EventPublisher;
   /** Test firings, and the ends of alerts whose rule is deleted. */
   readonly alertTransitions: ValuePublisher<AlertTransition>;

@@ -316,7 +316,8 @@ export const metricDefinitions = {
     type: 'gauge',
     unit: 's',
     labels: ['schedule'],
-    summary: 'How long the scheduled thing of this process that waits longest has been due without a run that succeeded',
+    summary:
+      'How long the scheduled thing of this process that waits longest has been due without a run that succeeded',
   },
   oiq_event_loop_blocked_seconds: {
     type: 'histogram',

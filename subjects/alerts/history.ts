@@ -2,14 +2,15 @@
 
 import type { Reading } from '../../queries/reading.ts';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import { type HistoryPage, historyCondition } from '../events/history-page.ts';
 import type { Labels } from './state.ts';
 
-type Columns = Pick<Reading, 'columns'>;
+type OwnColumns = Pick<Reading, 'columns'>;
 
 /** Labels of the alerts of these rules that fire at a time, by rule. */
 export const firingAt = async (
-  { columns }: Columns,
+  { columns }: OwnColumns,
   ruleIds: readonly string[],
   atMs: number,
 ): Promise<ReadonlyMap<string, readonly Labels[]>> => {
@@ -79,7 +80,7 @@ const standingColumns = `rule_id, alert_id, project_id AS project, labels, state
 
 /** Rules as their last evaluation found them, by id. */
 export const readRuleStates = async (
-  { columns }: Columns,
+  { columns }: OwnColumns,
   ruleIds: readonly string[],
 ): Promise<ReadonlyMap<string, StandingAlert>> => {
   if (ruleIds.length === 0) return new Map();
@@ -89,6 +90,24 @@ export const readRuleStates = async (
     { rules: [...ruleIds] },
   );
   return new Map(rows.map((row) => [row.rule_id, standing(row)]));
+};
+
+/** When each rule was last evaluated, of all organizations: the platform's own read, by organization and rule. */
+export const readLastEvaluations = async (
+  columns: Pick<Columns, 'query'>,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> => {
+  const rows = await columns.query<{ tenant: string; rule: string; evaluated: string }>(
+    `SELECT tenant_id AS tenant, rule_id AS rule, toString(max(evaluated_ms)) AS evaluated
+    FROM alert_states WHERE alert_id = '' GROUP BY tenant_id, rule_id`,
+    {},
+    { maxExecutionSeconds: 20, maxResultRows: 1_000_000 },
+  );
+  const byTenant = new Map<string, Map<string, number>>();
+  for (const { tenant, rule, evaluated } of rows) {
+    const own = byTenant.get(tenant) ?? new Map<string, number>();
+    byTenant.set(tenant, own.set(rule, Number(evaluated)));
+  }
+  return byTenant;
 };
 
 export interface AlertFilter {
@@ -101,7 +120,7 @@ export interface AlertFilter {
 
 /** Alerts as their last evaluation found them, those that began last first. What the rule does not tell of any more is not among them. */
 export const readAlerts = async (
-  { columns }: Columns,
+  { columns }: OwnColumns,
   { ruleIds, alertId, states, after }: AlertFilter,
   limit: number,
 ): Promise<StandingAlert[]> => {
@@ -141,7 +160,7 @@ export interface PastEvaluation {
 
 /** Evaluations of a rule, the newest first; of one of its alerts, where `alertId` is not empty. */
 export const readEvaluations = (
-  { columns }: Columns,
+  { columns }: OwnColumns,
   { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
   page: HistoryPage,
 ): Promise<PastEvaluation[]> => {
@@ -179,7 +198,7 @@ export interface PastTransition {
 
 /** Transitions, the newest first. */
 export const readTransitions = (
-  { columns }: Columns,
+  { columns }: OwnColumns,
   filter: { readonly ruleId?: string | undefined; readonly alertId?: string | undefined },
   page: HistoryPage,
 ): Promise<PastTransition[]> => {

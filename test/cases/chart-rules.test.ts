@@ -92,6 +92,7 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'oiq_job_runs_total{job="retention",outcome="failure"}': '0+1x120',
     'oiq_job_runs_total{job="retention",outcome="success"}': '5x120',
   },
+  OiqWatchStandsStill: { 'oiq_job_last_success_timestamp_seconds{job="platform-watch"}': '60x120' },
   OiqSchedulesLate: {
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="60"}': '0+5x120',
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="300"}': '0+10x120',
@@ -134,6 +135,7 @@ const well: Readonly<Record<string, string>> = {
   'oiq_api_requests_total{operation="listLogs",status="200"}': '0+1000x120',
   'oiq_event_loop_blocked_seconds_sum{work="operation listLogs"}': '0+0.2x120',
   'oiq_api_requests_total{operation="listLogs",status="500"}': '0+1x120',
+  'oiq_job_last_success_timestamp_seconds{job="platform-watch"}': '0+60x120',
   'oiq_job_runs_total{job="retention",outcome="success"}': '0+1x120',
   'oiq_job_runs_total{job="retention",outcome="failure"}': '0+1x120',
   'oiq_notification_attempts_total{type="webhook",outcome="delivered"}': '0+10x120',

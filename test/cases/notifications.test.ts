@@ -8,6 +8,7 @@ import { AlertRouting, alertRoutingId, alertRoutings } from '../../schemas/resou
 import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
+import { platformTransition } from '../../subjects/alerts/platform.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const second = 1000;
@@ -290,6 +291,19 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(minute, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'inactive');
     t.deepEqual(world.told(10 * minute), ['330s mail resolved: Down✓', '330s mail firing: a b']);
   },
+  'an alert of the platform is routed and silenced as any other'(t, world) {
+    const at = { reason: 'sinks.logs is behind', startedAt: new Date(firstMs).toISOString() };
+    const begun = platformTransition('acme', 'records-late', at);
+    world.silence('s', [matcher('alertname', 'PlatformRulesNotEvaluated')], 0, 10 * minute);
+    world.alert(0, begun.labels, 'firing', begun);
+    const muted = platformTransition('acme', 'rules-not-evaluated', at);
+    world.alert(0, muted.labels, 'firing', muted);
+    t.deepEqual(world.told(2 * minute), ['30s mail first: PlatformRecordsLate']);
+    const ended = platformTransition('acme', 'records-late', at, firstMs + 3 * minute);
+    world.alert(3 * minute, ended.labels, 'inactive', ended);
+    t.deepEqual(world.told(6 * minute), ['330s mail resolved: PlatformRecordsLate✓']);
+  },
+
   'a silence mutes, and what still fires is told when it ends'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
     world.alert(0, slow('a'), 'firing');

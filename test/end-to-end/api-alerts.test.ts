@@ -5,8 +5,10 @@ import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
+import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
+import { readLastEvaluations } from '../../subjects/alerts/history.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -76,6 +78,8 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
 
   const shown = await ask('GET', `/api/v2/alerts/rules/${rule.id}`);
   t.like(shown.standing, { state: 'firing', groups: 2, firing: 1, error: null });
+  const lastMs = (await readLastEvaluations(harness.columns)).get('a')?.get(rule.id) ?? 0;
+  t.true(lastMs >= Date.parse(shown.standing.evaluatedAt), 'the watch over rules sees the same');
   const { items: groups } = await ask('GET', `/api/v2/alerts/rules/${rule.id}/groups`);
   t.deepEqual(
     groups.map(({ labels, state, reason }: Record<string, unknown>) => [labels, state, reason]),
@@ -119,6 +123,43 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
       ['Errors fires', 'critical', 'cart'],
     ],
   );
+});
+
+test('alerts of the platform are among the alerts, say so, and are acknowledged as others', async (t) => {
+  const own = harness.documents.of('a').collection(platformAlerts);
+  const at = new Date(systemClock.now()).toISOString();
+  await own.insert({ id: 'records-late', severity: 'error', reason: 'sinks.logs is behind', since: at, startedAt: at });
+  const all = (await ask('GET', '/api/alerts?limit=1000')).items;
+  const shown = all.find(({ origin }: Record<string, unknown>) => origin === 'platform');
+  t.like(shown, {
+    ...{ id: 'platform-records-late', ruleId: 'platform', ruleName: 'Records land late', state: 'firing' },
+    ...{
+      severity: 'error',
+      reason: 'sinks.logs is behind',
+      since: at,
+      startedAt: at,
+      acknowledged: null,
+      stale: false,
+    },
+    labels: { alertname: 'PlatformRecordsLate', severity: 'error', origin: 'platform' },
+  });
+  const pages: string[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await ask('GET', `/api/alerts?limit=1${cursor && `&cursor=${cursor}`}`);
+    pages.push(...page.items.map(({ id }: Record<string, string>) => id));
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  t.deepEqual(
+    pages,
+    all.map(({ id }: Record<string, string>) => id),
+    'page by page they are the same',
+  );
+  t.deepEqual((await ask('GET', '/api/alerts?state=pending')).items, []);
+  t.is((await ask('GET', '/api/alerts?ruleId=platform')).items.length, 1);
+  await ask('POST', '/api/alerts/platform-records-late/acknowledge', { note: 'seen' });
+  t.like((await ask('GET', '/api/alerts?ruleId=platform')).items[0].acknowledged, { note: 'seen' });
+  await own.delete('records-late');
 });
 
 test('a preview says what a rule would find now, and what is wrong with it', async (t) => {

@@ -11,8 +11,10 @@ import {
 import { alertStates } from '../../../schemas/alerts.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
+import { platformAlertKinds, platformAlerts } from '../../../schemas/resources/platform-alert.ts';
 import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
-import { readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
+import { type AlertFilter, readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
+import { platformRuleId, standingPlatformAlert } from '../../../subjects/alerts/platform.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { ApiError, notFound } from '../../kernel/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -28,7 +30,10 @@ const Acknowledged = z.strictObject({ by: z.string(), at: z.string(), note: z.st
 
 const AlertView = z.strictObject({
   id: z.string(),
-  ruleId: z.string(),
+  origin: z
+    .enum(['rule', 'platform'])
+    .describe('platform: the platform tells of itself that rules are not evaluated, or that records are late'),
+  ruleId: z.string().describe('`platform` where the origin is that'),
   ruleName: z.string(),
   ...GroupView.omit({ alertId: true }).shape,
   labels: z.record(z.string(), z.string()).describe('All labels, with those of the rule'),
@@ -40,7 +45,7 @@ const AlertView = z.strictObject({
 });
 
 /** Alerts with what their rules say of them; those whose rule is gone are none. */
-const shownAlerts = async (
+const shownOfRules = async (
   found: readonly StandingAlert[],
   caller: Caller,
   { documents, clock }: Ports,
@@ -62,6 +67,7 @@ const shownAlerts = async (
       {
         ...{
           id: alertId,
+          origin: 'rule' as const,
           ruleId,
           ruleName: rule.name,
           projectId: alert.projectId,
@@ -70,10 +76,83 @@ const shownAlerts = async (
         ...shownStaleness({ ...rule, updatedAt: document?.updatedAt ?? '' }, alert.evaluatedMs, clock.now()),
         ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
         ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told) },
-        acknowledged: mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note },
+        acknowledged: shownMark(mark),
       },
     ];
   });
+};
+
+const shownMark = (mark: AlertAcknowledgement | undefined): z.input<typeof Acknowledged> | null =>
+  mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note };
+
+/** Alerts of the platform. They are read from documents: tables may be what stands still. */
+const shownOfPlatform = async (
+  found: readonly PlatformStanding[],
+  { tenantId }: Caller,
+  { documents }: Ports,
+): Promise<z.input<typeof AlertView>[]> => {
+  const marks = documents.of(tenantId).collection(alertAcknowledgements);
+  return Promise.all(
+    found.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
+      const { labels, state, severity, value, reason, sinceMs, startedAtMs } = alert;
+      return {
+        ...{ id: alertId, origin: 'platform' as const, ruleId, ruleName, projectId, evaluatedAt: iso(evaluatedMs) },
+        ...{ stale: false, staleSince: null, state, severity, value, reason, since: iso(sinceMs) },
+        ...{ startedAt: iso(startedAtMs), labels: { ...labels }, annotations: { ...annotations } },
+        acknowledged: shownMark(holding(await marks.find(alertId), startedAtMs)),
+      };
+    }),
+  );
+};
+
+type PlatformStanding = ReturnType<typeof standingPlatformAlert>;
+
+const readPlatformAlerts = async (
+  { tenantId }: Caller,
+  { documents, clock }: Ports,
+  { ruleIds, alertId, states, after }: AlertFilter,
+): Promise<PlatformStanding[]> => {
+  const { items } = await documents.of(tenantId).collection(platformAlerts).list();
+  return items
+    .flatMap(({ id, ...alert }) => {
+      const kind = platformAlertKinds.find((each) => each === id);
+      return kind === undefined ? [] : standingPlatformAlert(kind, alert, clock.now());
+    })
+    .filter((alert) => states.includes(alert.state) && (ruleIds?.includes(alert.ruleId) ?? true))
+    .filter((alert) => alertId === undefined || alert.alertId === alertId)
+    .filter((alert) => after === undefined || isBehind(alert, after));
+};
+
+/** Those that began last first, as `readAlerts` sorts them. */
+const byBegin = (one: StandingAlert, other: StandingAlert): number =>
+  (other.sinceMs ?? 0) - (one.sinceMs ?? 0) || (one.alertId < other.alertId ? -1 : 1);
+
+const isBehind = ({ sinceMs, alertId }: StandingAlert, after: NonNullable<AlertFilter['after']>): boolean =>
+  (sinceMs ?? 0) < Number(after.sinceMs) || ((sinceMs ?? 0) === Number(after.sinceMs) && alertId > after.alertId);
+
+/** Alerts of rules and of the platform in one order. */
+const readAll = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
+  const [ofRules, ofPlatform] = await Promise.all([
+    readAlerts(readingOf(caller, ports), filter, limit),
+    readPlatformAlerts(caller, ports, filter),
+  ]);
+  return [...ofRules, ...ofPlatform].sort(byBegin).slice(0, limit);
+};
+
+const isOfPlatform = (alert: StandingAlert): alert is PlatformStanding => alert.ruleId === platformRuleId;
+
+/** Alerts as they are shown, in their order. */
+const shownAlerts = async (found: readonly StandingAlert[], caller: Caller, ports: Ports) => {
+  const [ofRules, ofPlatform] = await Promise.all([
+    shownOfRules(
+      found.filter((alert) => !isOfPlatform(alert)),
+      caller,
+      ports,
+    ),
+    shownOfPlatform(found.filter(isOfPlatform), caller, ports),
+  ]);
+  const byId = new Map([...ofRules, ...ofPlatform].map((shown) => [shown.id, shown]));
+  return found.flatMap(({ alertId }) => byId.get(alertId) ?? []);
 };
 
 /** An acknowledgement counts for the firing that it was about. */
@@ -111,7 +190,7 @@ export const listAlerts = defineOperation({
       ruleIds: query.ruleId === undefined ? undefined : [query.ruleId],
       after: query.cursor === undefined ? undefined : { sinceMs, alertId: textIn(after) },
     };
-    const found = await readAlerts(readingOf(caller, ports), filter, query.limit + 1);
+    const found = await readAll(caller, ports, filter, query.limit + 1);
     const page = found.slice(0, query.limit);
     const last = page.at(-1);
     const hasNext = found.length > query.limit && last !== undefined;
@@ -133,7 +212,7 @@ export const acknowledgeAlert = defineOperation({
   body: z.strictObject({ note: z.string().max(2048).default('') }),
   response: AlertView,
   async handler({ caller, params, body, change }, ports) {
-    const [alert] = await readAlerts(readingOf(caller, ports), { alertId: params.id, states: active }, 1);
+    const [alert] = await readAll(caller, ports, { alertId: params.id, states: active }, 1);
     const [shown] = alert === undefined ? [] : await shownAlerts([alert], caller, ports);
     if (alert === undefined || shown === undefined) throw notFound('alert');
     const mark: AlertAcknowledgement = {

@@ -1,0 +1,225 @@
+/** Looks whether the platform does what organizations rely on, and tells them and the operator where it does not. */
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { tellAfterMs } from '../../runtime/group-standing.ts';
+import { defineJob } from '../../runtime/jobs.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { platformTenant } from '../../schemas/ports/documents.ts';
+import type { Standings } from '../../schemas/ports/standing.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import {
+  operatorProblems,
+  operatorProblemsId,
+  type PlatformAlert,
+  type PlatformAlertKind,
+  platformAlertKinds,
+  platformAlerts,
+} from '../../schemas/resources/platform-alert.ts';
+import {
+  type Finding,
+  latenessOf,
+  latenessReason,
+  platformTransition,
+  rulesFinding,
+} from '../../subjects/alerts/platform.ts';
+import type { Problem } from './operator.ts';
+import { WatchedRules } from './watched-rules.ts';
+
+export interface PlatformWatchPorts {
+  readonly documents: Documents;
+  readonly columns: Pick<Columns, 'query'>;
+  readonly standings: Standings;
+  readonly clock: Clock;
+  /** Resolves when the transition is durable on the bus. */
+  publish(transition: AlertTransition): Promise<void>;
+  /** Answers whether the operator was told. */
+  tellOperator(problems: readonly Problem[]): Promise<boolean>;
+}
+
+/** Groups by which an organization's records land, and its detection rules see them. */
+const groupsOf = {
+  'records-late': ['logs', 'metrics', 'traces'].map((sink) => consumerGroup('sinks', sink)),
+  'detections-late': [consumerGroup('processors', 'detections')],
+} as const;
+
+/** A process learns of groups of other roles after a minute, and what is wrong with them after another. */
+const unsureMs = 3 * tellAfterMs;
+
+/** Processes take turns; one that has not looked for longer was suspended, as all may have been. */
+const longestGapMs = 600_000;
+
+type Alerts = ReadonlyMap<PlatformAlertKind, PlatformAlert>;
+
+/** What is found for an organization; a kind that is not there is not known, and stays as it is. */
+type Findings = ReadonlyMap<PlatformAlertKind, Finding | undefined>;
+
+export class PlatformWatch {
+  readonly #ports: PlatformWatchPorts;
+  readonly #rules: WatchedRules;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #watchedSinceMs = 0;
+  #standingsSinceMs: number | undefined;
+
+  constructor(ports: PlatformWatchPorts) {
+    this.#ports = ports;
+    this.#rules = new WatchedRules(ports);
+  }
+
+  /** The operator is told first: what organizations are told takes more that may stand still. */
+  async look(): Promise<void> {
+    const nowMs = this.#ports.clock.now();
+    if (Math.abs(nowMs - this.#lookedMs) > longestGapMs) this.#watchedSinceMs = nowMs;
+    this.#lookedMs = nowMs;
+    await this.#rules.read();
+    const stale = await this.#staleOrganizations();
+    const told = await Promise.allSettled([this.#tellOperator(stale.size), this.#tellOrganizations(stale)]);
+    for (const each of told) if (each.status === 'rejected') throw each.reason;
+  }
+
+  close(): Promise<void> {
+    return this.#rules.close();
+  }
+
+  async #organization(id: string): Promise<Organization | undefined> {
+    return this.#ports.documents.of(organizationsTenant).collection(organizations).find(id);
+  }
+
+  async #firing(): Promise<ReadonlyMap<string, Alerts>> {
+    const firing = new Map<string, Map<PlatformAlertKind, PlatformAlert>>();
+    for await (const { tenantId, id, ...alert } of this.#ports.documents.everywhere(platformAlerts)) {
+      const kind = platformAlertKinds.find((each) => each === id);
+      if (kind !== undefined) firing.set(tenantId, (firing.get(tenantId) ?? new Map()).set(kind, alert));
+    }
+    return firing;
+  }
+
+  /** Organizations of which rules are not evaluated. Those that are disabled are none. */
+  async #staleOrganizations(): Promise<ReadonlyMap<string, Finding>> {
+    const firing = await this.#firing();
+    const nowMs = this.#ports.clock.now();
+    const stale = new Map<string, Finding>();
+    for (const [tenantId, rules] of this.#rules.byTenant) {
+      const fires = firing.get(tenantId)?.has('rules-not-evaluated') === true;
+      const at = { nowMs, watchedSinceMs: this.#watchedSinceMs, fires };
+      const finding = this.#rules.unreadable(rules) ?? rulesFinding(rules, this.#rules.evaluatedOf(tenantId), at);
+      if (finding !== undefined && (await this.#organization(tenantId))?.disabled === false)
+        stale.set(tenantId, finding);
+    }
+    return stale;
+  }
+
+  async #tellOrganizations(stale: ReadonlyMap<string, Finding>): Promise<void> {
+    const firing = await this.#firing();
+    const isAnyLate = Object.values(groupsOf).some((groups) => this.#isLate(groups));
+    const ids = new Set([...stale.keys(), ...firing.keys()]);
+    if (isAnyLate) for await (const { id } of this.#ports.documents.everywhere(organizations)) ids.add(id);
+    for (const tenantId of ids) {
+      const findings = await this.#findingsOf(tenantId, stale.get(tenantId));
+      await this.#tell(tenantId, findings, firing.get(tenantId) ?? new Map());
+    }
+  }
+
+  /** Whether anything waits for these groups for too long, of whichever organization. */
+  #isLate(groups: readonly string[]): boolean {
+    const partitions = this.#ports.standings
+      .groups()
+      .filter(({ group }) => groups.includes(group))
+      .flatMap((standing) => standing.partitions);
+    return partitions.some(({ ageMs }) => latenessReason(ageMs) !== undefined);
+  }
+
+  async #findingsOf(tenantId: string, ofRules: Finding | undefined): Promise<Findings> {
+    const organization = await this.#organization(tenantId);
+    // One that is closed or disabled relies on nothing.
+    if (organization === undefined || organization.disabled)
+      return new Map(platformAlertKinds.map((kind) => [kind, undefined]));
+    const findings = new Map<PlatformAlertKind, Finding | undefined>();
+    if (ofRules !== undefined || this.#rules.isKnown) findings.set('rules-not-evaluated', ofRules);
+    for (const kind of ['records-late', 'detections-late'] as const) {
+      const standings = this.#ports.standings.groups().filter(({ group }) => groupsOf[kind].includes(group));
+      if (standings.length < groupsOf[kind].length || standings.some(({ partitions }) => partitions.length === 0))
+        continue;
+      const late = latenessOf(standings, { tenantId, shards: organization.shards, nowMs: this.#ports.clock.now() });
+      findings.set(kind, late !== undefined && (await this.#matters(kind, tenantId)) ? late : undefined);
+    }
+    return findings;
+  }
+
+  /** Whether the organization has rules that late records are about. */
+  async #matters(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
+    if (kind === 'records-late') return this.#rules.byTenant.has(tenantId);
+    const stored = this.#ports.documents.of(tenantId).collection(detectionRules);
+    return (await stored.list({ filter: { enabled: true }, limit: 1 })).items.length > 0;
+  }
+
+  /** Published first, then kept: what is told twice is the same alert, what is not told is lost. */
+  async #tell(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
+    const { documents, clock, publish } = this.#ports;
+    const alerts = documents.of(tenantId).collection(platformAlerts);
+    for (const [kind, finding] of findings) {
+      const alert = firing.get(kind);
+      if (finding !== undefined && alert === undefined) {
+        const now = new Date(clock.now()).toISOString();
+        const begun = { reason: finding.reason, since: new Date(finding.sinceMs).toISOString(), startedAt: now };
+        const transition = platformTransition(tenantId, kind, begun);
+        await publish(transition);
+        await alerts.insert({ id: kind, severity: transition.severity, ...begun });
+      } else if (finding === undefined && alert !== undefined) {
+        await publish(platformTransition(tenantId, kind, alert, clock.now()));
+        await alerts.delete(kind);
+      }
+    }
+  }
+
+  /** What the operator is to know; undefined while groups are not known for long enough to say what is well. */
+  #problems(staleOrganizations: number): ReadonlyMap<string, Problem> | undefined {
+    const nowMs = this.#ports.clock.now();
+    const groups = this.#ports.standings.groups();
+    if (groups.length === 0) return undefined;
+    this.#standingsSinceMs ??= nowMs;
+    if (nowMs - this.#standingsSinceMs < unsureMs) return undefined;
+    const problems = new Map<string, Problem>();
+    for (const { group, problem, sinceMs = nowMs } of groups)
+      if (problem !== undefined) problems.set(group, { name: group, text: problem, sinceMs });
+    if (staleOrganizations > 0)
+      problems.set('alert rules', {
+        ...{ name: 'alert rules', text: `of ${staleOrganizations} organizations are not evaluated`, sinceMs: nowMs },
+      });
+    return problems;
+  }
+
+  async #tellOperator(staleOrganizations: number): Promise<void> {
+    const problems = this.#problems(staleOrganizations);
+    if (problems === undefined) return;
+    const { documents, clock, tellOperator } = this.#ports;
+    const stored = documents.of(platformTenant).collection(operatorProblems);
+    const found = await stored.find(operatorProblemsId);
+    const told = found?.problems ?? {};
+    const begun = [...problems.keys()].filter((name) => !(name in told));
+    const ended = Object.entries(told).filter(([name]) => !problems.has(name));
+    if (begun.length === 0 && ended.length === 0) return;
+    const over = ended.map(([name, { text, since }]) => ({
+      ...{ name, text, sinceMs: Date.parse(since), endedMs: clock.now() },
+    }));
+    if (!(await tellOperator([...problems.values(), ...over]))) return;
+    const kept = [...problems].map(([name, { text, sinceMs }]) => {
+      const before = told[name];
+      return [name, before ?? { text, since: new Date(sinceMs).toISOString() }] as const;
+    });
+    const after = { problems: Object.fromEntries(kept) };
+    if (found === undefined) await stored.insert({ id: operatorProblemsId, ...after });
+    else await stored.replace(operatorProblemsId, after, found.version);
+  }
+}
+
+/** One process of all looks, and another one takes over within half a minute: it does not run where rules are evaluated. */
+export const platformWatchJob = defineJob<PlatformWatch>({
+  name: 'platform-watch',
+  summary: 'Tells organizations and the operator of what stands still',
+  everyMs: 30_000,
+  scope: 'installation',
+  run: (watch) => watch.look(),
+});

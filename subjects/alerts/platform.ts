@@ -1,0 +1,154 @@
+/** Alerts of the platform itself: what an organization is told when its rules or records stand still. */
+import { type AlertSeverity, AlertTransition } from '../../schemas/alerts.ts';
+import { partitionOf } from '../../schemas/partition.ts';
+import type { GroupStanding } from '../../schemas/ports/standing.ts';
+import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/platform-alert.ts';
+import { tenantKeys } from '../../schemas/tenant-key.ts';
+import { msOf } from './durations.ts';
+import type { StandingAlert } from './history.ts';
+import { staleSinceMs } from './staleness.ts';
+
+/** What is wrong for an organization. */
+export interface Finding {
+  readonly sinceMs: number;
+  readonly reason: string;
+}
+
+/** The rule that transitions of the platform name. */
+export const platformRuleId = 'platform';
+
+const declared: Readonly<Record<PlatformAlertKind, { alertname: string; severity: AlertSeverity; summary: string }>> = {
+  'rules-not-evaluated': {
+    alertname: 'PlatformRulesNotEvaluated',
+    severity: 'critical',
+    summary: 'Alert rules are not evaluated',
+  },
+  'detections-late': {
+    alertname: 'PlatformDetectionsLate',
+    severity: 'error',
+    summary: 'Detection rules see records late',
+  },
+  'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records land late' },
+};
+
+export const platformAlertId = (kind: PlatformAlertKind): string => `platform-${kind}`;
+
+const textsOf = (kind: PlatformAlertKind, reason: string) => {
+  const { alertname, severity, summary } = declared[kind];
+  return {
+    severity,
+    ruleName: summary,
+    labels: { alertname, severity, origin: 'platform' },
+    annotations: { summary, description: reason },
+  };
+};
+
+/** The transition that begins or ends an alert of the platform. Equal for the same alert, whichever process tells it. */
+export const platformTransition = (
+  tenantId: string,
+  kind: PlatformAlertKind,
+  { reason, startedAt }: Pick<PlatformAlert, 'reason' | 'startedAt'>,
+  /** Present where it ends. */
+  endedAtMs?: number,
+): AlertTransition => {
+  const startedAtMs = Date.parse(startedAt);
+  const isOver = endedAtMs !== undefined;
+  return AlertTransition.parse({
+    ...{ tenantId, alertId: platformAlertId(kind), ruleId: platformRuleId, ruleVersion: 1, value: null },
+    ...textsOf(kind, reason),
+    id: `${platformAlertId(kind)}-${startedAtMs}-${isOver ? 'end' : 'begin'}`,
+    ...{ from: isOver ? 'firing' : 'inactive', to: isOver ? 'inactive' : 'firing' },
+    ...{ atMs: endedAtMs ?? startedAtMs, startedAtMs, ...(isOver && { endedAtMs }) },
+    reason: isOver ? 'it is well again' : reason,
+  });
+};
+
+/** An alert of the platform as alerts of rules are shown. */
+export const standingPlatformAlert = (
+  kind: PlatformAlertKind,
+  { severity, reason, startedAt, since }: PlatformAlert,
+  nowMs: number,
+): StandingAlert & { readonly ruleName: string; readonly annotations: Readonly<Record<string, string>> } => {
+  const { ruleName, labels, annotations } = textsOf(kind, reason);
+  return {
+    ...{ ruleId: platformRuleId, ruleName, alertId: platformAlertId(kind), projectId: '', labels, annotations },
+    ...{ state: 'firing', severity, value: null, reason, error: '', evaluatedMs: nowMs },
+    ...{
+      sinceMs: Date.parse(since),
+      startedAtMs: Date.parse(startedAt),
+      durationMs: 0,
+      lateMs: 0,
+      groups: 1,
+      firing: 1,
+    },
+  };
+};
+
+/** A rule as it is watched: all of it that says when it is to be evaluated. */
+export interface WatchedRule {
+  readonly enabled: boolean;
+  readonly interval: string;
+  readonly updatedAt: string;
+}
+
+/** A restart takes less. */
+export const leastStaleMs = 90_000;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/**
+ * What is to be said of rules by when they were last evaluated. What was not evaluated while nobody watched may only come due again:
+ * an alert begins where three intervals have passed since the watch began, and one that fires goes on without that.
+ */
+export const rulesFinding = (
+  rules: ReadonlyMap<string, WatchedRule>,
+  evaluatedMs: ReadonlyMap<string, number>,
+  {
+    nowMs,
+    watchedSinceMs,
+    fires,
+  }: { readonly nowMs: number; readonly watchedSinceMs: number; readonly fires: boolean },
+): Finding | undefined => {
+  let sinceMs = nowMs;
+  let stale = 0;
+  let enabled = 0;
+  for (const [id, rule] of rules) {
+    if (!rule.enabled) continue;
+    enabled++;
+    const evaluated = evaluatedMs.get(id) ?? 0;
+    if (staleSinceMs(rule, evaluated, nowMs) === undefined) continue;
+    const lastMs = Math.max(evaluated, Date.parse(rule.updatedAt));
+    const waitedMs = nowMs - (fires ? lastMs : Math.max(lastMs, watchedSinceMs));
+    if (waitedMs < (fires ? 0 : Math.max(leastStaleMs, 3 * msOf(rule.interval)))) continue;
+    stale++;
+    sinceMs = Math.min(sinceMs, lastMs);
+  }
+  if (stale === 0) return undefined;
+  const which = stale === enabled ? `All ${enabled} alert rules` : `${stale} of ${enabled} alert rules`;
+  return { sinceMs, reason: `${which} are not evaluated since ${iso(sinceMs)}: alerts may be otherwise by now` };
+};
+
+/** What waits longer is late. */
+const lateMs = 120_000;
+
+/** Why a record that has waited for so long is worth telling; undefined where it is not. */
+export const latenessReason = (ageMs: number): string | undefined =>
+  ageMs < lateMs ? undefined : `the oldest record waits for ${Math.round(ageMs / 1000)} seconds`;
+
+/** What is to be said of an organization's records by how far these groups have come in its partitions. */
+export const latenessOf = (
+  standings: readonly GroupStanding[],
+  { tenantId, shards, nowMs }: { readonly tenantId: string; readonly shards: number; readonly nowMs: number },
+): Finding | undefined => {
+  let worst: { readonly group: string; readonly ageMs: number } | undefined;
+  for (const { group, partitions } of standings)
+    for (const [, ofTopic] of Map.groupBy(partitions, ({ topic }) => topic)) {
+      const own = new Set(tenantKeys(tenantId, shards).map((key) => partitionOf(key, ofTopic.length)));
+      for (const { partition, ageMs } of ofTopic)
+        if (own.has(partition) && ageMs > (worst?.ageMs ?? 0)) worst = { group, ageMs };
+    }
+  const reason = worst && latenessReason(worst.ageMs);
+  return worst === undefined || reason === undefined
+    ? undefined
+    : { sinceMs: nowMs - worst.ageMs, reason: `${worst.group} is behind: ${reason}` };
+};

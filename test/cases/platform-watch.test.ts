@@ -1,0 +1,239 @@
+/** What organizations and the operator are told when rules are not evaluated or records are late. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { ensureCollections } from '../../api/index.ts';
+import { openOperatorChannel, type Problem } from '../../api/platform-watch/operator.ts';
+import { PlatformWatch } from '../../api/platform-watch/watch.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import type { GroupStanding } from '../../schemas/ports/standing.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const telemetry = ['sinks.logs', 'sinks.metrics', 'sinks.traces', 'processors.detections'];
+
+const open = async (t: ExecutionContext) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-watch-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  await ensureCollections(documents);
+  const clock = { nowMs: Date.now(), now: () => clock.nowMs };
+  /** When the rule was last evaluated, by organization; what throws stands for tables that do not answer. */
+  const evaluated = new Map<string, number>();
+  const faults = { columns: false, operator: false };
+  const transitions: AlertTransition[] = [];
+  const told: (readonly string[])[] = [];
+  let groups: GroupStanding[] = [];
+  /** The groups as they stand, with the age of the oldest record of these. */
+  const stands = (ages: Readonly<Record<string, number>>, problems: Readonly<Record<string, string>> = {}): void => {
+    groups = telemetry.map((group) => ({
+      ...{ group, members: 1, problem: problems[group], sinceMs: clock.nowMs },
+      partitions: [{ topic: group, partition: 0, lag: 1, ageMs: ages[group] ?? 0 }],
+    }));
+  };
+  stands({});
+  const watch = new PlatformWatch({
+    ...{ documents, clock, standings: { groups: () => groups } },
+    columns: {
+      async query<Row>(): Promise<Row[]> {
+        if (faults.columns) throw new Error('no answer');
+        return [...evaluated].map(([tenant, ms]) => ({ tenant, rule: 'rule', evaluated: String(ms) }) as Row);
+      },
+    },
+    publish: async (transition) => void transitions.push(transition),
+    async tellOperator(problems: readonly Problem[]) {
+      told.push(problems.map(({ name, endedMs }) => (endedMs === undefined ? name : `${name} is over`)));
+      return !faults.operator;
+    },
+  });
+  t.teardown(async () => {
+    await watch.close();
+    await documents.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const organization = async (id: string, fields: Partial<Organization> = {}): Promise<void> => {
+    const whole = Organization.parse({ name: id, planId: 'pro', ...fields });
+    await documents
+      .of(organizationsTenant)
+      .collection(organizations)
+      .insert({ id, ...whole });
+    await documents
+      .of(id)
+      .collection(alertRules)
+      .insert({ id: 'rule', name: 'rule', enabled: true, condition: { kind: 'threshold' }, queryVersion: 1 });
+    evaluated.set(id, clock.nowMs);
+  };
+  return {
+    ...{ documents, clock, evaluated, faults, transitions, told, watch, stands, organization },
+    /** Looks twice a minute for so long, while rules of these organizations are evaluated. */
+    async pass(ms: number, going: readonly string[] = []): Promise<void> {
+      for (let passed = 0; passed < ms; passed += 30 * secondMs) {
+        clock.nowMs += 30 * secondMs;
+        for (const id of going) evaluated.set(id, clock.nowMs);
+        await watch.look();
+      }
+    },
+  };
+};
+
+const changes = (transitions: readonly AlertTransition[]): string[] =>
+  transitions.map(({ tenantId, labels, to }) => `${tenantId} ${labels['alertname']} ${to}`);
+
+test('an organization whose rules are not evaluated is told once, and once when they are again', async (t) => {
+  const { organization, pass, transitions, documents, clock } = await open(t);
+  await organization('acme');
+  await organization('other');
+  await pass(5 * minuteMs, ['acme', 'other']);
+  t.deepEqual(changes(transitions), []);
+  const sinceMs = clock.nowMs;
+  await pass(3 * minuteMs, ['other']);
+  t.deepEqual(changes(transitions), []);
+  await pass(30 * minuteMs, ['other']);
+  t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
+  t.like(transitions[0], {
+    ...{ severity: 'critical', from: 'inactive', labels: { severity: 'critical', origin: 'platform' } },
+    reason: `All 1 alert rules are not evaluated since ${new Date(sinceMs).toISOString()}: alerts may be otherwise by now`,
+  });
+  t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 1);
+  await pass(5 * minuteMs, ['acme', 'other']);
+  t.deepEqual(changes(transitions).slice(1), ['acme PlatformRulesNotEvaluated inactive']);
+  t.is(transitions[1]?.startedAtMs, transitions[0]?.startedAtMs);
+  t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 0);
+});
+
+test('rules that were not evaluated while nobody watched may come due first', async (t) => {
+  const { organization, pass, transitions, clock } = await open(t);
+  await organization('acme');
+  clock.nowMs += 10 * 3_600_000;
+  await pass(minuteMs);
+  await pass(5 * minuteMs, ['acme']);
+  t.deepEqual(changes(transitions), []);
+});
+
+test('rules that are switched off, and those of an organization that is disabled, are not missed', async (t) => {
+  const { organization, pass, transitions, documents } = await open(t);
+  await organization('acme');
+  await documents.of('acme').collection(alertRules).update('rule', { enabled: false });
+  await organization('closed', { disabled: true });
+  await pass(20 * minuteMs);
+  t.deepEqual(changes(transitions), []);
+});
+
+test('an alert that fires when the organization is disabled ends', async (t) => {
+  const { organization, pass, transitions, documents } = await open(t);
+  await organization('acme');
+  await pass(10 * minuteMs);
+  await documents.of(organizationsTenant).collection(organizations).update('acme', { disabled: true });
+  await pass(minuteMs);
+  t.deepEqual(changes(transitions), [
+    'acme PlatformRulesNotEvaluated firing',
+    'acme PlatformRulesNotEvaluated inactive',
+  ]);
+});
+
+test('tables that do not answer for long are told; for a moment they change nothing', async (t) => {
+  const { organization, pass, transitions, faults } = await open(t);
+  await organization('acme');
+  await pass(minuteMs, ['acme']);
+  faults.columns = true;
+  await pass(minuteMs);
+  t.deepEqual(changes(transitions), []);
+  await pass(2 * minuteMs);
+  t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
+  t.regex(
+    transitions[0]?.reason ?? '',
+    /^It is not known whether alert rules are evaluated: tables do not answer since/,
+  );
+  faults.columns = false;
+  await pass(minuteMs, ['acme']);
+  t.is(transitions.length, 2);
+});
+
+test('late records are told to organizations with rules, and late detections to those with detection rules', async (t) => {
+  const { organization, pass, transitions, documents, stands } = await open(t);
+  await organization('acme');
+  await organization('siem');
+  const detection = { kind: 'rule', title: 'a', source: '', enabled: true, severity: 'high', riskScore: 1 } as const;
+  await documents
+    .of('siem')
+    .collection(detectionRules)
+    .insert({ ...detection, suppression: null, exceptions: [] });
+  const both = ['acme', 'siem'];
+  stands({ 'sinks.logs': 119 * secondMs });
+  await pass(minuteMs, both);
+  t.deepEqual(changes(transitions), []);
+  stands({ 'sinks.logs': 121 * secondMs, 'processors.detections': 300 * secondMs });
+  await pass(5 * minuteMs, both);
+  t.deepEqual(changes(transitions).toSorted(), [
+    'acme PlatformRecordsLate firing',
+    'siem PlatformDetectionsLate firing',
+    'siem PlatformRecordsLate firing',
+  ]);
+  t.is(transitions[0]?.reason, 'sinks.logs is behind: the oldest record waits for 121 seconds');
+  stands({});
+  await pass(minuteMs, both);
+  t.is(transitions.length, 6);
+});
+
+test('the operator is told when a group stands still, and when it goes on, each once', async (t) => {
+  const { pass, told, stands, faults } = await open(t);
+  await pass(5 * minuteMs);
+  stands({}, { 'sinks.logs': 'stands still' });
+  faults.operator = true;
+  await pass(minuteMs);
+  t.deepEqual(told, [['sinks.logs'], ['sinks.logs']], 'it is tried again');
+  faults.operator = false;
+  await pass(5 * minuteMs);
+  t.is(told.length, 3);
+  stands({}, { 'sinks.metrics': 'has no member' });
+  await pass(5 * minuteMs);
+  t.deepEqual(told.slice(3), [['sinks.metrics', 'sinks.logs is over']]);
+  stands({});
+  await pass(5 * minuteMs);
+  t.deepEqual(told.slice(4), [['sinks.metrics is over']]);
+});
+
+test('an operator is told by a webhook with the payload of Alertmanager, on any network', async (t) => {
+  const bodies: unknown[] = [];
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      bodies.push(body);
+      response.end();
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-operator-'));
+  t.teardown(() => {
+    server.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const tell = openOperatorChannel({
+    mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
+    ...{ clock: { now: () => 2 * minuteMs }, log: silent },
+    settings: settingsOf({ OIQ_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }),
+  });
+  t.true(await tell([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
+  t.like(bodies[0], {
+    ...{ version: '4', status: 'firing', receiver: 'operator' },
+    alerts: [
+      {
+        status: 'firing',
+        labels: { alertname: 'OiqStandsStill', severity: 'critical', component: 'sinks.logs' },
+        annotations: { summary: 'sinks.logs stands still for 60 seconds' },
+      },
+    ],
+  });
+  t.true(await tell([{ name: 'sinks.logs', text: 'stands still', sinceMs: minuteMs, endedMs: 2 * minuteMs }]));
+  t.like(bodies[1], { status: 'resolved' });
+});
