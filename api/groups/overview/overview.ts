@@ -3,9 +3,11 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import { platformAlerts } from '../../../schemas/resources/platform-alert.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
 import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
+import { PlatformState, platformState } from '../../../subjects/overview/platform.ts';
 import { readOverviewSeries } from '../../../subjects/overview/series.ts';
 import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../subjects/services/minutes.ts';
 import { decisionsOf } from '../../error-decisions.ts';
@@ -35,6 +37,7 @@ export const showOverview = defineOperation({
       .union([z.string(), Unknown])
       .describe('Time of the newest log record or span of the range: what is sent later is not counted yet'),
     attention: Attention.optional().describe('Where it is asked for'),
+    platform: PlatformState,
   }),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
@@ -46,12 +49,14 @@ export const showOverview = defineOperation({
         ...{ ...query, minutes, previous },
         decisions: await decisionsOf(ports.documents, caller.tenantId),
       }));
+    const { items: alerts } = await ports.documents.of(caller.tenantId).collection(platformAlerts).list();
     return {
       ...minutesAnswer(minutes),
       previous: minutesAnswer(previous),
       counters,
       lastRecord: last ?? { value: null, reason: 'there is no log record and no span in the range' },
       ...(attention && { attention }),
+      platform: platformState(alerts, ports.standings.groups()),
     };
   },
 });

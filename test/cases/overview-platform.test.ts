@@ -1,0 +1,21 @@
+import test from 'ava';
+import type { GroupStanding } from '../../schemas/ports/standing.ts';
+import { PlatformState, platformState } from '../../subjects/overview/platform.ts';
+
+const standing = (group: string, problem?: string): GroupStanding => ({
+  ...{ group, partitions: [], members: 1, problem, sinceMs: problem === undefined ? undefined : 60_000 },
+});
+
+test('the overview names what stands still, and does not say that all is well before anybody looked', (t) => {
+  const alert = { severity: 'error', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' } as const;
+  const shown = platformState(
+    [{ id: 'records-late', ...alert, startedAt: '2026-01-01T00:02:00.000Z' }],
+    [standing('sinks.logs', 'stands still'), standing('sinks.traces')],
+  );
+  t.deepEqual(PlatformState.parse(shown), {
+    alerts: [{ name: 'records-late', why: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' }],
+    groups: [{ name: 'sinks.logs', why: 'stands still', since: '1970-01-01T00:01:00.000Z' }],
+  });
+  t.deepEqual(platformState([], [standing('sinks.logs')]), { alerts: [], groups: [] });
+  t.like(platformState([], []).groups, { value: null });
+});
