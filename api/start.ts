@@ -46,7 +46,7 @@ import { liveTail } from './live-tail/live-tail.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
-import { openOperatorChannel } from './platform-watch/operator.ts';
+import { operatorChannels } from './platform-watch/operator.ts';
 import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
 
 export interface ApiOptions {
@@ -155,7 +155,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
   const watch = new PlatformWatch({
-    ...{ documents, clock, standings, columns: given.columns, tellOperator: openOperatorChannel(options) },
+    ...{ documents, clock, standings, columns: given.columns, operator: operatorChannels(options) },
     publish: (transition) => alertTransitions.publish(transition),
   });
   jobs.start(platformWatchJob, watch);

@@ -47,28 +47,31 @@ const notificationOf = (problems: readonly Problem[], nowMs: number): Notificati
   };
 };
 
-/** Makes a function that tells the operator by every channel that is set, and answers whether all took it. */
-export const openOperatorChannel = ({ mailer, clock, log, settings }: OperatorPorts) => {
+/** A way to the operator. */
+export interface OperatorChannel {
+  readonly type: string;
+  /** Answers whether it took that; also true where it never will, which is logged. */
+  tell(problems: readonly Problem[]): Promise<boolean>;
+}
+
+/** The channels that are set. */
+export const operatorChannels = ({ mailer, clock, log, settings }: OperatorPorts): readonly OperatorChannel[] => {
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_MAIL: to, PUBLIC_URL: publicUrl = '' } = settings;
   // The operator chose the address, who may reach any network.
   const outbound = openOutbound({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
-  const channels = [
+  const set = [
     ...(url === undefined ? [] : [{ type: 'webhook', url }]),
     ...(to.length === 0 ? [] : [{ type: 'email', to }]),
   ];
-  return async (problems: readonly Problem[]): Promise<boolean> => {
-    const message = messageOf(notificationOf(problems, clock.now()), { publicUrl });
-    let isTold = true;
-    for (const channel of channels) {
-      const { outcome, answer } = await deliver(
-        channelTypeOf(channel.type),
-        { message, settings: channel },
-        { outbound, mailer, clock },
-      );
+  return set.map((channel) => ({
+    type: channel.type,
+    async tell(problems) {
+      const message = messageOf(notificationOf(problems, clock.now()), { publicUrl });
+      const told = { message, settings: channel };
+      const { outcome, answer } = await deliver(channelTypeOf(channel.type), told, { outbound, mailer, clock });
       if (outcome !== 'delivered')
         log.warn({ channel: channel.type, answer }, 'the operator could not be told that something stands still');
-      if (outcome === 'retry') isTold = false;
-    }
-    return isTold;
-  };
+      return outcome !== 'retry';
+    },
+  }));
 };

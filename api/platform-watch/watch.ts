@@ -12,7 +12,6 @@ import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import {
   operatorProblems,
-  operatorProblemsId,
   type PlatformAlert,
   type PlatformAlertKind,
   platformAlertKinds,
@@ -25,7 +24,7 @@ import {
   platformTransition,
   rulesFinding,
 } from '../../subjects/alerts/platform.ts';
-import type { Problem } from './operator.ts';
+import type { OperatorChannel, Problem } from './operator.ts';
 import { WatchedRules } from './watched-rules.ts';
 
 export interface PlatformWatchPorts {
@@ -35,8 +34,7 @@ export interface PlatformWatchPorts {
   readonly clock: Clock;
   /** Resolves when the transition is durable on the bus. */
   publish(transition: AlertTransition): Promise<void>;
-  /** Answers whether the operator was told. */
-  tellOperator(problems: readonly Problem[]): Promise<boolean>;
+  readonly operator: readonly OperatorChannel[];
 }
 
 /** Groups by which an organization's records land, and its detection rules see them. */
@@ -75,7 +73,7 @@ export class PlatformWatch {
     this.#lookedMs = nowMs;
     await this.#rules.read();
     const stale = await this.#staleOrganizations();
-    const told = await Promise.allSettled([this.#tellOperator(stale.size), this.#tellOrganizations(stale)]);
+    const told = await Promise.allSettled([this.#tellOperator(stale), this.#tellOrganizations(stale)]);
     for (const each of told) if (each.status === 'rejected') throw each.reason;
   }
 
@@ -117,8 +115,8 @@ export class PlatformWatch {
     const ids = new Set([...stale.keys(), ...firing.keys()]);
     if (isAnyLate) for await (const { id } of this.#ports.documents.everywhere(organizations)) ids.add(id);
     for (const tenantId of ids) {
-      const findings = await this.#findingsOf(tenantId, stale.get(tenantId));
-      await this.#tell(tenantId, findings, firing.get(tenantId) ?? new Map());
+      const fires = firing.get(tenantId) ?? new Map();
+      await this.#tell(tenantId, await this.#findingsOf(tenantId, stale.get(tenantId), fires), fires);
     }
   }
 
@@ -131,7 +129,7 @@ export class PlatformWatch {
     return partitions.some(({ ageMs }) => latenessReason(ageMs) !== undefined);
   }
 
-  async #findingsOf(tenantId: string, ofRules: Finding | undefined): Promise<Findings> {
+  async #findingsOf(tenantId: string, ofRules: Finding | undefined, firing: Alerts): Promise<Findings> {
     const organization = await this.#organization(tenantId);
     // One that is closed or disabled relies on nothing.
     if (organization === undefined || organization.disabled)
@@ -142,7 +140,8 @@ export class PlatformWatch {
       const standings = this.#ports.standings.groups().filter(({ group }) => groupsOf[kind].includes(group));
       if (standings.length < groupsOf[kind].length || standings.some(({ partitions }) => partitions.length === 0))
         continue;
-      const late = latenessOf(standings, { tenantId, shards: organization.shards, nowMs: this.#ports.clock.now() });
+      const at = { nowMs: this.#ports.clock.now(), fires: firing.has(kind) };
+      const late = latenessOf(standings, { tenantId, shards: organization.shards, ...at });
       findings.set(kind, late !== undefined && (await this.#matters(kind, tenantId)) ? late : undefined);
     }
     return findings;
@@ -175,7 +174,7 @@ export class PlatformWatch {
   }
 
   /** What the operator is to know; undefined while groups are not known for long enough to say what is well. */
-  #problems(staleOrganizations: number): ReadonlyMap<string, Problem> | undefined {
+  #problems(stale: ReadonlyMap<string, Finding>): ReadonlyMap<string, Problem> | undefined {
     const nowMs = this.#ports.clock.now();
     const groups = this.#ports.standings.groups();
     if (groups.length === 0) return undefined;
@@ -184,19 +183,25 @@ export class PlatformWatch {
     const problems = new Map<string, Problem>();
     for (const { group, problem, sinceMs = nowMs } of groups)
       if (problem !== undefined) problems.set(group, { name: group, text: problem, sinceMs });
-    if (staleOrganizations > 0)
-      problems.set('alert rules', {
-        ...{ name: 'alert rules', text: `of ${staleOrganizations} organizations are not evaluated`, sinceMs: nowMs },
-      });
+    if (stale.size > 0) {
+      const sinceMs = Math.min(...[...stale.values()].map((finding) => finding.sinceMs));
+      const text = `of ${stale.size} organizations are not evaluated since ${new Date(sinceMs).toISOString()}`;
+      problems.set('alert rules', { name: 'alert rules', text, sinceMs });
+    }
     return problems;
   }
 
-  async #tellOperator(staleOrganizations: number): Promise<void> {
-    const problems = this.#problems(staleOrganizations);
+  async #tellOperator(stale: ReadonlyMap<string, Finding>): Promise<void> {
+    const problems = this.#problems(stale);
     if (problems === undefined) return;
-    const { documents, clock, tellOperator } = this.#ports;
+    for (const channel of this.#ports.operator) await this.#tellChannel(channel, problems);
+  }
+
+  /** Each channel has what it was told: one that is away is tried again, and the others are not told twice. */
+  async #tellChannel({ type, tell }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
+    const { documents, clock } = this.#ports;
     const stored = documents.of(platformTenant).collection(operatorProblems);
-    const found = await stored.find(operatorProblemsId);
+    const found = await stored.find(type);
     const told = found?.problems ?? {};
     const begun = [...problems.keys()].filter((name) => !(name in told));
     const ended = Object.entries(told).filter(([name]) => !problems.has(name));
@@ -204,14 +209,14 @@ export class PlatformWatch {
     const over = ended.map(([name, { text, since }]) => ({
       ...{ name, text, sinceMs: Date.parse(since), endedMs: clock.now() },
     }));
-    if (!(await tellOperator([...problems.values(), ...over]))) return;
+    if (!(await tell([...problems.values(), ...over]))) return;
     const kept = [...problems].map(([name, { text, sinceMs }]) => {
       const before = told[name];
       return [name, before ?? { text, since: new Date(sinceMs).toISOString() }] as const;
     });
     const after = { problems: Object.fromEntries(kept) };
-    if (found === undefined) await stored.insert({ id: operatorProblemsId, ...after });
-    else await stored.replace(operatorProblemsId, after, found.version);
+    if (found === undefined) await stored.insert({ id: type, ...after });
+    else await stored.replace(type, after, found.version);
   }
 }
 

@@ -17,9 +17,8 @@ export interface PlatformAlert {
 }
 export const platformAlerts = defineCollection<PlatformAlert>({ name: 'platform-alerts' });
 
-/** What the operator was last told: problems that are not over, by name. One document under `platformTenant`. */
+/** What the operator was last told by a channel: problems that are not over, by name. The id is the channel's type; under `platformTenant`. */
 export interface OperatorProblems {
   readonly problems: Readonly<Record<string, { readonly text: string; readonly since: string }>>;
 }
 export const operatorProblems = defineCollection<OperatorProblems>({ name: 'operator-problems' });
-export const operatorProblemsId = 'told';

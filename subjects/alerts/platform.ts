@@ -128,18 +128,25 @@ export const rulesFinding = (
   return { sinceMs, reason: `${which} are not evaluated since ${iso(sinceMs)}: alerts may be otherwise by now` };
 };
 
-/** What waits longer is late. */
+/** What waits longer is late, and no longer where it waits less than half of that. */
 const lateMs = 120_000;
 
 /** Why a record that has waited for so long is worth telling; undefined where it is not. */
-export const latenessReason = (ageMs: number): string | undefined =>
-  ageMs < lateMs ? undefined : `the oldest record waits for ${Math.round(ageMs / 1000)} seconds`;
+export const latenessReason = (ageMs: number, fires = false): string | undefined =>
+  ageMs < (fires ? lateMs / 2 : lateMs) ? undefined : `the oldest record waits for ${Math.round(ageMs / 1000)} seconds`;
 
 /** What is to be said of an organization's records by how far these groups have come in its partitions. */
 export const latenessOf = (
   standings: readonly GroupStanding[],
-  { tenantId, shards, nowMs }: { readonly tenantId: string; readonly shards: number; readonly nowMs: number },
+  asked: {
+    readonly tenantId: string;
+    readonly shards: number;
+    readonly nowMs: number;
+    /** Whether that was told already. */
+    readonly fires: boolean;
+  },
 ): Finding | undefined => {
+  const { tenantId, shards, nowMs, fires } = asked;
   let worst: { readonly group: string; readonly ageMs: number } | undefined;
   for (const { group, partitions } of standings)
     for (const [, ofTopic] of Map.groupBy(partitions, ({ topic }) => topic)) {
@@ -147,7 +154,7 @@ export const latenessOf = (
       for (const { partition, ageMs } of ofTopic)
         if (own.has(partition) && ageMs > (worst?.ageMs ?? 0)) worst = { group, ageMs };
     }
-  const reason = worst && latenessReason(worst.ageMs);
+  const reason = worst && latenessReason(worst.ageMs, fires);
   return worst === undefined || reason === undefined
     ? undefined
     : { sinceMs: nowMs - worst.ageMs, reason: `${worst.group} is behind: ${reason}` };

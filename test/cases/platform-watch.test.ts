@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { ensureCollections } from '../../api/index.ts';
-import { openOperatorChannel, type Problem } from '../../api/platform-watch/operator.ts';
+import { operatorChannels, type Problem } from '../../api/platform-watch/operator.ts';
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -31,7 +31,7 @@ const open = async (t: ExecutionContext) => {
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   /** When the rule was last evaluated, by organization; what throws stands for tables that do not answer. */
   const evaluated = new Map<string, number>();
-  const faults = { columns: false, operator: false };
+  const faults = { columns: false, webhook: false };
   const transitions: AlertTransition[] = [];
   const told: (readonly string[])[] = [];
   let groups: GroupStanding[] = [];
@@ -52,10 +52,14 @@ const open = async (t: ExecutionContext) => {
       },
     },
     publish: async (transition) => void transitions.push(transition),
-    async tellOperator(problems: readonly Problem[]) {
-      told.push(problems.map(({ name, endedMs }) => (endedMs === undefined ? name : `${name} is over`)));
-      return !faults.operator;
-    },
+    operator: ['webhook', 'email'].map((type) => ({
+      type,
+      async tell(problems: readonly Problem[]) {
+        const names = problems.map(({ name, endedMs }) => (endedMs === undefined ? name : `${name} is over`));
+        told.push([type, ...names]);
+        return type !== 'webhook' || !faults.webhook;
+      },
+    })),
   });
   t.teardown(async () => {
     await watch.close();
@@ -181,6 +185,13 @@ test('late records are told to organizations with rules, and late detections to 
     'siem PlatformRecordsLate firing',
   ]);
   t.is(transitions[0]?.reason, 'sinks.logs is behind: the oldest record waits for 121 seconds');
+  stands({ 'sinks.logs': 90 * secondMs });
+  await pass(minuteMs, both);
+  t.deepEqual(
+    changes(transitions.slice(3)),
+    ['siem PlatformDetectionsLate inactive'],
+    'a lag that only falls a little',
+  );
   stands({});
   await pass(minuteMs, both);
   t.is(transitions.length, 6);
@@ -190,18 +201,33 @@ test('the operator is told when a group stands still, and when it goes on, each 
   const { pass, told, stands, faults } = await open(t);
   await pass(5 * minuteMs);
   stands({}, { 'sinks.logs': 'stands still' });
-  faults.operator = true;
+  faults.webhook = true;
   await pass(minuteMs);
-  t.deepEqual(told, [['sinks.logs'], ['sinks.logs']], 'it is tried again');
-  faults.operator = false;
+  const [webhook, email] = ['webhook', 'email'];
+  t.deepEqual(
+    told.splice(0),
+    [
+      [webhook, 'sinks.logs'],
+      [email, 'sinks.logs'],
+      [webhook, 'sinks.logs'],
+    ],
+    'what is away is tried again, and nothing else is told twice',
+  );
+  faults.webhook = false;
   await pass(5 * minuteMs);
-  t.is(told.length, 3);
+  t.deepEqual(told.splice(0), [[webhook, 'sinks.logs']]);
   stands({}, { 'sinks.metrics': 'has no member' });
   await pass(5 * minuteMs);
-  t.deepEqual(told.slice(3), [['sinks.metrics', 'sinks.logs is over']]);
+  t.deepEqual(
+    told.splice(0),
+    [webhook, email].map((type) => [type, 'sinks.metrics', 'sinks.logs is over']),
+  );
   stands({});
   await pass(5 * minuteMs);
-  t.deepEqual(told.slice(4), [['sinks.metrics is over']]);
+  t.deepEqual(
+    told.splice(0),
+    [webhook, email].map((type) => [type, 'sinks.metrics is over']),
+  );
 });
 
 test('an operator is told by a webhook with the payload of Alertmanager, on any network', async (t) => {
@@ -218,12 +244,12 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
     server.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const tell = openOperatorChannel({
+  const [channel] = operatorChannels({
     mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
     ...{ clock: { now: () => 2 * minuteMs }, log: silent },
     settings: settingsOf({ OIQ_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }),
   });
-  t.true(await tell([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
+  t.true(await channel?.tell([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
   t.like(bodies[0], {
     ...{ version: '4', status: 'firing', receiver: 'operator' },
     alerts: [
@@ -234,6 +260,6 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
       },
     ],
   });
-  t.true(await tell([{ name: 'sinks.logs', text: 'stands still', sinceMs: minuteMs, endedMs: 2 * minuteMs }]));
+  t.true(await channel?.tell([{ name: 'sinks.logs', text: 'stands still', sinceMs: minuteMs, endedMs: 2 * minuteMs }]));
   t.like(bodies[1], { status: 'resolved' });
 });

@@ -85,7 +85,7 @@ const shownOfRules = async (
 const shownMark = (mark: AlertAcknowledgement | undefined): z.input<typeof Acknowledged> | null =>
   mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note };
 
-/** Alerts of the platform. They are read from documents: tables may be what stands still. */
+/** Alerts of the platform: documents, as what evaluates rules and lands what it finds may be what stands still. */
 const shownOfPlatform = async (
   found: readonly PlatformStanding[],
   { tenantId }: Caller,
