@@ -47,17 +47,17 @@ interface Seen extends Lag {
  * the group has moved and still has not passed what was the end at the last look.
  */
 const waitsSince = async (
-  { bus, clock, log }: Reporting,
-  group: string,
+  { bus, clock }: Pick<Reporting, 'bus' | 'clock'>,
   lag: Lag,
   before: Seen | undefined,
+  isUnknown: (error: unknown) => void,
 ): Promise<number | undefined> => {
   if (before?.sinceMs !== undefined && before.lag > 0 && lag.committed === before.committed) return before.sinceMs;
   if (lag.lag <= 0 || (before !== undefined && lag.committed >= before.end)) return clock.now();
   try {
     return await within(readMs, writtenAt(bus, lag));
   } catch (error) {
-    log.warn({ error, group, topic: lag.topic, partition: lag.partition }, 'the age of the lag is unknown');
+    isUnknown(error);
     return undefined;
   }
 };
@@ -76,6 +76,7 @@ export class GroupLooks implements Standings {
   >();
   readonly #isWrong: Tell;
   readonly #isUnknown: Tell;
+  readonly #isAgeless: Tell;
   #members: ReadonlyMap<string, number> = new Map();
   #membersAtMs = Number.NEGATIVE_INFINITY;
 
@@ -84,6 +85,9 @@ export class GroupLooks implements Standings {
     const { log } = reporting;
     this.#isWrong = toldTogether((_error, groups) =>
       log.warn({ groups, problems: problemsOf(this.groups()) }, 'consumer groups do not keep up'),
+    );
+    this.#isAgeless = toldTogether((error, partitions) =>
+      log.warn({ error, partitions }, 'the age of the lag of partitions is unknown'),
     );
     this.#isUnknown = toldTogether((error, groups) => log.warn({ error, groups }, 'the lag of groups is unknown'));
   }
@@ -137,7 +141,8 @@ export class GroupLooks implements Standings {
   ) {
     const standsAt = async (lag: Lag): Promise<Seen> => {
       const same = seen.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
-      return { ...lag, sinceMs: await waitsSince(this.#reporting, group, lag, same) };
+      const isUnknown = (error: unknown): void => this.#isAgeless(`${group} ${lag.topic}/${lag.partition}`, error);
+      return { ...lag, sinceMs: await waitsSince(this.#reporting, lag, same, isUnknown) };
     };
     return Promise.all((await this.#reporting.bus.lag(group, topics)).map(standsAt));
   }

@@ -2,6 +2,7 @@ import test from 'ava';
 import { GroupLooks, largestShare, watchGroups } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { eventually } from '../waiting.ts';
 
 /** Makes a function that looks at these groups once. */
 const lookingAt = (
@@ -148,6 +149,48 @@ test('A process tells of the groups of its own roles at once, and of the others 
   stop();
   t.true(told[0]?.startsWith('sinks.'));
   t.true(told.includes('sinks.logs'));
+});
+
+test('A process that consumes nothing but answers how groups stand looks at all of them', async (t) => {
+  const platform = {
+    bus: { lag: async () => [], members, ...messages(new Map()) },
+    ...{ clock: { now: () => 0 }, metrics: { set() {} }, log: silent },
+  };
+  const looks = watchGroups(platform, [], { othersAfter: 1, asks: true });
+  const known = (): readonly string[] => looks.groups().map(({ group }) => group);
+  await eventually('all', () => known().includes('sinks.logs') && known().includes('processors.alert-evaluation'));
+  looks.stop();
+  t.pass();
+});
+
+test('Lags that are not known are told in one line, and so are groups that do not keep up', async (t) => {
+  const lines: { readonly message: string; readonly fields: object }[] = [];
+  const clock = { nowMs: 0, now: () => clock.nowMs };
+  const isLost = (group: string): boolean => group.startsWith('lost');
+  const look = lookingAt(
+    {
+      bus: {
+        async lag(group, [topic = '']) {
+          if (isLost(group)) throw new Error('the coordinator is away');
+          return [{ topic, partition: 0, committed: 0, end: 1, lag: 1 }];
+        },
+        ...{ members, ...messages(new Map([[0, 0]])) },
+      },
+      ...{ clock, metrics: { set() {} } },
+      log: { ...silent, warn: (fields, message) => void lines.push({ message, fields }) },
+    },
+    ['lost 1', 'lost 2', 'lost 3', 'still 1', 'still 2'].map((group) => ({ group, topics: ['a'] })),
+  );
+  for (; clock.nowMs <= 60_000; clock.nowMs += 5000) await look();
+  const told = (message: string) => lines.filter((line) => line.message === message);
+  await eventually('both', () => told('consumer groups do not keep up').length > 0 && lines.length > 1);
+  t.deepEqual(told('the lag of groups is unknown')[0]?.fields, {
+    error: new Error('the coordinator is away'),
+    groups: 3,
+  });
+  const [{ fields } = { fields: {} }] = told('consumer groups do not keep up');
+  t.like(fields, { groups: 5 });
+  t.regex(JSON.stringify(fields), /lost 1 is not known to get on.*still 2 stands still for 60 seconds/);
 });
 
 test('A process that consumes nothing tells of no lag', (t) => {
