@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCollections } from '../api/index.ts';
+import { allAnswered } from '../runtime/until-answered.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
@@ -13,7 +14,8 @@ export const migrateAll = async ({ bus, columns, documents, log, registerSchemas
   const { migrateTables } = await import('../sinks/index.ts');
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
-  await Promise.all([
+  // All end before any may be done again.
+  await allAnswered([
     ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
     ...[migrateTables(columns, log), ensureCollections(documents)],
   ]);

@@ -1,25 +1,14 @@
 /** A start while a store is away: it waits, as a running process does. */
 import type { Jobs } from '../runtime/jobs.ts';
 import { toldTogether } from '../runtime/told-together.ts';
-import { untilAnswered } from '../runtime/until-answered.ts';
+import { allAnswered, untilAnswered } from '../runtime/until-answered.ts';
 import { orAborted } from '../runtime/within.ts';
-import { UnavailableError } from '../schemas/errors.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 
 interface Store {
   check(): Promise<void>;
 }
-
-/** Rejects with all that do not answer, or with what waiting does not help with. */
-const allAnswer = async (stores: readonly Store[]): Promise<void> => {
-  const checks = await Promise.allSettled(stores.map((store) => store.check()));
-  const failures = checks.flatMap((check): Error[] => (check.status === 'rejected' ? [check.reason] : []));
-  const lasting = failures.find((failure) => !(failure instanceof UnavailableError));
-  if (lasting !== undefined) throw lasting;
-  if (failures.length > 0)
-    throw new UnavailableError(failures.map(({ message }) => message).join('; '), { cause: failures[0] });
-};
 
 /** What a start does, each step again for as long as a store that it needs does not answer. */
 export interface PatientStart {
@@ -40,7 +29,7 @@ export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
     async step(stores, work) {
       const result = await untilAnswered(
         async () => {
-          await orAborted(allAnswer(stores), stopping);
+          await orAborted(allAnswered(stores.map((store) => store.check())), stopping);
           return work();
         },
         {

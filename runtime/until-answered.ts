@@ -23,3 +23,13 @@ export const untilAnswered = async <Result>(
     await sleep(pauseMs, undefined, { signal });
   }
 };
+
+/** Waits until all have ended. Rejects with what waiting does not help with, or else with all that do not answer. */
+export const allAnswered = async (works: readonly Promise<unknown>[]): Promise<void> => {
+  const ends = await Promise.allSettled(works);
+  const failures = ends.flatMap((end): Error[] => (end.status === 'rejected' ? [end.reason] : []));
+  const lasting = failures.find((failure) => !(failure instanceof UnavailableError));
+  if (lasting !== undefined) throw lasting;
+  if (failures.length > 0)
+    throw new UnavailableError(failures.map(({ message }) => message).join('; '), { cause: failures[0] });
+};
