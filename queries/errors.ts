@@ -20,6 +20,18 @@ export class QueryError extends Error {
   }
 }
 
+/** What a question answers; an error about a part of it names what the part was given as. */
+export const namingParts = async <Answer>(
+  names: Readonly<Record<string, string>>,
+  answer: Promise<Answer>,
+): Promise<Answer> =>
+  answer.catch((error: unknown) => {
+    const name = error instanceof QueryError && error.path !== undefined ? names[error.path] : undefined;
+    throw name === undefined || !(error instanceof QueryError)
+      ? error
+      : new QueryError(error.code, error.message, name);
+  });
+
 /** `VALIDATION_FAILED` about one part of the question. */
 export const invalid = (path: string, message: string): QueryError =>
   new QueryError('VALIDATION_FAILED', message, path);

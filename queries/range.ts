@@ -50,7 +50,12 @@ export const askedRange = ({ from, to }: { from: string; to: string }, nowMs: nu
   return range;
 };
 
+/** Of the years 2001 to 2286 in seconds, and of the first months of 1970 in milliseconds. */
+const likeSeconds = /^[1-9]\d{9}$/;
+
 const pointOf = (path: string, text: string, nowMs: number): bigint => {
+  if (likeSeconds.test(text))
+    throw invalid(path, `${text} is in January 1970, as epoch milliseconds: for seconds write ${text}000`);
   const point = parseTime(text, nowMs);
   if (point === undefined)
     throw invalid(path, 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');

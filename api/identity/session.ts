@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isWellFormed } from '../../schemas/license-key-format.ts';
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { ApiError } from '../kernel/errors.ts';
@@ -39,6 +40,8 @@ export const authenticate = async (
 };
 
 const personOfToken = async (token: string, { tokens, directory }: Known): Promise<Caller> => {
+  if (isWellFormed(token))
+    throw unauthenticated('this is a license key, with which telemetry is sent: sign in, or use an API token');
   const claims = await tokens.verify(token);
   if (claims === undefined) throw unauthenticated('the session token is not valid or is over; sign in again');
   const { sessionId, userId, tenantId } = claims;

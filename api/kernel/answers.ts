@@ -53,8 +53,13 @@ export const sendDashboard = (context: Context, found: boolean): void =>
   found ? sendPage(context, pageAt(context.path)) : sendPage(context, notFoundPage, 404);
 
 /** The error object, as JSON. */
+const withPath = (message: string, details: ApiError['details']): string => {
+  const [first] = details ?? [];
+  return first === undefined || first.path === '' || first.message !== message ? message : `${first.path}: ${message}`;
+};
+
 export const errorText = ({ code, message, details }: ApiError, requestId: string): string =>
-  JSON.stringify({ error: code, message, requestId, ...(details && { details }) });
+  JSON.stringify({ error: code, message: withPath(message, details), requestId, ...(details && { details }) });
 
 /** Logs an unexpected error with the request id. */
 export const logFailure = (

@@ -154,6 +154,9 @@ export interface Operation extends DeclaredOperation {
 /** For operations that declare no query. */
 const noParameters = z.strictObject({});
 
+/** Names that an error lists. */
+const mostNames = 30;
+
 /** Fields that the server owns. Clients may send them back with what they read. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
 
@@ -210,14 +213,34 @@ const parsed = (schema: z.ZodType | undefined, value: unknown, problems: Detail[
   if (schema === undefined) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) problems.push(...detailsOf(issue));
+  for (const issue of result.error.issues) problems.push(...detailsOf(issue, schema, value));
   return undefined;
 };
 
-const detailsOf = (issue: z.core.$ZodIssue): Detail[] => {
+const detailsOf = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Detail[] => {
   const path = issue.path.map(String);
-  if (issue.code !== 'unrecognized_keys') return [{ path: path.join('.'), message: issue.message }];
-  return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path: path.join('.'), message: issue.message.replace(/\bNaN$/, () => givenAt(value, path)) }];
+  return issue.keys.map((key) => ({
+    path: [...path, key].join('.'),
+    message: `is not a known field${path.length === 0 ? knownIn(schema, key, givenAt(value, [key])) : ''}`,
+  }));
+};
+
+/** What was given where a number was expected: a text that is none reads as NaN. */
+const givenAt = (value: unknown, path: readonly string[]): string => {
+  const given = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);
+  return JSON.stringify(given)?.slice(0, 100) ?? 'NaN';
+};
+
+/** The names that there are, and where a record's own fields are asked for. */
+const knownIn = (schema: z.ZodType, key: string, given: string): string => {
+  const names = Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
+  if (names.length === 0) return '';
+  const known = `; known are ${names.slice(0, mostNames).join(', ')}${names.length > mostNames ? ' …' : ''}`;
+  return names.includes('search')
+    ? `${known}; fields of records stand in search=${key}:${given.replace(/^"(\w+)"$/, '$1')}`
+    : known;
 };
 
 const declares = (schema: z.ZodType, name: string): boolean => {

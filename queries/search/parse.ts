@@ -94,7 +94,8 @@ class Parser {
 
   #not(reference?: SearchReference): Search {
     this.#scanner.space();
-    if (!this.#scanner.takesWord('NOT')) return this.#primary(reference);
+    if (!(this.#scanner.takesWord('NOT') || (reference === undefined && this.#scanner.takesMinus())))
+      return this.#primary(reference);
     return this.#deeper(() => ({ is: 'not', part: this.#not(reference) }));
   }
 

@@ -10,12 +10,15 @@ const escapable = new Set('\\"*:()[]{}<>/');
 const nameCharacters = String.raw`(?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\[^\s])*`;
 /** A name of a field or attribute, with its colon, and something of which it is the name. */
 const name = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
-const excluded = /[-+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
+const excluded = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
 
 /** Behind a space, a name and what may be its value: seldom a part of an expression. */
 const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
 const named = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
 const namedSlash = new RegExp(String.raw`${nextName}\(*/`, 'u');
+/** A minus before a name, which excludes. */
+const minus = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
+
 /** What words and paths do not hold. */
 const ofExpressions = /\\|[|^]|\$$|[.)\]][*+?{]/;
 
@@ -81,6 +84,14 @@ export class Scanner {
     if (!this.#text.startsWith(word, this.at)) return false;
     const next = this.#text[this.at + word.length];
     return next === undefined || next === '(' || next === ')' || this.isSpace(this.at + word.length);
+  }
+
+  /** Whether a minus is next and a name behind it: NOT, as other languages write it. */
+  takesMinus(): boolean {
+    minus.lastIndex = this.at;
+    if (!minus.test(this.#text)) return false;
+    this.at++;
+    return true;
   }
 
   /** A name and its colon, if that is next. */

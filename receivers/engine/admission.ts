@@ -1,4 +1,5 @@
 /** Admission: license key, signal, source address and limits. It is decided before a body is read. */
+import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Signal } from '../../schemas/topics.ts';
 import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
@@ -21,6 +22,13 @@ const missing = refusal(
   'a license key is missing: send it as X-License-Key, as Authorization: Bearer, or as the password of Authorization: Basic',
 );
 const unknown = refusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
+const otherToken = refusal(
+  'unauthenticated',
+  'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
+);
+/** A session has a JWT, a service account an API token. */
+const unknownSecret = (secret: string): Refusal =>
+  secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? otherToken : unknown;
 const disabled = refusal('forbidden', 'the organization is disabled or has no plan');
 const address = refusal('forbidden', 'the license key may not be used from this address');
 const notEnabled: Readonly<Record<Signal, Refusal>> = {
@@ -89,7 +97,7 @@ export const admission = (
     if (secret === undefined) return fail(source, missing);
     freshness.check();
     const caller = keyring.lookup(secret, source);
-    if (caller === undefined) return fail(source, unknown);
+    if (caller === undefined) return fail(source, unknownSecret(secret));
     const denied = forbidden(caller, source, signal);
     if (denied !== undefined) {
       caller.use.refused(source, denied);

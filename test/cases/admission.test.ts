@@ -147,6 +147,15 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
   ['an IPv4-mapped network', { key: { allowedCidrs: ['::ffff:192.0.2.0/120'] } }, {}, 'logs', 'admitted'],
 ];
 
+test('what is no license key but a token of a session or service account is told so', async (t) => {
+  const { admit } = await setUp();
+  for (const token of [secret.replace('oiq_lk_', 'oiq_sa_'), 'eyJhbGciOiJFZERTQSJ9.eyJzIjoxfQ.c2ln'])
+    t.like(await admit({ licenseKey: token, authorization: undefined, source: '192.0.2.7' }, 'logs'), {
+      message:
+        'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
+    });
+});
+
 for (const [name, setup, given, signal, expected] of cases) {
   test(`${name}: ${expected}`, async (t) => {
     const { outcome, rejected } = await setUp(setup);

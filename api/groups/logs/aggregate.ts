@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defaultName } from '../../../queries/aggregate/measures.ts';
+import { namingParts } from '../../../queries/errors.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
@@ -62,15 +63,25 @@ export const aggregateLogs = defineOperation({
       throw invalid('groupBy', `names ${groupBy.length} fields, at most ${mostGroups} are answered`);
     const { step } = query;
     const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
-    return run(
-      {
-        ...{ kind: 'aggregate', signal: 'logs', ...queryPartsOf('logs', query), measures, groupBy, limit: query.limit },
-        ...(query.orderBy === undefined && query.order === 'descending'
-          ? {}
-          : { order: { by: query.orderBy ?? firstOf(measures), direction: query.order } }),
-      },
-      { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
-      { range, stepMs },
+    return namingParts(
+      { 'order.by': 'orderBy' },
+      run(
+        {
+          ...{
+            kind: 'aggregate',
+            signal: 'logs',
+            ...queryPartsOf('logs', query),
+            measures,
+            groupBy,
+            limit: query.limit,
+          },
+          ...(query.orderBy === undefined && query.order === 'descending'
+            ? {}
+            : { order: { by: query.orderBy ?? firstOf(measures), direction: query.order } }),
+        },
+        { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
+        { range, stepMs },
+      ),
     );
   },
 });

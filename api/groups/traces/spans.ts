@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namingParts } from '../../../queries/errors.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/range.ts';
@@ -98,13 +99,16 @@ const aggregate = (query: Query, measure: string, reading: Reading, signal: Abor
   const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
   const measures = parseMeasures('measure', measure);
   if (orderBy === undefined && direction === 'ascending') throw invalid('orderBy', 'is required for order=ascending');
-  return run(
-    {
-      ...{ kind: 'aggregate', signal: 'traces', measures, limit, ...parts },
-      groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
-      ...(orderBy === undefined ? {} : { order: { by: orderBy, direction } }),
-    },
-    reading,
-    { range, stepMs, signal },
+  return namingParts(
+    { 'order.by': 'orderBy' },
+    run(
+      {
+        ...{ kind: 'aggregate', signal: 'traces', measures, limit, ...parts },
+        groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
+        ...(orderBy === undefined ? {} : { order: { by: orderBy, direction } }),
+      },
+      reading,
+      { range, stepMs, signal },
+    ),
   );
 };

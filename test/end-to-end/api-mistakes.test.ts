@@ -1,0 +1,45 @@
+/** What is told of mistakes that people make: the message by itself says what is wrong where, and what to write. */
+import test from 'ava';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const mistakes: readonly (readonly [query: string, message: RegExp])[] = [
+  ['from=now-1hour', /^from: must be ISO-8601, an expression such as now-15m, or epoch milliseconds$/],
+  ['from=2026-03-02&to=2026-03-01', /^from: is after to$/],
+  ['from=1795489200', /^from: 1795489200 is in January 1970, as epoch milliseconds: for seconds write 1795489200000$/],
+  ['cursor=abc', /^cursor: /],
+  ['limit=ten', /^limit: Invalid input: expected number, received "ten"$/],
+  ['limit=100000', /^limit: Too big/],
+  ['search=service:(', /^search: column /],
+  ['sort=timestamp', /^sort: is not a known field; known are from, to, limit, cursor, .*search/],
+  ['severity=error', /^severity: is not a known field; .*fields of records stand in search=severity:error$/],
+];
+
+for (const [query, message] of mistakes)
+  test(`GET /api/logs?${query}`, async (t) => {
+    const { status, body } = await harness.ask('GET', `/api/logs?projectId=p1&${query}`, { as: 'viewer' });
+    t.is(status, 400, JSON.stringify(body));
+    t.regex(body.message, message);
+    t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details have the path beside');
+  });
+
+test('an order by what is not counted names the parameter', async (t) => {
+  for (const signal of ['logs/aggregate', 'spans']) {
+    const { body } = await harness.ask('GET', `/api/${signal}?projectId=p1&measure=count&orderBy=p95`, {
+      as: 'viewer',
+    });
+    t.regex(body.message, /^orderBy: must be one of count/, signal);
+  }
+});
+
+test('a license key is told from a session', async (t) => {
+  const { status, body } = await harness.ask('GET', '/api/logs?projectId=p1', { as: `token ${makeLicenseKey()}` });
+  t.is(status, 401);
+  t.is(body.message, 'this is a license key, with which telemetry is sent: sign in, or use an API token');
+});
