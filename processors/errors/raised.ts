@@ -75,7 +75,13 @@ export const raisedOf = (record: LogRecord | Span, told: Told): RaisedError => {
   const stack = cutStack(told.stack);
   const type = cut(told.type, maxType);
   const message = cut(told.message, maxMessage);
-  const { id, components, culprit, shortType } = fingerprintOf({ type, message, stack, operation: told.operation });
+  const { id, components, culprit, shortType } = fingerprintOf({
+    type,
+    message,
+    stack,
+    operation: told.operation,
+    service: record.service,
+  });
   const own = (key: string): string => firstOf(read, [key]);
   const any = (key: string): string | undefined => own(key) || record.resource(key);
   const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;

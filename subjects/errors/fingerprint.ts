@@ -1,6 +1,6 @@
 /**
  * What makes two errors one group. A fingerprint is a hash of components, which are kept beside it: they are the explanation. Components
- * are a function of what was recorded alone. What changes them changes `version`, and with it every id.
+ * are a function of what was recorded alone. What changes them for errors of most kinds changes `version`, and with it every id.
  */
 import { createHash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
@@ -13,7 +13,7 @@ export const version = 2;
 const maxFrames = 6;
 
 /** One thing that is compared, with its text. */
-export type Component = readonly [name: 'type' | 'cause' | 'frame' | 'message' | 'operation', text: string];
+export type Component = readonly [name: 'type' | 'cause' | 'frame' | 'message' | 'operation' | 'service', text: string];
 
 /** What was recorded of an error. */
 export interface Recorded {
@@ -24,6 +24,8 @@ export interface Recorded {
   readonly stack: string;
   /** Of a span that failed without an exception: what it did, without values. */
   readonly operation?: string | undefined;
+  /** A component where nothing else says which program it is. */
+  readonly service?: string;
 }
 
 export interface Fingerprint {
@@ -31,7 +33,7 @@ export interface Fingerprint {
   readonly id: string;
   readonly components: readonly Component[];
   readonly language: Language | undefined;
-  /** The frame to look at first, `module function`; empty without frames. */
+  /** The frame to look at first, `module function`; without frames, the operation. */
   readonly culprit: string;
   /** The type without its package, as two recordings of one exception have in common. */
   readonly shortType: string;
@@ -88,11 +90,19 @@ const framesOf = ({ chain }: Stack): readonly Frame[] => {
 const tellsLittle = (frames: readonly Frame[]): boolean =>
   frames.every(({ language, name }) => language === 'javascript' && name.function === '');
 
+/** Modules that programs of all kinds have: Go's package `main`, a file of a usual name at the root or in a usual folder of an image. */
+const ofAnyProgram =
+  /^(?:main|Main|App|Application|Program|(?:(?:api|app|build|code|dist|function|server|src|srv|task|workspace)\/)?(?:__main__|app|handler|index|lambda_function|main|server|wsgi)\.\w{1,4})$/;
+
+/** Whether nothing that is compared says which program it is. */
+const isOfAnyProgram = (compared: readonly string[]): boolean =>
+  compared.every((text) => ofAnyProgram.test(text.split(' ', 1)[0] ?? ''));
+
 const idOf = (components: readonly Component[]): string =>
   `f${version}-${createHash('sha256').update(JSON.stringify(components)).digest('hex').slice(0, 16)}`;
 
 /** The fingerprint of an error: its types and frames; without frames, its types and its message without values. */
-export const fingerprintOf = ({ type, message, stack, operation }: Recorded): Fingerprint => {
+export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {
   const read = readStack(stack);
   const { language, chain } = read;
   const frames = framesOf(read);
@@ -106,10 +116,12 @@ export const fingerprintOf = ({ type, message, stack, operation }: Recorded): Fi
   const compared = comparedOf(frames);
   for (const text of compared) add('frame', text);
   if (compared.length === 0 || tellsLittle(frames)) add('message', maskedMessage(message));
-  if (compared.length === 0) add('operation', operation ?? '');
+  if (compared.length === 0) add('operation', operation);
+  const isOperationAlone = components.every(([name]) => name === 'operation');
+  if (compared.length > 0 ? isOfAnyProgram(compared) : isOperationAlone) add('service', service);
   return {
     ...{ id: idOf(components), components, language },
-    culprit: compared[0] ?? '',
+    culprit: compared[0] ?? operation,
     shortType: shortOf(own),
   };
 };

@@ -10,7 +10,7 @@ import { errorScope, includedScope } from './scope.ts';
 const mostValues = 10;
 
 const Component = z.strictObject({
-  name: z.string().describe('type, cause, frame, message or operation'),
+  name: z.string().describe('type, cause, frame, message, operation or service'),
   text: z.string().describe('As it is compared: without numbers, values and what differs between builds'),
 });
 
@@ -80,6 +80,7 @@ const sentenceOf = (shared: readonly Component[], members: number): string => {
     ...(names('frame') > 0 ? [`${names('frame')} frames nearest to where it was raised`] : []),
     ...(names('message') > 0 ? ['message without its values'] : []),
     ...(names('operation') > 0 ? ['operation that failed'] : []),
+    ...(names('service') > 0 ? ['service, as nothing else says which program it is'] : []),
   ];
   const same = parts.length === 0 ? 'nothing' : parts.join(', ');
   return members === 1

@@ -33,7 +33,10 @@ export const ErrorGroup = z.strictObject({
   id: z.string().describe('Fingerprint that the group is called by: its version and a hash of its components'),
   type: z.string().nullable(),
   message: z.string().describe('Of the last occurrence'),
-  culprit: z.string().nullable().describe('The frame to look at first'),
+  culprit: z
+    .string()
+    .nullable()
+    .describe('The frame to look at first; of a span that failed without an exception, what it did'),
   count: z.int().describe('Occurrences of the range that the filters leave'),
   users: z.union([z.int(), Unknown]).describe('Distinct user.id or enduser.id among them'),
   unhandled: z.int().describe('Of them, those that say that nothing handled the exception'),

@@ -112,6 +112,10 @@ const worseDeployments = async (reading: Reading, question: AttentionQuestion): 
   );
 };
 
+/** An error without a message is told by where it happened. */
+const titleOf = ({ type, message, culprit }: ErrorGroup): string =>
+  [type, message || culprit].filter(Boolean).join(': ').slice(0, 200);
+
 const newErrors = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
   const range = { from: question.minutes.from, to: question.minutes.to - 1n };
   const { items } = await readErrorGroups(
@@ -126,7 +130,7 @@ const newErrors = async (reading: Reading, question: AttentionQuestion): Promise
     .filter(({ isNew }) => isNew)
     .map(
       (group: ErrorGroup): Item => ({
-        ...{ kind: 'new-error', name: `${group.type === null ? '' : `${group.type}: `}${group.message}`.slice(0, 200) },
+        ...{ kind: 'new-error', name: titleOf(group) },
         ...{ value: group.count, unit: '{error}' },
         why: `${group.count} times since ${group.firstSeen}, in ${group.services.join(', ')}`,
         detail: pathOf(`/api/errors/${group.id}`, question),

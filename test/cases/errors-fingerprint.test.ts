@@ -39,6 +39,44 @@ test('an id says the version of the rules, and is a hash of the components alone
   t.is(id, 'f2-d60a450b635e54db');
 });
 
+const panic = (file: string): string =>
+  `panic: no stock\n\ngoroutine 1 [running]:\nmain.handle(0x1)\n\t${file}:12 +0x1d\nmain.main()\n\t${file}:30 +0x2a\n`;
+const programs: readonly (readonly [title: string, stack: string])[] = [
+  ['a Go program’s package main', panic('/app/main.go')],
+  [
+    'index.js of an image',
+    'Error: no stock\n    at handle (/usr/src/app/index.js:3:9)\n    at run (/usr/src/app/index.js:9:1)',
+  ],
+  [
+    'handler.py of a function',
+    'Traceback (most recent call last):\n  File "/var/task/handler.py", line 3, in handle\n    x()\nKeyError: 17',
+  ],
+];
+for (const [title, stack] of programs)
+  test(`${title} says nothing of which program it is: errors of two services are two groups`, (t) => {
+    const [cart, again, pay] = ['cart', 'cart', 'pay'].map((service) =>
+      fingerprintOf({ type: '', message: 'm', stack, service }),
+    );
+    t.is(cart?.id, again?.id);
+    t.not(cart?.id, pay?.id);
+    t.deepEqual(cart?.components.at(-1), ['service', 'cart']);
+  });
+
+test('frames that say which program it is make one group of all services', (t) => {
+  const stack =
+    'Error: no stock\n    at handle (/srv/app/index.js:3:9)\n    at reserve (/srv/app/stock/reserve.js:9:1)';
+  const [cart, pay] = ['cart', 'pay'].map((service) => fingerprintOf({ type: '', message: 'm', stack, service }));
+  t.is(cart?.id, pay?.id);
+});
+
+test('a span of which nothing is known but what it did is of its service, and what it did is its culprit', (t) => {
+  const failed = { type: '', message: '', stack: '', operation: 'consumer process orders' };
+  const [cart, pay] = ['cart', 'pay'].map((service) => fingerprintOf({ ...failed, service }));
+  t.not(cart?.id, pay?.id);
+  t.is(cart?.culprit, 'consumer process orders');
+  t.is(fingerprintOf({ ...failed, type: 'HTTP 500', service: 'cart' }).culprit, 'consumer process orders');
+});
+
 test('a long stack is read from both of its ends', (t) => {
   const many = '    at step (/srv/app/src/a.js:1:1)\n'.repeat(5_000);
   const cut = cutStack(
