@@ -34,6 +34,8 @@ export interface SigningIn {
   readonly insteadOf?: Session & Stored;
   /** The organization whose identity provider vouches for the user. */
   readonly provedBy?: string;
+  /** The request named the organization: the next one that names none goes where it would have gone. */
+  readonly isNamed?: boolean;
 }
 
 /** The answer to a sign-in; `SignedIn` of the authentication group is its schema. */
@@ -52,7 +54,7 @@ type SessionPorts = Pick<Ports, 'clock' | 'secretBox' | 'tokens'>;
  * and known here at once. Login, single sign-on, accepting an invitation and changing the organization all end here.
  */
 export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): Promise<SignInAnswer> => {
-  const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy } = signingIn;
+  const { user, organization, request, change, insteadOf, provedBy = insteadOf?.provedBy, isNamed = false } = signingIn;
   const { clock, secretBox } = ports;
   const now = clock.now();
   const signedInAt = insteadOf?.signedInAt ?? new Date(now).toISOString();
@@ -78,7 +80,7 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
     for (const each of gone) await stored.delete(each);
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
-    if (provedBy === undefined && user.lastTenantId !== organization.id)
+    if (provedBy === undefined && !isNamed && user.lastTenantId !== organization.id)
       await of(usersTenant).collection(users).update(user.id, { lastTenantId: organization.id });
     return stored.insert({ id, ...fields });
   });

@@ -284,6 +284,29 @@ test.serial('a user has 200 sessions at most; the one unused for longest gives w
   t.is(await stored.count({ userId: body.user.id }), 200);
 });
 
+test.serial('I sign in to an organization that I name, which leads my next sign-in nowhere', async (t) => {
+  const email = 'named@people.example';
+  const { items } = await harness.documents
+    .of(usersTenant)
+    .collection(users)
+    .list({ filter: { email: 'viewer@a.example' } });
+  const somebody = { email, name: '', passwordHash: items[0]?.passwordHash ?? null, disabled: false };
+  const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
+  await harness.documents.of('a').collection(memberships).insert({ id, role: 'viewer' });
+  const signIn = (organizationId?: string) =>
+    harness.ask('POST', '/auth/login', {
+      as: 'nobody',
+      body: { email, password, ...(organizationId && { organizationId }) },
+    });
+  t.is((await signIn()).body.tenant.id, 'a');
+  const refused = await signIn('b');
+  t.is(refused.status, 403);
+  t.is(refused.body.message, 'you are not a member of the organization b');
+  await harness.documents.of('b').collection(memberships).insert({ id, role: 'viewer' });
+  t.is((await signIn('b')).body.tenant.id, 'b');
+  t.is((await signIn()).body.tenant.id, 'a');
+});
+
 test.serial('I sign in to the organization where I was last, and to my oldest where that one is gone', async (t) => {
   const email = 'places@people.example';
   const [known] = (

@@ -17,13 +17,21 @@ export const login = defineOperation({
   path: '/auth/login',
   operationId: 'login',
   summary:
-    'Sign in with e-mail address and password (and a code if multi-factor is on), to the organization that I used last',
+    'Sign in with e-mail address and password (and a code if multi-factor is on), to the organization that I name or used last',
   role: 'none',
   audit: ['session.begin', 'session.refuse', 'multi-factor.use-recovery-code'],
   body: z.strictObject({
     email: z.string().min(1).max(320),
     password: z.string().min(1).max(1024),
     code: z.string().max(32).optional().describe('Code of the authenticator, if multi-factor is on'),
+    organizationId: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'Of which I am a member. Scripts name theirs: without it, the organization is the one that I switched to last',
+      ),
   }),
   maxBodyBytes: 16 * 1024,
   response: SignedIn,
@@ -34,12 +42,22 @@ export const login = defineOperation({
     const user = directory.userByEmail(email);
     const right = await passwords.verify(user?.passwordHash, body.password);
     const places = user === undefined ? [] : directory.organizationsOf(user.id);
-    const organization = places.find(({ id }) => id === user?.lastTenantId) ?? places[0];
+    const named = body.organizationId;
+    const organization =
+      named === undefined
+        ? (places.find(({ id }) => id === user?.lastTenantId) ?? places[0])
+        : places.find(({ id }) => id === named);
     if (!right || user === undefined || user.disabled) {
       signInFailures.refused({ email, user, tenantId: organization?.id, change });
       throw unauthenticated('the e-mail address or the password is wrong');
     }
-    if (organization === undefined) throw new ApiError('FORBIDDEN', 'this user is not a member of any organization');
+    if (organization === undefined)
+      throw new ApiError(
+        'FORBIDDEN',
+        named === undefined
+          ? 'this user is not a member of any organization'
+          : `you are not a member of the organization ${named}`,
+      );
     let shownBy: Awaited<ReturnType<typeof checkSecondFactor>>;
     try {
       shownBy = await checkSecondFactor({ user, code: body.code, request }, ports);
@@ -50,7 +68,7 @@ export const login = defineOperation({
     await attempt.succeeded();
     if (shownBy === 'recovery-code') await recordRecovery(user, organization.id, { change, ports });
     await rehash(user, body.password, ports);
-    return beginSession({ user, organization, request, change }, ports);
+    return beginSession({ user, organization, request, change, isNamed: named !== undefined }, ports);
   },
 });
 
