@@ -39,7 +39,7 @@ export const CallEnd = z.strictObject({
   isMessage: z.boolean().optional().describe('Whether it is about a message, not a request'),
   service: name,
   environment: name.optional(),
-  startMs: z.int(),
+  startMs: z.number().describe('Epoch milliseconds, to the microsecond'),
   durationNs: z.int(),
   failed: z.boolean().optional(),
   peer: Peer.optional(),

@@ -39,7 +39,7 @@ const pairCall = (caller: End, callee: End): Call => ({
   failed: caller.failed || callee.failed,
   durationNs:
     caller.isMessage || callee.isMessage
-      ? Math.max(0, (callee.startMs - caller.startMs) * 1_000_000 - caller.durationNs)
+      ? Math.max(0, Math.round((callee.startMs - caller.startMs) * 1_000) * 1_000 - caller.durationNs)
       : caller.durationNs,
   serverDurationNs: callee.durationNs,
 });
@@ -55,13 +55,13 @@ const loneEdge = (end: End, isCaller: boolean): Edge => {
 const loneCall = (
   { startMs, durationNs, failed, isMessage }: End,
   isCaller: boolean,
-  unpaired: UnpairedReason,
+  unpaired: UnpairedReason | undefined,
 ): Call => ({
   startMs,
   failed,
   ...(!isMessage && { durationNs }),
   ...(!isCaller && { serverDurationNs: durationNs }),
-  unpaired,
+  ...(unpaired !== undefined && { unpaired }),
 });
 
 interface State {
@@ -77,7 +77,11 @@ const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>
     keepCounts(context.state.counts, edge, call, context, context.emit.edges);
   return {
     pair: (caller, callee) => keep(pairEdge(caller, callee), pairCall(caller, callee)),
-    unpaired: (end, isCaller, reason) => keep(loneEdge(end, isCaller), loneCall(end, isCaller, reason)),
+    unpaired: (end, isCaller, reason) => {
+      const edge = loneEdge(end, isCaller);
+      // Nobody answers there with a span: that it is missing says nothing.
+      keep(edge, loneCall(end, isCaller, edge.serverKind === 'external' ? undefined : reason));
+    },
   };
 };
 

@@ -88,7 +88,7 @@ export const observe = (span: Span, observer: Observer): void => {
     projectId: span.projectId,
     service: clip(span.service),
     environment: environmentOf(span),
-    startMs: span.timeMs,
+    startMs: span.timeMs + Math.floor(Number(span.timeNs % 1_000_000n) / 1_000) / 1_000,
     durationNs: Math.round(span.durationMs * 1_000_000),
     failed: span.statusCode === failed,
   };

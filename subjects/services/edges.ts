@@ -45,7 +45,9 @@ export const Edge = z.strictObject({
         z.ZodInt
       >,
     )
-    .describe('Requests of which only one span came, by reason'),
+    .describe(
+      'Requests of which only one span came, by reason. Calls to hosts outside are none: nobody answers there with a span',
+    ),
 });
 export type Edge = z.output<typeof Edge>;
 

@@ -114,7 +114,8 @@ calls AS (${[
   ),
   select(
     {
-      ...{ connection: "'request'", ...nobody, address: "if(peer = '', '', address)" },
+      ...{ connection: "'request'", address: "if(peer = '', '', address)" },
+      alone: "if(peer = '' AND (address != '' OR url != ''), 0, 1)",
       server_kind: "multiIf(peer != '', 'service', address != '' OR url != '', 'external', 'unknown')",
       server:
         "multiIf(peer != '', peer, address != '', address, netloc(url) = '', '', replaceRegexpOne(netloc(url), '^.*@', ''))",

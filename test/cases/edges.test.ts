@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { flow, sumsOf } from './edges/flow.ts';
 import { joinOf, type Sums } from './edges/join.ts';
-import { arrivalsOf, madeUpTraces } from './edges/traces.ts';
+import { arrivalsOf, beginMs, kinds, madeUpTraces, type RawSpan } from './edges/traces.ts';
 
 test('the edges equal what a join over all raw spans gives, whatever the order, batches, clocks and restarts', (t) => {
   fc.assert(
@@ -24,6 +24,21 @@ test('the edges equal what a join over all raw spans gives, whatever the order, 
       },
     ),
     { numRuns: 40 },
+  );
+});
+
+test('a message lay in its queue for as long as its spans say, to the microsecond', (t) => {
+  const sent = (kind: number, startMs: number, links: RawSpan['links']): RawSpan => ({
+    ...{ trace: '1'.repeat(32), id: String(kind).repeat(16), parent: '', kind, service: `s${kind}`, project: 'p' },
+    ...{ environment: '', startMs, durationNs: 100_000, failed: false, links, arrivesMs: beginMs + 1_000 },
+    attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': 'orders' },
+  });
+  const producer = sent(kinds.producer, beginMs + 0.9, []);
+  const consumer = sent(kinds.consumer, beginMs + 3.25, [{ trace: producer.trace, id: producer.id }]);
+  const { edges } = flow(arrivalsOf([producer, consumer], 1, 1), { seed: 1, partitions: 1 });
+  t.like(
+    edges.find(({ connection }) => connection === 'message'),
+    { durationSum: 2_250_000, requests: 1 },
   );
 });
 

@@ -129,7 +129,11 @@ class Join {
     }
     const named = String(attributes['peer.service'] ?? attributes['server.address'] ?? attributes['url.full'] ?? '');
     const [kind, name, address] = remotes[named] ?? ['unknown', '', ''];
-    this.count(own(span), 'request', [kind, name, '', ''], { ...call, durationNs, address });
+    this.count(own(span), 'request', [kind, name, '', ''], {
+      ...{ ...call, durationNs, address },
+      // Nobody answers there with a span.
+      unpaired: kind !== 'external',
+    });
   }
 
   uncalled(span: RawSpan): void {

@@ -234,7 +234,7 @@ const text = (key: string, value: string | boolean): object => ({
 });
 
 const otlpSpan = ({ trace, id, parent, kind, startMs, durationNs, failed, attributes, links }: RawSpan): object => {
-  const startNs = BigInt(startMs) * 1_000_000n;
+  const startNs = BigInt(Math.round(startMs * 1_000)) * 1_000n;
   return {
     traceId: Buffer.from(trace, 'hex'),
     spanId: Buffer.from(id, 'hex'),
