@@ -55,7 +55,7 @@ const likeSeconds = /^[1-9]\d{9}$/;
 
 const pointOf = (path: string, text: string, nowMs: number): bigint => {
   if (likeSeconds.test(text))
-    throw invalid(path, `${text} is in January 1970, as epoch milliseconds: for seconds write ${text}000`);
+    throw invalid(path, `${text} is in 1970, as epoch milliseconds: for seconds write ${text}000`);
   const point = parseTime(text, nowMs);
   if (point === undefined)
     throw invalid(path, 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
