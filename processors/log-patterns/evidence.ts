@@ -4,9 +4,9 @@ import { ANY } from '../../subjects/log-patterns/tokens.ts';
 import type { Pattern } from './pattern.ts';
 
 /**
- * Distinct words that make a place a variable. States of a machine (`NEW`, `RUNNING`) and verbs (`Started`, `Stopping`) say what happened and
- * count half; a value by its form beside a word (`user 17`, `user root`) shows a variable at once. Of names two are enough: words with a dot
- * within (`example.net`, `libc.so`), and what follows a word that announces a name (`for user root`). Two places at a time, and places beside
+ * Distinct words that make a place a variable. States of a machine (`NEW`, `RUNNING`), verbs (`Started`, `Stopping`) and names of functions that a line begins
+ * with (`onClick`) say what happened and count half; a value by its form beside a word (`user 17`, `user root`) shows a variable at once. Of names two are enough: single letters, words with a
+ * dot within (`example.net`, `libc.so`), and what follows a word that announces a name (`for user root`). Two places at a time, and places beside
  * a single other word, need more.
  */
 const DISTINCT = 5;
@@ -35,7 +35,9 @@ const isAnnounced = (pattern: Pattern, place: number): boolean =>
 const weightOf = (pattern: Pattern, place: number): number => {
   if (!pattern.isWord(place)) return BY_FORM;
   const word = pattern.word(place);
-  if ((word.length > 1 && isCapital(word)) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
+  if (word.length === 1) return NAME;
+  if (place === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT;
+  if (isCapital(word) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
   const dot = word.lastIndexOf('.');
   if (dot > 0 && !isCapital(word.slice(dot)) && !word.endsWith('Exception') && !word.endsWith('Error')) return NAME;
   return isAnnounced(pattern, place) ? NAME : 1;

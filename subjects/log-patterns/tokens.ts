@@ -8,6 +8,21 @@
  */
 
 import { type Keyed, keyHash, readJson, readLogfmt } from './keyed.ts';
+import {
+  addressEnd,
+  characters,
+  closes,
+  isDate,
+  isHost,
+  isName,
+  isRequest,
+  listEnd,
+  objectEnd,
+  opens,
+  rangeEnd,
+  unitEnd,
+  urlEnd,
+} from './spans.ts';
 
 /** What a variable looks like. The first variable of a list names the list. */
 export type VariableKind =
@@ -62,46 +77,12 @@ export const MAX_TOKENS = 96;
 /** Characters looked at. */
 const MAX_LENGTH = 4096;
 
-const SPACE = 1;
-const LETTER = 2;
-const DIGIT = 4;
-/** Punctuation within words: `. / - _ @ …` */
-const JOINT = 8;
-const HEXADECIMAL = 16;
-
-const classes = new Uint8Array(128);
-for (let code = 0; code < 128; code++) {
-  const character = String.fromCharCode(code);
-  if (code <= 32) classes[code] = SPACE;
-  else if (/[A-Za-z]/.test(character)) classes[code] = LETTER | (/[a-fA-F]/.test(character) ? HEXADECIMAL : 0);
-  else if (/[0-9]/.test(character)) classes[code] = DIGIT | HEXADECIMAL;
-  else if ('._-/\\@#$%~+&*!?^`'.includes(character)) classes[code] = JOINT;
-}
+// What is read for every character is this module's own: imported names take a quarter longer.
+const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, classes } = characters;
 const classAt = (text: string, index: number): number => {
   const code = text.charCodeAt(index);
   return code < 128 ? (classes[code] as number) : LETTER;
 };
-
-/** Months, days and halves of a day, where a time stands beside them. */
-const calendar = new Set('jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun'.split(' '));
-const units = new Set(
-  (
-    'ns us µs ms msec msecs s sec secs min mins h hr hrs b kb mb gb tb pb kib mib gib tib hz khz mhz ghz am pm utc gmt ' +
-    'byte bytes kbytes mbytes nanoseconds microseconds millisecond milliseconds second seconds minute minutes hour hours day days'
-  ).split(' '),
-);
-/** Letters of the longest unit. */
-const MAX_UNIT = 12;
-const methods = new Set('GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE'.split(' '));
-
-/** `( [ { <` and quotes. */
-const opens = (code: number): boolean =>
-  code === 40 || code === 91 || code === 123 || code === 60 || code === 34 || code === 39;
-/** `) ] } >` */
-const closes = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;
-/** Blanks, quotes and closing brackets. */
-const endsUrl = (code: number): boolean =>
-  code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
 
 const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193);
 const scramble = (hash: number): number => {
@@ -234,22 +215,36 @@ export class Tokens implements Keyed {
   }
 
   #punctuation(index: number, to: number): number {
-    const { text } = this;
-    const code = text.charCodeAt(index);
-    if (code === 34 || code === 39) {
-      const after = this.#quoted(index, to, code);
-      if (after > 0) return after;
-    }
-    if (code === 91) {
-      const after = this.#list(index, to);
-      if (after > 0) return after;
-    }
-    // "<1 sec" is a number.
-    if (code === 60 && index + 1 < to && classAt(text, index + 1) & DIGIT) return this.#word(index + 1, to);
+    const code = this.text.charCodeAt(index);
+    const after = this.#span(index, to, code);
+    if (after > 0) return after;
     this.#mark(code);
     if (opens(code)) this.#opened++;
     else if (closes(code)) this.#close(index + 1);
     return index + 1;
+  }
+
+  /** The index after a value that begins with this punctuation; 0 where it is none. */
+  #span(index: number, to: number, code: number): number {
+    const { text } = this;
+    if (code === 34 || code === 39) return this.#quoted(index, to, code);
+    if (code === 91 || code === 40) return this.#list(index, to);
+    const next = index + 1 < to ? classAt(text, index + 1) : SPACE;
+    // "<1 sec" is a number.
+    if (code === 60 && next & DIGIT) return this.#word(index + 1, to);
+    // "::1" and "::ffff:192.0.2.1" are addresses.
+    if (code !== 58 || text.charCodeAt(index + 1) !== 58 || this.#isLetter(index - 1)) return 0;
+    const end = addressEnd(text, index, index, to);
+    return end > 0 ? this.#variable(index, end, ADDRESS) : 0;
+  }
+
+  /** The index of the end of a list; 0 where it is none. */
+  #list(open: number, to: number): number {
+    const close = listEnd(this.text, open, to);
+    if (close === 0) return 0;
+    this.#mark(this.text.charCodeAt(open));
+    this.#opened++;
+    return this.#variable(open + 1, close, classAt(this.text, open + 1) & DIGIT ? NUMBER : VALUE);
   }
 
   #mark(code: number): void {
@@ -270,24 +265,6 @@ export class Tokens implements Keyed {
     if (last >= 0 && this.hashes[last] === VARIABLE) this.ends[last] = end;
   }
 
-  /** The index after `[a, b, c]`, or 0 where it is no list of words. */
-  #list(index: number, to: number): number {
-    const { text } = this;
-    let commas = 0;
-    let close = index + 1;
-    for (; close < to && close < index + 512; close++) {
-      const code = text.charCodeAt(close);
-      if (code === 93) break;
-      if (code === 44) commas++;
-      else if (code === 32 ? text.charCodeAt(close - 1) !== 44 : classAt(text, close) === 0) return 0;
-    }
-    if (commas === 0 || text.charCodeAt(close) !== 93) return 0;
-    this.#mark(91);
-    this.#opened++;
-    this.#variable(index + 1, close, classAt(text, index + 1) & DIGIT ? NUMBER : VALUE);
-    return close;
-  }
-
   /** The index after quoted text, or 0 where it is only punctuation. */
   #quoted(index: number, to: number, code: number): number {
     const { text } = this;
@@ -299,7 +276,7 @@ export class Tokens implements Keyed {
       return 0;
     }
     if (close === index + 1 || (code === 39 && (this.#isLetter(index - 1) || this.#isLetter(close + 1)))) return 0;
-    if (this.#isRequest(index + 1)) {
+    if (isRequest(text, index + 1)) {
       this.#inRequest = code === 34;
       return 0;
     }
@@ -320,13 +297,6 @@ export class Tokens implements Keyed {
     return closes;
   }
 
-  /** Whether a method of HTTP stands here, as in `"GET /path HTTP/1.1"`: what is within these quotes is read. */
-  #isRequest(from: number): boolean {
-    let index = from;
-    while (index < from + 8 && classAt(this.text, index) & LETTER) index++;
-    return index > from + 2 && this.text.charCodeAt(index) === 32 && methods.has(this.text.slice(from, index));
-  }
-
   /** A run of letters, digits and joints. */
   #word(from: number, to: number): number {
     const end = this.#run(from, to);
@@ -334,6 +304,10 @@ export class Tokens implements Keyed {
     if (end < to && this.text.charCodeAt(end) === 58) {
       const after = this.#colon(from, end, to);
       if (after > 0) return after;
+    }
+    if (end < to && this.text.charCodeAt(end) === 91) {
+      const after = rangeEnd(this.text, end, to);
+      if (after > 0) return this.#variable(from, after, ID);
     }
     if (this.#seen & DIGIT) return this.#digits(from, end, to);
     const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end, to) : 0;
@@ -386,26 +360,20 @@ export class Tokens implements Keyed {
     return false;
   }
 
-  #literal(from: number, end: number): number {
-    const last = this.#last;
-    this.#constant(from, last, this.#hash);
-    return end;
-  }
-
   /** E-mail, paths, names with dots, long hexadecimal; 0 where it is none of them. */
   #named(from: number, end: number, to: number): number {
     const last = this.#last;
     if (this.#at && last - from > 2) return this.#variable(from, end, EMAIL);
     if (this.#slashes > 1 || (this.#slashes === 1 && (this.text.charCodeAt(from) === 47 || this.#dots > 0)))
       return this.#path(from, end, to);
-    if (this.#dots > 1 && this.#isName(from, last)) return this.#variable(from, last, NAME);
+    if (this.#dots > 1 && isName(this.text, from, last)) return this.#variable(from, last, NAME);
     if (this.#hex) return this.#variable(from, end, HEX);
     return 0;
   }
 
   /** Names of months and days in dates, and what an equals sign assigns; 0 where it is neither. */
   #plain(from: number, end: number, to: number): number {
-    if (end - from === 3 && this.#isDate(end, to)) return this.#variable(from, end, TIME);
+    if (end - from === 3 && isDate(this.text, end, to)) return this.#variable(from, end, TIME);
     return from > 0 && this.text.charCodeAt(from - 1) === 61 ? this.#assigned(from, end, to) : 0;
   }
 
@@ -413,14 +381,8 @@ export class Tokens implements Keyed {
   #assigned(from: number, end: number, to: number): number {
     const { text } = this;
     if (end - from === 4 && text.startsWith('null', from)) return this.#variable(from, end, VALUE);
-    if (text.charCodeAt(end) !== 123) return 0;
-    let depth = 0;
-    for (let index = end; index < to && index < end + 256; index++) {
-      const code = text.charCodeAt(index);
-      if (code === 123) depth++;
-      else if (code === 125 && --depth === 0) return this.#variable(from, index + 1, VALUE);
-    }
-    return 0;
+    const after = text.charCodeAt(end) === 123 ? objectEnd(text, end, to) : 0;
+    return after > 0 ? this.#variable(from, after, VALUE) : 0;
   }
 
   /** `...`, `-->`, `***`: punctuation, which may also hold the place of a value in a list. */
@@ -440,57 +402,29 @@ export class Tokens implements Keyed {
     const next = text.charCodeAt(colon + 1);
     if (next === 47 && text.charCodeAt(colon + 2) === 47 && this.#slashes === 0) return this.#url(from, colon, to, URL);
     if (next === 92 && colon - from === 1) return this.#url(from, colon, to, PATH);
-    if (classAt(text, colon + 1) & DIGIT && (text.startsWith('localhost:', from) || this.#isHost(from, colon)))
+    if (classAt(text, colon + 1) & DIGIT && (text.startsWith('localhost:', from) || isHost(text, from, colon)))
       return this.#variable(from, colon, ADDRESS);
-    return this.#hex && colon - from <= 4 ? this.#groups(from, colon, to) : 0;
+    const after = this.#hex && colon - from <= 4 ? addressEnd(text, from, colon, to) : 0;
+    return after > 0 ? this.#variable(from, after, ADDRESS) : 0;
   }
 
   /** Up to where URLs and paths of drives end. */
   #url(from: number, colon: number, to: number, kind: number): number {
     const { text } = this;
-    let index = colon + 1;
-    while (index < to && !endsUrl(text.charCodeAt(index))) index++;
+    let index = urlEnd(text, colon + 1, to);
     while (index > colon + 3 && (text.charCodeAt(index - 1) === 44 || text.charCodeAt(index - 1) === 59)) index--;
     return this.#variable(from, index, kind);
   }
 
   /** A path, with its query. */
   #path(from: number, end: number, to: number): number {
-    let index = end;
-    if (this.#query) while (index < to && !endsUrl(this.text.charCodeAt(index))) index++;
-    return this.#variable(from, index, PATH);
-  }
-
-  /** MAC and IPv6 addresses; 0 where it is neither. */
-  #groups(from: number, colon: number, to: number): number {
-    const { text } = this;
-    let index = colon;
-    let colons = 0;
-    const end = Math.min(to, from + 48);
-    for (; index < end; index++) {
-      if (text.charCodeAt(index) === 58) colons++;
-      else if ((classAt(text, index) & HEXADECIMAL) === 0) break;
-    }
-    if (colons < 3 || (index < to && classAt(text, index) & LETTER)) return 0;
-    return this.#variable(from, index, ADDRESS);
-  }
-
-  /** Whether a name before a port stands here: small letters, and a dot within. */
-  #isHost(from: number, to: number): boolean {
-    const { text } = this;
-    let dots = 0;
-    for (let index = from; index < to; index++) {
-      const code = text.charCodeAt(index);
-      if (code >= 65 && code <= 90) return false;
-      if (code === 46) dots++;
-    }
-    return dots > 0 && text.charCodeAt(from) !== 46 && text.charCodeAt(to - 1) !== 46;
+    return this.#variable(from, this.#query ? urlEnd(this.text, end, to) : end, PATH);
   }
 
   #digits(from: number, end: number, to: number): number {
     const kind = this.#seen & LETTER ? this.#mixedKind(from, end) : this.#numericKind();
     if (kind === PATH) return this.#path(from, end, to);
-    return this.#variable(from, kind === NUMBER ? this.#unit(end, to) : end, kind);
+    return this.#variable(from, kind === NUMBER ? unitEnd(this.text, end, to) : end, kind);
   }
 
   #numericKind(): number {
@@ -507,38 +441,22 @@ export class Tokens implements Keyed {
     return this.#dots > 1 ? ADDRESS : ID;
   }
 
-  /** The end of a unit after a number: `10 ms` and `3 KB` are one value. */
-  #unit(end: number, to: number): number {
-    if (this.text.charCodeAt(end) !== 32) return end;
-    let index = end + 1;
-    while (index < to && index < end + 2 + MAX_UNIT && classAt(this.text, index) & LETTER) index++;
-    const next = index < to ? classAt(this.text, index) : SPACE;
-    if (index === end + 1 || (next & (LETTER | DIGIT | JOINT) && this.text.charCodeAt(index) !== 46)) return end;
-    return units.has(this.text.slice(end + 1, index).toLowerCase()) ? index : end;
-  }
-
-  /** Names of hosts, packages and classes are values; names of errors and of events in capitals say what happened. */
-  #isName(from: number, to: number): boolean {
-    const { text } = this;
-    let index = to;
-    let capitals = true;
-    while (index > from && text.charCodeAt(index - 1) !== 46) {
-      index--;
-      const code = text.charCodeAt(index);
-      if (code >= 97 && code <= 122) capitals = false;
+  #literal(from: number, end: number): number {
+    const last = this.#last;
+    // A list of values with the same word behind each is as one of them.
+    if (this.#repeats(this.#hash)) {
+      this.count -= 2;
+      this.ends[this.count - 1] = this.ends[this.count + 1] as number;
     }
-    if (index === from || text.charCodeAt(from) === 46) return false;
-    return !(capitals || text.startsWith('Exception', to - 9) || text.startsWith('Error', to - 5));
+    this.#constant(from, last, this.#hash);
+    return end;
   }
 
-  /** Whether a name of a month or day stands here: a digit or another such name follows. */
-  #isDate(end: number, to: number): boolean {
-    const { text } = this;
-    if (!calendar.has(text.slice(end - 3, end).toLowerCase())) return false;
-    let index = end;
-    while (index < to && (text.charCodeAt(index) === 32 || text.charCodeAt(index) === 44)) index++;
-    if (index === end || index >= to) return false;
-    return classAt(text, index) === (DIGIT | HEXADECIMAL) || calendar.has(text.slice(index, index + 3).toLowerCase());
+  /** Whether a word and a variable stand before the last token, which are the same as the last one and this. */
+  #repeats(hash: number): boolean {
+    const { count, hashes } = this;
+    if (count < 3 || hashes[count - 2] !== hash) return false;
+    return hashes[count - 1] === hashes[count - 3] && (hash === VARIABLE) !== (hashes[count - 1] === VARIABLE);
   }
 
   #constant(from: number, to: number, hash: number): void {
@@ -556,6 +474,12 @@ export class Tokens implements Keyed {
   #variable(from: number, to: number, kind: number): number {
     const before = this.count - 1;
     if (before < 0 || this.hashes[before] !== VARIABLE) {
+      // So is a list of values with the same word before each.
+      if (this.#repeats(VARIABLE)) {
+        this.count--;
+        this.ends[this.count - 1] = to;
+        return to;
+      }
       this.kinds[this.count] = kind;
       this.#constant(from, to, VARIABLE);
       return to;

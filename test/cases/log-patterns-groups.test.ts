@@ -119,7 +119,18 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [
       'Targeting domains:node-D1 and nodes:node-[40-63] child of command 2216',
       'Targeting domains:node-D2 and nodes:node-[0-3] child of command 22',
+      'Targeting domains:node-D2 and nodes:node-7 child of command 22',
+      'Targeting domains:node-D[0-6] and nodes:node-[0,4-7] child of command 22',
     ],
+    ['Supply status ( on on )', 'Supply status ( off on )', 'Supply status ( on off off )'],
+    ['inconsistent nodes node-31 0x1ff <ok> node-0 0xff <ok>', 'inconsistent nodes node-3 0x1ff <ok>'],
+    [
+      '13 link receiver x+ input pipe error(s) (dcr 0x02ec) detected and corrected',
+      '1 link receiver z- input pipe error(s) (dcr 0x02f0) detected and corrected',
+    ],
+    ['1 link receiver y+ input pipe error(s) (dcr 0x02ec) detected and corrected over 14 seconds'],
+    ['boot (command 1911)'],
+    ['halt (command 1911)'],
   ],
   'a desktop': [
     [
@@ -143,6 +154,11 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['en0: BSSID changed to 5c:50:15:4c:18:13', 'en0: BSSID changed to ac:de:48:00:11:22'],
     ['en0: channel changed to 1', 'en0: channel changed to 132,+1'],
+    ['response took 1988 ms (54, powerd)', 'response took 10 ms (7, dns-helper)'],
+    ['assertion failed: 15G1510: libxpc.dylib + 73088: 0x89', 'assertion failed: 15G31: libtrace.dylib + 15927: 0x0'],
+    ...['GraphDevice', 'GraphDeviceClient', 'PadDevice', 'PadDeviceClient', 'KeyDevice', 'KeyDeviceClient'].map(
+      (name) => [`${name}::start Entered`],
+    ),
   ],
   'a system': [
     [
@@ -176,6 +192,16 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['DHCPDISCOVER from 00:11:43:e3:ba:c3 via eth1', 'DHCPDISCOVER from ab:cd:ef:ab:cd:ef via eth0'],
     ['ALERT exited abnormally with [1]'],
+    [
+      'Accepted publickey for root from ::ffff:192.0.2.7 port 33460 ssh2',
+      'Accepted publickey for root from 192.0.2.7 port 22 ssh2',
+      'Accepted publickey for root from 2001:db8::7 port 22 ssh2',
+      'Accepted publickey for root from ::1 port 22 ssh2',
+    ],
+    ['lease of 192.0.2.4 to 00:11:43:e3:ba:c3 via eth1', 'lease of 192.0.2.4 to 00:11:43:e3:ba:c3 (host7) via eth1'],
+    ['mounted on device sda in time', 'mounted on device vdb in time'],
+    ['link is up'],
+    ['link is down'],
   ],
   'a telephone': [
     ['onExtend:1514038530000 14 0 4', 'onExtend:1514038531000 0 0'],

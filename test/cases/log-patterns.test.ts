@@ -46,6 +46,13 @@ const masked: readonly (readonly [string, string])[] = [
   ['caught java.io.IOException here', 'caught java.io.IOException here'],
   ['ids [1, 2, 3] gone', 'ids [<number>] gone'],
   ['ids [a, b] gone', 'ids [<value>] gone'],
+  ['args (a, b) gone', 'args (<value>) gone'],
+  ['args (a b) gone', 'args (a b) gone'],
+  ['on node-[0-3,7] now', 'on <id> now'],
+  ['id[0] of x', 'id[<number>] of x'],
+  ['from ::ffff:192.0.2.1 now', 'from <address> now'],
+  ['from fe80::1 now', 'from <address> now'],
+  ['call abc::def now', 'call abc::def now'],
   ['first line\n\tat second', 'first line'],
   ['{"level":"info","msg":"User 7 left","at":5}', '{"at":<*>,"level":<*>,"msg":"User <number> left"}'],
   ['{"b":{"c":1},"a":2}', '{"a":<*>,"b.c":<*>}'],
@@ -64,6 +71,8 @@ test('lists of any length, and keys in any order, have one pattern', (t) => {
   const same = (...bodies: string[]) => new Set(bodies.map((body) => miner.add(key, body).id)).size;
   t.is(same('sizes 1', 'sizes 1, 2', 'sizes 1, 2, 3, 4'), 1);
   t.is(same('to 192.0.2.1', 'to 192.0.2.1,192.0.2.2:80'), 1);
+  t.is(same('nodes a1 ok', 'nodes a1 ok a2 ok', 'nodes a1 ok a2 ok a3 ok'), 1);
+  t.is(same('in id 1', 'in id 1, id 2', 'in id 1, id 2, id 3'), 1);
   t.is(same('{"a":1,"b":2,"msg":"x y"}', '{"msg":"x y","b":7,"a":"q"}'), 1);
   t.is(same('a=1 b=2 msg="x y"', 'msg="x y" b=7 a=3'), 1);
 });
