@@ -4,10 +4,10 @@ import { ANY } from '../../subjects/log-patterns/tokens.ts';
 import type { Pattern } from './pattern.ts';
 
 /**
- * Distinct words that make a place a variable. States of a machine (`NEW`, `RUNNING`), verbs (`Started`, `Stopping`) and names of functions that a line begins
- * with (`onClick`) say what happened and count half; a value by its form beside a word (`user 17`, `user root`) shows a variable at once. Of names two are enough: single letters, words with a
- * dot within (`example.net`, `libc.so`), and what follows a word that announces a name (`for user root`). Two places at a time, and places beside
- * a single other word, need more.
+ * Distinct words that make a place a variable. What says what happened counts half: states of a machine (`NEW`, `RUNNING`), verbs (`Started`,
+ * `Stopping`) and functions that a line begins with (`onClick`). A value by its form beside a word (`user 17`, `user root`) shows a variable at
+ * once. Of names two are enough: single letters, words with a dot or an underscore within (`libc.so`, `rack_net`), and what follows a word that
+ * announces a name (`for user root`). Two places at a time, and places beside a single other word, need more.
  */
 const DISTINCT = 5;
 const STATEMENT = 0.5;
@@ -32,15 +32,20 @@ const isAnnounced = (pattern: Pattern, place: number): boolean =>
   named.has(pattern.word(place - 1).toLowerCase()) &&
   before.has(pattern.word(place - 2).toLowerCase());
 
+/** Files, hosts and the like; names of errors and of events say what happened, and so does what a line begins with. */
+const isIdentifier = (word: string, place: number): boolean => {
+  const dot = word.lastIndexOf('.');
+  if (dot <= 0) return place > 0 && word.includes('_');
+  return !(isCapital(word.slice(dot)) || word.endsWith('Exception') || word.endsWith('Error'));
+};
+
 const weightOf = (pattern: Pattern, place: number): number => {
   if (!pattern.isWord(place)) return BY_FORM;
   const word = pattern.word(place);
   if (word.length === 1) return NAME;
   if (place === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT;
   if (isCapital(word) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
-  const dot = word.lastIndexOf('.');
-  if (dot > 0 && !isCapital(word.slice(dot)) && !word.endsWith('Exception') && !word.endsWith('Error')) return NAME;
-  return isAnnounced(pattern, place) ? NAME : 1;
+  return isIdentifier(word, place) || isAnnounced(pattern, place) ? NAME : 1;
 };
 
 /** Up to two places where the patterns differ; `undefined` where there are more. */

@@ -200,6 +200,11 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['lease of 192.0.2.4 to 00:11:43:e3:ba:c3 via eth1', 'lease of 192.0.2.4 to 00:11:43:e3:ba:c3 (host7) via eth1'],
     ['mounted on device sda in time', 'mounted on device vdb in time'],
+    [
+      'no free lease for 00:11:43:e3:ba:c3 in network rack_net',
+      'no free lease for 00:11:43:e3:ba:c3 in network row_net',
+    ],
+    ['could not resolve alpha.local in time', 'could not resolve beta.local in time'],
     ['link is up'],
     ['link is down'],
   ],
