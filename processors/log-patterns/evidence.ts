@@ -42,10 +42,10 @@ const isIdentifier = (word: string, place: number): boolean => {
 const weightOf = (pattern: Pattern, place: number): number => {
   if (!pattern.isWord(place)) return BY_FORM;
   const word = pattern.word(place);
-  if (word.length === 1) return NAME;
+  if (word.length === 1 || isAnnounced(pattern, place)) return NAME;
   if (place === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT;
   if (isCapital(word) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
-  return isIdentifier(word, place) || isAnnounced(pattern, place) ? NAME : 1;
+  return isIdentifier(word, place) ? NAME : 1;
 };
 
 /** Up to two places where the patterns differ; `undefined` where there are more. */

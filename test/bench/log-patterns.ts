@@ -7,6 +7,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Miner } from '../../processors/log-patterns/miner.ts';
+import { groupingAccuracy, groupsOf, samePairs, shuffled } from '../cases/grouping.ts';
 
 interface Line {
   readonly body: string;
@@ -39,17 +40,6 @@ const linesOf = (folder: string): Line[] => {
   return rows.map((row) => ({ body: row[body] ?? '', event: row[event] ?? '' }));
 };
 
-/** Groups by final id, each the numbers of its lines. */
-const groupsOf = (keys: readonly string[]): Map<string, number[]> => {
-  const groups = new Map<string, number[]>();
-  for (const [line, key] of keys.entries()) {
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [line]);
-    else group.push(line);
-  }
-  return groups;
-};
-
 const mine = (bodies: readonly string[]): { ids: string[]; templates: Map<string, string> } => {
   const miner = new Miner();
   const templates = new Map<string, string>();
@@ -59,38 +49,6 @@ const mine = (bodies: readonly string[]): { ids: string[]; templates: Map<string
     return id;
   });
   return { ids: ids.map((id) => miner.resolve('bench', id)), templates };
-};
-
-/** The share of lines whose group is exactly the group of their label. */
-export const groupingAccuracy = (ids: readonly string[], events: readonly string[]): number => {
-  const truth = groupsOf(events);
-  let right = 0;
-  for (const group of groupsOf(ids).values()) {
-    const labels = new Set(group.map((line) => events[line] as string));
-    const [label] = labels;
-    if (labels.size === 1 && truth.get(label as string)?.length === group.length) right += group.length;
-  }
-  return right / ids.length;
-};
-
-/** A shuffled copy, the same for the same seed. */
-const shuffled = (items: readonly number[], seed: number): number[] => {
-  const out = [...items];
-  let state = seed;
-  for (let index = out.length - 1; index > 0; index--) {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    const other = state % (index + 1);
-    [out[index], out[other]] = [out[other] as number, out[index] as number];
-  }
-  return out;
-};
-
-/** Of the pairs of lines that are together in either grouping, the share that is together in both. */
-const samePairs = (left: readonly string[], right: readonly string[]): number => {
-  const pairs = (keys: readonly string[]): number =>
-    [...groupsOf(keys).values()].reduce((sum, { length }) => sum + (length * (length - 1)) / 2, 0);
-  const both = pairs(left.map((id, line) => `${id} ${right[line]}`));
-  return both / (pairs(left) + pairs(right) - both);
 };
 
 /** The least share of equal pairs over ten other orders of the same lines. */

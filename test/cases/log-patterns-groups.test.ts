@@ -166,7 +166,7 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'session opened for user mail by (uid=0)',
       'session opened for user backup by (uid=0)',
     ],
-    ['session closed for user root', 'session closed for user mail', 'session closed for user backup'],
+    ['session closed for user fred', 'session closed for user king', 'session closed for user ADM'],
     ['session opened for user root by LOGIN(uid=0)'],
     ['authentication failure; uid=0 ruser= rhost=192.0.2.4  user=root'],
     ['authentication failure; uid=0 ruser= rhost=192.0.2.4  user=guest'],

@@ -7,6 +7,7 @@ import { Values } from '../../processors/log-patterns/values.ts';
 import { aboutHowMany, sketchesTogether, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 import { randomOf } from './random.ts';
+import { samePairs } from './grouping.ts';
 
 const key = 'tenant/service';
 const templateOf = (body: string): string => new Miner().add(key, body).template;
@@ -210,20 +211,6 @@ const words = [
   'x=1',
 ];
 const line = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 6 }).map((each) => each.join(' '));
-
-/** Of the pairs that are together in either grouping, the share that is together in both. */
-const samePairs = (left: readonly string[], right: readonly string[]): number => {
-  let both = 0;
-  let either = 0;
-  for (let one = 0; one < left.length; one++)
-    for (let two = 0; two < one; two++) {
-      const inLeft = left[one] === left[two];
-      const inRight = right[one] === right[two];
-      if (inLeft && inRight) both++;
-      if (inLeft || inRight) either++;
-    }
-  return either === 0 ? 1 : both / either;
-};
 
 test('the same lines in another order give the same groups', (t) => {
   const events = ['opened file', 'lost the connection to', 'sent mail to', 'removed the entry of'];

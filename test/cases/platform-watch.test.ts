@@ -172,7 +172,7 @@ test('late records are told to organizations with rules, and late detections to 
   await documents
     .of('siem')
     .collection(detectionRules)
-    .insert({ ...detection, suppression: null, exceptions: [] });
+    .insert({ ...detection, suppression: null, exceptions: [], anySource: false });
   const both = ['acme', 'siem'];
   stands({ 'sinks.logs': 119 * secondMs });
   await pass(minuteMs, both);
