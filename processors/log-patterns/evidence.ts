@@ -6,8 +6,8 @@ import type { Pattern } from './pattern.ts';
 /**
  * Distinct words that make a place a variable. What says what happened counts half: states of a machine (`NEW`, `RUNNING`), verbs (`Started`,
  * `Stopping`) and functions that a line begins with (`onClick`). A value by its form beside a word (`user 17`, `user root`) shows a variable at
- * once. Of names two are enough: single letters, words with a dot or an underscore within (`libc.so`, `rack_net`), and what follows a word that
- * announces a name (`for user root`). Two places at a time, and places beside a single other word, need more.
+ * once. Of names two are enough: single letters, words with a dot within (`example.net`, `libc.so`) that do not begin the line, and what
+ * follows a word that announces a name (`for user root`). Two places at a time, and places beside a single other word, need more.
  */
 const DISTINCT = 5;
 const STATEMENT = 0.5;
@@ -18,7 +18,7 @@ const ALONE = 2;
 
 /** What has a name, and the words before it that say that the name follows: `on node a`, but not `node down`. */
 const named = new Set(
-  'user account group role host node server device interface volume database table topic queue'.split(' '),
+  'user account group role host node server device interface network volume database table topic queue'.split(' '),
 );
 const before = new Set('for of by as from to on in at via with into invalid unknown'.split(' '));
 
@@ -32,11 +32,10 @@ const isAnnounced = (pattern: Pattern, place: number): boolean =>
   named.has(pattern.word(place - 1).toLowerCase()) &&
   before.has(pattern.word(place - 2).toLowerCase());
 
-/** Files, hosts and the like; names of errors and of events say what happened, and so does what a line begins with. */
-const isIdentifier = (word: string, place: number): boolean => {
+/** Files, hosts and the like; names of errors and of events say what happened. */
+const isIdentifier = (word: string): boolean => {
   const dot = word.lastIndexOf('.');
-  if (dot <= 0) return place > 0 && word.includes('_');
-  return !(isCapital(word.slice(dot)) || word.endsWith('Exception') || word.endsWith('Error'));
+  return dot > 0 && !(isCapital(word.slice(dot)) || word.endsWith('Exception') || word.endsWith('Error'));
 };
 
 const weightOf = (pattern: Pattern, place: number): number => {
@@ -45,7 +44,7 @@ const weightOf = (pattern: Pattern, place: number): number => {
   if (word.length === 1 || isAnnounced(pattern, place)) return NAME;
   if (place === 0 && /[a-z][A-Z]/.test(word)) return STATEMENT;
   if (isCapital(word) || word.endsWith('ed') || word.endsWith('ing')) return STATEMENT;
-  return isIdentifier(word, place) ? NAME : 1;
+  return place > 0 && isIdentifier(word) ? NAME : 1;
 };
 
 /** Up to two places where the patterns differ; `undefined` where there are more. */

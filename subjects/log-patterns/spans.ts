@@ -31,6 +31,7 @@ const units = new Set(
 );
 /** Letters of the longest unit. */
 const MAX_UNIT = 12;
+const missing = new Set('null nil none undefined'.split(' '));
 const methods = new Set('GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE'.split(' '));
 
 /** `( [ { <` and quotes. */
@@ -114,6 +115,20 @@ export const objectEnd = (text: string, open: number, to: number): number => {
   }
   return 0;
 };
+
+/** Where the word of a numbered one ends, as in `core.2275`: only letters and `_` before the dot, only digits behind it; else 0. */
+export const stemEnd = (text: string, from: number, to: number): number => {
+  let index = from;
+  while (index < to && (classAt(text, index) & LETTER || text.charCodeAt(index) === 95)) index++;
+  const stem = index;
+  if (stem < from + 3 || text.charCodeAt(stem) !== 46) return 0;
+  for (index++; index < to; index++) if ((classAt(text, index) & DIGIT) === 0) return 0;
+  return stem;
+};
+
+/** Whether a word says that there is no value. */
+export const isMissing = (text: string, from: number, to: number): boolean =>
+  to - from < 10 && missing.has(text.slice(from, to).toLowerCase());
 
 /** Up to where a URL or a path with a query ends. */
 export const urlEnd = (text: string, from: number, to: number): number => {

@@ -14,12 +14,14 @@ import {
   closes,
   isDate,
   isHost,
+  isMissing,
   isName,
   isRequest,
   listEnd,
   objectEnd,
   opens,
   rangeEnd,
+  stemEnd,
   unitEnd,
   urlEnd,
 } from './spans.ts';
@@ -309,7 +311,7 @@ export class Tokens implements Keyed {
       const after = rangeEnd(this.text, end, to);
       if (after > 0) return this.#variable(from, after, ID);
     }
-    if (this.#seen & DIGIT) return this.#digits(from, end, to);
+    if (this.#seen & DIGIT) return this.#numbered(from) || this.#digits(from, end, to);
     const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end, to) : 0;
     return named || this.#plain(from, end, to) || this.#literal(from, end);
   }
@@ -380,7 +382,7 @@ export class Tokens implements Keyed {
   /** The end of a missing value or of an object (`Name{…}`) after an equals sign; 0 where it is neither. */
   #assigned(from: number, end: number, to: number): number {
     const { text } = this;
-    if (end - from === 4 && text.startsWith('null', from)) return this.#variable(from, end, VALUE);
+    if (isMissing(text, from, end)) return this.#variable(from, end, VALUE);
     const after = text.charCodeAt(end) === 123 ? objectEnd(text, end, to) : 0;
     return after > 0 ? this.#variable(from, after, VALUE) : 0;
   }
@@ -419,6 +421,16 @@ export class Tokens implements Keyed {
   /** A path, with its query. */
   #path(from: number, end: number, to: number): number {
     return this.#variable(from, this.#query ? urlEnd(this.text, end, to) : end, PATH);
+  }
+
+  /** The index of the number of a numbered word, as in `core.2275`, which is read next; 0 where it is none. */
+  #numbered(from: number): number {
+    const { text } = this;
+    if (this.#dots !== 1 || !(this.#seen & LETTER)) return 0;
+    const stem = stemEnd(text, from, this.#last);
+    if (stem === 0) return 0;
+    this.#run(from, stem);
+    return this.#literal(from, stem) + 1;
   }
 
   #digits(from: number, end: number, to: number): number {

@@ -154,6 +154,8 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['en0: BSSID changed to 5c:50:15:4c:18:13', 'en0: BSSID changed to ac:de:48:00:11:22'],
     ['en0: channel changed to 1', 'en0: channel changed to 132,+1'],
+    ['callback 1977 handle_write_block.434 error 22', 'callback 2 handle_write_block.9 error 5'],
+    ['callback 1977 handle_read_error.790 error 60'],
     ['response took 1988 ms (54, powerd)', 'response took 10 ms (7, dns-helper)'],
     ['assertion failed: 15G1510: libxpc.dylib + 73088: 0x89', 'assertion failed: 15G31: libtrace.dylib + 15927: 0x0'],
     ...['GraphDevice', 'GraphDeviceClient', 'PadDevice', 'PadDeviceClient', 'KeyDevice', 'KeyDeviceClient'].map(
@@ -205,6 +207,8 @@ const sources: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'no free lease for 00:11:43:e3:ba:c3 in network row_net',
     ],
     ['could not resolve alpha.local in time', 'could not resolve beta.local in time'],
+    ['OrderService.create took 5 ms in all'],
+    ['OrderService.remove took 5 ms in all'],
     ['link is up'],
     ['link is down'],
   ],
