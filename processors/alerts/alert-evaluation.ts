@@ -1,17 +1,21 @@
 /** Evaluates alert rules when they are due. */
 import { z } from 'zod';
+import type { Reading } from '../../queries/reading.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
+import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
 import { ask } from '../../subjects/alerts/ask.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
+import { alertSeries } from '../../subjects/alerts/recording/alert-series.ts';
 import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { toldEvaluation, toldEvent } from '../../subjects/alerts/told.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
+import { samplesOf } from './recorded.ts';
 import { ruleAnswers } from './rule-answers.ts';
 
 /** Documents are the same objects until they change. */
@@ -43,9 +47,17 @@ interface Kept extends RuleState {
   readonly rule?: StoredAlertRule & Stored;
 }
 
-const emits = { transitions: topics.alertTransitions, evaluations: topics.alertEvaluations, events: topics.events };
+const emits = {
+  transitions: topics.alertTransitions,
+  evaluations: topics.alertEvaluations,
+  events: topics.events,
+  samples: recordedSamples,
+};
 
-type Told = Pick<Parameters<typeof toldEvaluation>[1], 'tenantId' | 'rule' | 'nowMs' | 'durationMs'>;
+type Told = Pick<Parameters<typeof toldEvaluation>[1], 'tenantId' | 'rule' | 'nowMs' | 'durationMs'> & {
+  readonly prior: Kept;
+  readonly plan: Reading['plan'];
+};
 
 /** Emits what an evaluation found. */
 const tell = (emit: Run<Kept, typeof emits>['emit'], evaluation: Evaluation, told: Told): void => {
@@ -55,6 +67,12 @@ const tell = (emit: Run<Kept, typeof emits>['emit'], evaluation: Evaluation, tol
     if (event !== undefined) emit.events(event);
   }
   for (const part of toldEvaluation(evaluation, { ...told, lateMs: Date.now() - told.nowMs })) emit.evaluations(part);
+  const { tenantId, rule, nowMs, prior, plan } = told;
+  if (!plan.entitlements.includes('metrics')) return;
+  const before = prior.rule?.version === rule.version ? rule : prior.rule && readRule(prior.rule);
+  const series = alertSeries(before && { rule: before, state: prior }, { rule, state: evaluation.state }, nowMs);
+  const of = { tenantId, projectId: rule.projectId ?? '', atMs: nowMs - msOf(rule.delay) };
+  for (const part of samplesOf(of, series)) emit.samples(part);
 };
 
 /**
@@ -89,15 +107,17 @@ export const alertEvaluation = defineSchedule({
     const answer = rule.enabled ? await ask(rule, reading, asking) : switchedOff;
     const prior = run.state;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: dueMs });
-    tell(emit, evaluation, { tenantId, rule, nowMs: dueMs, durationMs: performance.now() - started });
+    const { plan } = reading;
+    tell(emit, evaluation, { tenantId, rule, prior, plan, nowMs: dueMs, durationMs: performance.now() - started });
     return Object.keys(evaluation.state.alerts).length === 0
       ? evaluation.state
       : { ...evaluation.state, rule: document };
   },
   async removed({ tenantId, state: prior, nowMs, emit, ports }) {
     const rule = prior.rule && readRule(prior.rule);
-    if (rule === undefined || (await tenantReading(ports, tenantId, nowMs)) === undefined) return;
+    const reading = await tenantReading(ports, tenantId, nowMs);
+    if (rule === undefined || reading === undefined) return;
     const evaluation = evaluate({ tenantId, rule, prior, answer: deleted, nowMs });
-    tell(emit, evaluation, { tenantId, rule, nowMs, durationMs: 0 });
+    tell(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
   },
 });

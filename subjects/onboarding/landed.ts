@@ -1,6 +1,6 @@
 /** When records landed for an organization: the first of each signal ever, and the last of a project lately. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/topics.ts';
 
 /** When the last record of each signal landed. */
 export type Landed = Readonly<Record<Signal, string | null>>;
@@ -11,16 +11,23 @@ const tables: Readonly<Record<Signal, readonly string[]>> = {
   traces: ['spans'],
 };
 
+/** What rules write of alerts is not received: it says nothing of senders. */
+const conditions: Readonly<Record<Signal, string>> = {
+  logs: '',
+  metrics: " AND metric NOT IN ('ALERTS', 'ALERTS_FOR_STATE')",
+  traces: '',
+};
+
 /** When records of a project last landed, by signal, since a time. Reads the partitions of that time only. */
 export const lastLanded = async (
   columns: TenantColumns,
   { projectId, sinceMs }: { readonly projectId: string; readonly sinceMs: number },
 ): Promise<Landed> => {
-  const selects = Object.entries(tables).flatMap(([signal, names]) =>
-    names.map(
+  const selects = signals.flatMap((signal) =>
+    tables[signal].map(
       (table) =>
         `SELECT '${signal}' AS signal, max(received_at) AS at FROM ${table} WHERE tenant_id = {tenant:String}
-          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${conditions[signal]}`,
     ),
   );
   const rows = await columns.query<{ signal: Signal; last: string }>(
@@ -37,12 +44,13 @@ export const lastLanded = async (
  * times are read only of tables that have one.
  */
 export const firstLanded = async (columns: TenantColumns, signal: Signal): Promise<string | undefined> => {
+  const own = `tenant_id = {tenant:String}${conditions[signal]}`;
   const firsts = await Promise.all(
     tables[signal].map(async (table) => {
-      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE tenant_id = {tenant:String} LIMIT 1`);
+      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE ${own} LIMIT 1`);
       if (some === undefined) return [];
       return columns.query<{ first: string }>(
-        `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE tenant_id = {tenant:String}`,
+        `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE ${own}`,
       );
     }),
   );

@@ -323,6 +323,12 @@ test('an imported rule of PromQL fires for the series that its expression answer
   t.like(shown, { state: 'firing', query: 'queue > 0', duration: 0, type: 'alerting', health: 'ok' });
   t.like(shown.alerts[0], { state: 'firing', value: '1e+00' });
   const { data } = await ask('GET', '/api/prom/api/v1/alerts');
+  const alertSeries = async () =>
+    (await ask('GET', `/api/prom/api/v1/query?query=${encodeURIComponent('ALERTS{alertname="Queue"}')}`)).data.result;
+  await eventually('the alert as a series', async () => (await alertSeries()).length > 0);
+  t.deepEqual((await alertSeries())[0]?.metric, {
+    ...{ __name__: 'ALERTS', alertname: 'Queue', alertstate: 'firing', queue: 'cart', severity: 'warning' },
+  });
   t.true(data.alerts.some(({ labels }: { labels: { alertname: string } }) => labels.alertname === 'Queue'));
   const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
   t.regex(String(exported.body), /alert: Queue\n\s+expr: queue > 0/);

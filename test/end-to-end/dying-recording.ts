@@ -1,5 +1,5 @@
 /**
- * Recording rules over the embedded stores, with the sink that lands what they write, by a clock that steps on when all that is due has
+ * Recording rules and alerts over the embedded stores, with the sink that lands what they write, by a clock that steps on when all that is due has
  * landed: `node dying-recording.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`, as `dying-alerts.ts`.
  */
 import { startProcessors } from '../../processors/index.ts';
@@ -12,7 +12,7 @@ import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
 import { openDying } from './dying-ports.ts';
-import { dueTimesOf, recordedRules, stepMs } from './recording-script.ts';
+import { dueTimesOf, evaluatedThings, stepMs } from './recording-script.ts';
 
 const [directory = '', begin, from, until, stage, times] = process.argv.slice(2);
 
@@ -33,15 +33,15 @@ console.log(clock.nowMs);
 const shared = { bus, documents, columns, metrics: noMetrics, log: silent, clock: { now: () => clock.nowMs } };
 const sinks = await startSinks({ ...shared, embedded: true, only: ['metrics'], threads: 1 });
 const settings = settingsOf({});
-const role = await startProcessors({ ...shared, settings, only: ['recording-rules'] });
-const isPublished = ({ things, ruleId }: (typeof recordedRules)[number]): boolean =>
-  dueTimesOf(things, evaluated.get(ruleId) ?? Number(begin), clock.nowMs).length === 0;
+const role = await startProcessors({ ...shared, settings, only: ['recording-rules', 'alert-evaluation'] });
+const isPublished = ({ thing, ruleId }: (typeof evaluatedThings)[number]): boolean =>
+  dueTimesOf(thing, evaluated.get(ruleId) ?? Number(begin), clock.nowMs).length === 0;
 const hasLanded = async (): Promise<boolean> => {
   const lag = await bus.lag(consumerGroup('sinks', 'metrics'), [topics.remoteWrite.name]);
   return lag.every(({ lag: left }) => left === 0);
 };
 for (;;) {
-  await eventually('all that is due to be published', () => recordedRules.every(isPublished));
+  await eventually('all that is due to be published', () => evaluatedThings.every(isPublished));
   await eventually('all that was published to land', hasLanded);
   if (clock.nowMs >= Number(until)) break;
   clock.nowMs = Math.min(clock.nowMs + stepMs, Number(until));

@@ -1,14 +1,17 @@
-/** Groups of recording rules whose samples follow from their due times alone, and the samples that must have landed. */
-import { nextDue, phaseOf, thingKey } from '../../processors/engine/schedule-times.ts';
+/** Groups of recording rules and alerts whose samples follow from their due times alone, and the samples that must have landed. */
+import { togetherMs } from '../../processors/alerts/alert-evaluation.ts';
+import { nextDue, phaseOf, sharedPhaseOf, thingKey } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
+import { ruleOf } from '../cases/alert-evaluation.ts';
 
 /** The clock goes on so far at a time. */
 export const stepMs = 5000;
@@ -24,11 +27,19 @@ const things: readonly Thing[] = ['a', 'b'].flatMap((tenantId) =>
   [0, 1, 2].map((nth) => ({ tenantId, id: `group-${tenantId}-${nth}` })),
 );
 
-/** The last rule of each group: its evaluation tells that the group was evaluated. */
-export const recordedRules = things.map((thing) => ({ things: thing, ruleId: recordingRuleId(thing.id, 2) }));
+const alerts: readonly Thing[] = ['a', 'b'].map((tenantId) => ({ tenantId, id: `alert-${tenantId}` }));
+const isAlert = (thing: Thing): boolean => alerts.some(({ id }) => id === thing.id);
 
-export const dueTimesOf = ({ tenantId, id }: Thing, afterMs: number, untilMs: number): number[] => {
-  const phase = phaseOf(thingKey(tenantId, id));
+/** What is evaluated, with the rule whose evaluation tells that it was: of a group the last one. */
+export const evaluatedThings = [
+  ...things.map((thing) => ({ thing, ruleId: recordingRuleId(thing.id, 2) })),
+  ...alerts.map((thing) => ({ thing, ruleId: thing.id })),
+];
+
+export const dueTimesOf = (thing: Thing, afterMs: number, untilMs: number): number[] => {
+  const { tenantId } = thing;
+  const key = thingKey(tenantId, thing.id);
+  const phase = isAlert(thing) ? sharedPhaseOf(tenantId, key, { everyMs, togetherMs }) : phaseOf(key);
   const dues: number[] = [];
   for (let due = nextDue(phase, everyMs, afterMs); due <= untilMs; due = nextDue(phase, everyMs, due)) dues.push(due);
   return dues;
@@ -37,28 +48,50 @@ export const dueTimesOf = ({ tenantId, id }: Thing, afterMs: number, untilMs: nu
 /** Series that come and go. */
 const isThere = (atMs: number): boolean => Math.floor(atMs / 1000 / 20) % 2 === 0;
 
+const flapping = 'vector(1) and on () (floor(vector(time() / 20)) % 2 == 0)';
+
+/** Samples of an alert, which fires while it is there. */
+const alertSamples = (thing: Thing, fromMs: number, untilMs: number): string[] => {
+  const { tenantId, id } = thing;
+  let since: number | undefined;
+  return dueTimesOf(thing, fromMs, untilMs).flatMap((due) => {
+    const atMs = due - delayMs;
+    const before = since;
+    since = isThere(atMs) ? (since ?? Math.floor(due / 1000)) : undefined;
+    if ((since ?? before) === undefined) return [];
+    return [
+      `${tenantId} ALERTS ${id} ${atMs} ${since === undefined ? 'stale' : 1}`,
+      `${tenantId} ALERTS_FOR_STATE ${id} ${atMs} ${since ?? 'stale'}`,
+    ];
+  });
+};
+
 /** `tenant series time value` of every sample, sorted. */
 export const expectedSamples = (fromMs: number, untilMs: number): string[] =>
-  things
-    .flatMap((thing) => {
-      const { tenantId, id } = thing;
-      let wasThere = false;
-      return dueTimesOf(thing, fromMs, untilMs).flatMap((due) => {
-        const atMs = due - delayMs;
-        const there = isThere(atMs);
-        const flap = there ? '1' : wasThere ? 'stale' : undefined;
-        wasThere = there;
-        const rows: (readonly [name: string, value: string | undefined])[] = [
-          ['made:now', String(atMs / 1000)],
-          ['made:double', String((atMs / 1000) * 2)],
-          ['made:flap', flap],
-        ];
-        return rows.flatMap(([name, value]) =>
-          value === undefined ? [] : [`${tenantId} ${name} ${id} ${atMs} ${value}`],
-        );
-      });
-    })
-    .toSorted();
+  [
+    ...alerts.flatMap((thing) => alertSamples(thing, fromMs, untilMs)),
+    ...recordedSamplesOf(fromMs, untilMs),
+  ].toSorted();
+
+const recordedSamplesOf = (fromMs: number, untilMs: number): string[] =>
+  things.flatMap((thing) => {
+    const { tenantId, id } = thing;
+    let wasThere = false;
+    return dueTimesOf(thing, fromMs, untilMs).flatMap((due) => {
+      const atMs = due - delayMs;
+      const there = isThere(atMs);
+      const flap = there ? '1' : wasThere ? 'stale' : undefined;
+      wasThere = there;
+      const rows: (readonly [name: string, value: string | undefined])[] = [
+        ['made:now', String(atMs / 1000)],
+        ['made:double', String((atMs / 1000) * 2)],
+        ['made:flap', flap],
+      ];
+      return rows.flatMap(([name, value]) =>
+        value === undefined ? [] : [`${tenantId} ${name} ${id} ${atMs} ${value}`],
+      );
+    });
+  });
 
 /** The same, as they landed. */
 export const landedSamples = async (columns: Columns): Promise<string[]> => {
@@ -74,7 +107,14 @@ export const landedSamples = async (columns: Columns): Promise<string[]> => {
 /** Stores the groups. They are due after the answer. */
 export const prepareRecording = async (documents: Documents): Promise<number> => {
   const fromMs = Math.ceil((Date.now() + 60_000) / 60_000) * 60_000;
-  await documents.ensureCollections([recordingGroups, organizations, plans, processorStates, processorStateChunks]);
+  await documents.ensureCollections([
+    alertRules,
+    recordingGroups,
+    organizations,
+    plans,
+    processorStates,
+    processorStateChunks,
+  ]);
   const { enterprise } = defaultPlans;
   if (enterprise === undefined) throw new Error('the default plans changed');
   const plan = await documents.of(plansTenant).collection(plans).insert(enterprise);
@@ -93,11 +133,29 @@ export const prepareRecording = async (documents: Documents): Promise<number> =>
         rules: [
           { record: 'made:now', expression: 'vector(time())', labels },
           { record: 'made:double', expression: `made:now{group="${id}"} * 2`, labels },
-          { record: 'made:flap', expression: 'vector(1) and on () (floor(vector(time() / 20)) % 2 == 0)', labels },
+          { record: 'made:flap', expression: flapping, labels },
         ],
       });
   }
+  for (const { tenantId, id } of alerts) {
+    const {
+      id: _,
+      version: __,
+      ...fields
+    } = ruleOf({
+      ...{ name: id, interval: `${everyMs}ms`, delay: `${delayMs}ms`, labels: { group: id } },
+      condition: {
+        query: { kind: 'promql', expression: flapping },
+        thresholds: [{ severity: 'warning', operator: 'any' }],
+      },
+    });
+    await documents
+      .of(tenantId)
+      .collection(alertRules)
+      .insert({ id, ...fields, queryVersion: 1 });
+  }
   const states = openStates({ documents, clock: systemClock });
-  await states.save('schedules/recording-rules/since', Buffer.from(String(fromMs)), undefined);
+  for (const schedule of ['recording-rules', 'alert-evaluation'])
+    await states.save(`schedules/${schedule}/since`, Buffer.from(String(fromMs)), undefined);
   return fromMs;
 };

@@ -1,0 +1,44 @@
+/** `ALERTS` and `ALERTS_FOR_STATE`: alerts as series of metrics, as Prometheus writes them. */
+import type { RecordedSeries } from '../../../schemas/recorded-samples.ts';
+import { alertLabels } from '../evaluate.ts';
+import { isActive } from '../next-state.ts';
+import type { AlertRule } from '../rule.ts';
+import type { AlertMemo, RuleState } from '../state.ts';
+
+/** Alerts of a rule, as an evaluation left them. */
+export interface AlertsOf {
+  readonly rule: AlertRule;
+  readonly state: Pick<RuleState, 'alerts'>;
+}
+
+const labelsOf = (rule: AlertRule, memo: AlertMemo, nowMs: number): Record<string, string> => {
+  const { labels, severity, held } = memo;
+  const told = { labels, severity, atMs: nowMs, value: held?.value ?? memo.value };
+  const all = alertLabels(rule, { ...told, threshold: held?.compared?.limit ?? null });
+  return Object.fromEntries(Object.entries(all).filter(([, text]) => text !== ''));
+};
+
+const seriesOf = ({ rule, state }: AlertsOf, nowMs: number): RecordedSeries[] =>
+  Object.values(state.alerts)
+    .filter((memo) => isActive(memo.state))
+    .flatMap((memo) => {
+      const labels = labelsOf(rule, memo, nowMs);
+      const alertstate = memo.state === 'pending' ? 'pending' : 'firing';
+      return [
+        { labels: { ...labels, alertstate, __name__: 'ALERTS' }, value: 1 },
+        { labels: { ...labels, __name__: 'ALERTS_FOR_STATE' }, value: Math.floor(memo.sinceMs / 1000) },
+      ];
+    });
+
+const keyOf = ({ labels }: RecordedSeries): string =>
+  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+/** Series of alerts that are pending or fire, and the ends of those that were written before and are no more. Each once. */
+export const alertSeries = (before: AlertsOf | undefined, after: AlertsOf, nowMs: number): RecordedSeries[] => {
+  const written = new Map(seriesOf(after, nowMs).map((one) => [keyOf(one), one]));
+  for (const one of before === undefined ? [] : seriesOf(before, nowMs)) {
+    const key = keyOf(one);
+    if (!written.has(key)) written.set(key, { labels: one.labels, value: 'stale' });
+  }
+  return [...written.values()];
+};

@@ -1,0 +1,67 @@
+/** Alerts as series of metrics. */
+import test from 'ava';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { type AlertsOf, alertSeries } from '../../subjects/alerts/recording/alert-series.ts';
+import type { AlertRule } from '../../subjects/alerts/rule.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
+import { ruleOf } from './alert-evaluation.ts';
+
+const rule: AlertRule = ruleOf({
+  ...{ name: 'Full', for: '1m', keepFiringFor: '1m', labels: { team: 'shop', size: '{{ $value }}' } },
+  condition: {
+    query: { kind: 'promql', expression: 'disk > 80' },
+    thresholds: [{ severity: 'warning', operator: 'any' }],
+  },
+});
+const groups = (...values: readonly (readonly [disk: string, value: number])[]) =>
+  values.map(([disk, value]) => ({ labels: { disk, empty: '' }, points: [value] }));
+
+/** Evaluates at minutes, and what is written at the last of them. */
+const writtenAt = (own: AlertRule, ...answers: readonly ReturnType<typeof groups>[]) => {
+  let before: AlertsOf | undefined;
+  let written: ReturnType<typeof alertSeries> = [];
+  for (const [minute, answer] of answers.entries()) {
+    const nowMs = minute * 60_000;
+    const { state } = evaluate({
+      ...{ tenantId: 'a', rule: own, nowMs, prior: before === undefined ? emptyState() : (before.state as never) },
+      answer: { kind: 'groups', unit: '', groups: answer },
+    });
+    written = alertSeries(before, { rule: own, state }, nowMs);
+    before = { rule: own, state };
+  }
+  return Object.fromEntries(written.map(({ labels, value }) => [JSON.stringify(labels), value]));
+};
+const labelled = (name: string, more: object = {}): string =>
+  JSON.stringify({
+    severity: 'warning',
+    disk: 'a',
+    team: 'shop',
+    size: '90',
+    alertname: 'Full',
+    ...more,
+    __name__: name,
+  });
+
+test('an alert is pending, then fires, and the series of its former state ends', (t) => {
+  t.deepEqual(writtenAt(rule, groups(['a', 90])), {
+    [labelled('ALERTS', { alertstate: 'pending' })]: 1,
+    [labelled('ALERTS_FOR_STATE')]: 0,
+  });
+  t.deepEqual(writtenAt(rule, [], groups(['a', 90]), groups(['a', 90])), {
+    [labelled('ALERTS', { alertstate: 'firing' })]: 1,
+    [labelled('ALERTS_FOR_STATE')]: 60,
+    [labelled('ALERTS', { alertstate: 'pending' })]: 'stale',
+  });
+});
+
+test('an alert that keeps firing is written, and one that ends is marked once', (t) => {
+  const fires = [groups(['a', 90]), groups(['a', 90])] as const;
+  t.deepEqual(Object.values(writtenAt(rule, ...fires, [])), [1, 0]);
+  t.deepEqual(Object.values(writtenAt(rule, ...fires, [], [])), ['stale', 'stale']);
+  t.deepEqual(Object.values(writtenAt(rule, ...fires, [], [], [])), []);
+});
+
+test('a label that changes with the value is another series', (t) => {
+  const written = writtenAt(rule, groups(['a', 90]), groups(['a', 91]));
+  t.deepEqual(Object.values(written), [1, 0, 'stale', 'stale']);
+});
