@@ -13,7 +13,10 @@ export const ParameterValues = z.strictObject({
   distinct: z
     .string()
     .nullable()
-    .describe('Sketch of how many different values there were (HyperLogLog); null where `top` has them all'),
+    .default(null)
+    .describe(
+      'Sketch of how many different values there were (HyperLogLog); null where `top` has them all. Messages of earlier versions have none',
+    ),
   numbers: z.int().describe('How many of the values were numbers'),
   min: z.number().nullable(),
   max: z.number().nullable(),

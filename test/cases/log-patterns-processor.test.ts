@@ -1,7 +1,7 @@
 /** The processor of log patterns: what it emits, and when. */
 import test from 'ava';
 import { logPatterns } from '../../processors/log-patterns/log-patterns.ts';
-import type { FoundPattern, PatternCount } from '../../schemas/log-patterns.ts';
+import { type FoundPattern, ParameterValues, type PatternCount } from '../../schemas/log-patterns.ts';
 import { topics } from '../../schemas/topics.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 import { firstMs, TaskRun } from './run-task.ts';
@@ -143,4 +143,9 @@ test('a restart at any message changes nothing', (t) => {
   const [one, other] = [feed(false), feed(true)];
   t.deepEqual(other.messages, one.messages);
   t.deepEqual(other.task.snapshot(), one.task.snapshot());
+});
+
+test('values that an earlier version told without a sketch are read', (t) => {
+  const told = { name: '1', seen: 2, top: [['a', 2]], numbers: 0, min: null, max: null };
+  t.is(ParameterValues.parse(told).distinct, null);
 });
