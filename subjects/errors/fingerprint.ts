@@ -7,7 +7,7 @@ import type { Frame, Language } from './frame.ts';
 import { maskedMessage } from './message.ts';
 import { readStack, type Stack } from './stack.ts';
 
-export const version = 2;
+export const version = 1;
 
 /** Frames that are compared: those nearest to where it was raised. Browsers keep as few as ten. */
 const maxFrames = 6;
@@ -29,7 +29,7 @@ export interface Recorded {
 }
 
 export interface Fingerprint {
-  /** `f2-` and 16 hexadecimal digits. */
+  /** `f1-` and 16 hexadecimal digits. */
   readonly id: string;
   readonly components: readonly Component[];
   readonly language: Language | undefined;
