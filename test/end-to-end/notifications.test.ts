@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
+import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import { startProcessors } from '../../processors/index.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -100,6 +101,41 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
 
 const deliveriesOf = async (id: string) =>
   (await harness.ask('GET', `/api/notification-channels/${id}/deliveries`)).body;
+
+test.serial('that rules are not evaluated reaches the channel of the organization', async (t) => {
+  const receiver = await startChannelReceiver();
+  t.teardown(() => receiver.close());
+  await route({ platform: await channel('platform', receiver.url) });
+  const query = { kind: 'aggregate', signal: 'logs', search: '', measures: [{ function: 'count' }] };
+  const thresholds = [{ severity: 'critical', operator: 'above', value: 5 }];
+  const condition = { kind: 'threshold', query, window: '1h', thresholds };
+  const made = await harness.ask('POST', '/api/alerts/rules', { body: { name: 'Waits', condition, interval: '10s' } });
+  t.is(made.status, 200, JSON.stringify(made.body));
+  // Nothing evaluates rules here.
+  const clock = { nowMs: Date.now(), now: () => clock.nowMs };
+  const watch = new PlatformWatch({
+    ...{ documents: harness.documents, columns: harness.columns, clock },
+    ...{ standings: { groups: () => [] }, operator: [] },
+    publish: (transition) =>
+      producer.publish([
+        {
+          ...{ topic: topics.alertTransitions.name, key: transition.tenantId },
+          ...{ value: Buffer.from(JSON.stringify([transition])), headers: { tenant: transition.tenantId } },
+        },
+      ]),
+  });
+  t.teardown(() => watch.close());
+  await watch.look();
+  clock.nowMs += 120_000;
+  await watch.look();
+  await comes(() => receiver.received.length > 0);
+  t.like(receiver.received[0]?.body, { status: 'firing', commonLabels: { alertname: 'PlatformRulesNotEvaluated' } });
+  await harness.ask('DELETE', `/api/alerts/rules/${made.body.id}`);
+  await comes(async () => {
+    await watch.look();
+    return receiver.received.some(({ body }) => body.status === 'resolved');
+  });
+});
 
 test.serial('an alert reaches its channel, its end too, and both are in the ledger', async (t) => {
   const receiver = await startChannelReceiver();
