@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import type { Access } from '../identity/rights.ts';
 import { scopeOf } from '../identity/scopes.ts';
-import { ApiError } from '../kernel/errors.ts';
+import { ApiError, type Elsewhere } from '../kernel/errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 
@@ -24,10 +24,14 @@ export interface GroupDefinition {
   /** Collections beside those of its resources. */
   readonly collections?: readonly CollectionDefinition<object>[];
   readonly planned?: readonly PlannedOperation[];
+  /** How paths answer that are none, where clients expect a form of their own. */
+  readonly elsewhere?: Elsewhere;
 }
 
 /** A group as the server, the documentation and the tests see it. */
-export interface Group extends Required<Pick<GroupDefinition, 'name' | 'summary' | 'resources' | 'collections'>> {
+export interface Group
+  extends Required<Pick<GroupDefinition, 'name' | 'summary' | 'resources' | 'collections'>>,
+    Pick<GroupDefinition, 'elsewhere'> {
   readonly operations: readonly Operation[];
 }
 
@@ -57,6 +61,7 @@ export const defineGroup = (definition: GroupDefinition): Group => {
   ];
   return {
     ...{ name, summary, resources },
+    ...(definition.elsewhere && { elsewhere: definition.elsewhere }),
     // Two resources may be views of the same documents.
     collections: [...new Set([...resources.map(({ collection }) => collection), ...(definition.collections ?? [])])],
     operations: declared.map((operation) => ({

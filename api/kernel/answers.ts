@@ -82,8 +82,9 @@ export const logFailure = (
 export const refuse = (context: Context, error: ApiError, requestId: string, ports: Ports): void => {
   logFailure(error, { requestId, operation: context.state['operation'] }, ports);
   for (const [name, value] of Object.entries(error.headers)) context.set(name, value);
-  const text = error instanceof FailedOperation ? JSON.stringify(error.failure.body) : errorText(error, requestId);
-  send(context, json, text, error.status);
+  const body = error instanceof FailedOperation ? error.failure.body : undefined;
+  if (typeof body === 'string') send(context, 'text/plain; charset=utf-8', body, error.status);
+  else send(context, json, body === undefined ? errorText(error, requestId) : JSON.stringify(body), error.status);
 };
 
 const notASocket = ({ path }: Context): never => {

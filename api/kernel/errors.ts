@@ -59,7 +59,14 @@ export class ApiError extends Error {
 /** An error as another product's API answers it. */
 export interface Failure {
   readonly status: number;
+  /** A text is sent as it is, anything else as JSON. */
   readonly body: unknown;
+}
+
+/** How paths answer that are none, below one that clients of another product know. */
+export interface Elsewhere {
+  readonly under: `/api/${string}/`;
+  readonly failure: Failure;
 }
 
 /** An error of an operation that answers errors in a form of its own. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { errorStatuses } from './errors.ts';
+import { type Elsewhere, errorStatuses } from './errors.ts';
 import type { Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,6 +26,8 @@ export const securitySchemes = {
 export interface DocumentedGroup {
   readonly name: string;
   readonly summary: string;
+  /** How paths answer that are none. */
+  readonly elsewhere?: Elsewhere | undefined;
 }
 
 /**

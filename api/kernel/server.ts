@@ -48,6 +48,14 @@ const clientLeft = '499';
 /** Paths of the API and of other handlers; all others belong to the dashboard. */
 const reserved = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
+/** The error of a path that is none, in the form that clients of its part of the API know. */
+const nothingAt = (path: string, groups: ApiServerOptions['groups']): ApiError => {
+  const error = new ApiError('NOT_FOUND', `there is nothing at ${path}`);
+  const rest = path.replace(/^\/api\/tenants\/[^/]+\//, '/api/');
+  const own = groups.find(({ elsewhere }) => elsewhere !== undefined && rest.startsWith(elsewhere.under))?.elsewhere;
+  return own === undefined ? error : new FailedOperation(own.failure, error);
+};
+
 /** The management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
 export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = noMetrics, streams = [] } = options;
@@ -67,7 +75,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
     if (!reserved.has(path.split('/', 2)[1] ?? '')) return sendDashboard(context, lookFor === 'GET');
     const match = router.find(lookFor, path);
-    if (match === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${path}`);
+    if (match === undefined) throw nothingAt(path, options.groups);
     const { route, params, allowed } = match;
     if (route === undefined) throw methodNotAllowed(method, allowed);
     context.state['operation'] = route.operationId;

@@ -557,3 +557,35 @@ test('a form of statistics that Prometheus does not know is told so, in its word
   ]);
   for (const stats of ['true', 'all']) t.is((await ask('query', { query: '1', stats })).body.warnings, undefined);
 });
+
+test('the paths by which clients see what a server is answer in the form of Prometheus', async (t) => {
+  t.deepEqual(await data('status/config'), { yaml: '' });
+  t.is((await data('status/flags'))['query.lookback-delta'], '5m');
+  const runtime = await data('status/runtimeinfo');
+  t.true(Date.parse(runtime.startTime) <= Date.parse(runtime.serverTime));
+  t.regex(runtime.storageRetention, /^\d+d$/);
+  t.deepEqual(await data('targets'), { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} });
+  t.deepEqual(await data('targets/metadata'), []);
+  t.deepEqual(await data('alertmanagers'), { activeAlertmanagers: [], droppedAlertmanagers: [] });
+  for (const [state, text] of [
+    ['healthy', 'Prometheus Server is Healthy.\n'],
+    ['ready', 'Prometheus Server is Ready.\n'],
+  ] as const) {
+    const answer = await fetch(`${subject.oiq.http}/api/prom/-/${state}`, {
+      headers: { authorization: `Bearer ${subject.token}` },
+    });
+    t.deepEqual([answer.status, await answer.text()], [200, text]);
+  }
+});
+
+test('a path that Prometheus has and this does not is its 404, and any other is ours', async (t) => {
+  for (const path of ['/api/prom/api/v1/features', '/api/tenants/x/prom/api/v1/none', '/api/prom/none']) {
+    const answer = await fetch(`${subject.oiq.http}${path}`);
+    t.deepEqual(
+      [answer.status, answer.headers.get('content-type'), await answer.text()],
+      [...[404, 'text/plain; charset=utf-8', '404 page not found\n']],
+    );
+  }
+  const other = await fetch(`${subject.oiq.http}/api/none`);
+  t.regex(await other.text(), /NOT_FOUND/);
+});

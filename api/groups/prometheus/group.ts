@@ -4,12 +4,25 @@ import { formatQuery, parseQuery } from './expressions.ts';
 import { showLabels, showLabelValues, showSeries } from './labels.ts';
 import { showExemplars, showMetadata } from './metadata.ts';
 import { queryInstant, queryRange } from './query.ts';
-import { showBuild, showCardinality } from './status.ts';
+import {
+  listAlertmanagers,
+  listTargetMetadata,
+  listTargets,
+  showBuild,
+  showCardinality,
+  showConfiguration,
+  showFlags,
+  showHealth,
+  showReadiness,
+  showRuntime,
+} from './status.ts';
 
 export const prometheusGroup = defineGroup({
   name: 'prometheus',
   summary: 'The Prometheus HTTP API for PromQL.',
   entitlement: 'metrics',
+  // Clients tell by it what a server does not have.
+  elsewhere: { under: '/api/prom/', failure: { status: 404, body: '404 page not found\n' } },
   operations: [
     ...queryInstant,
     ...queryRange,
@@ -24,5 +37,7 @@ export const prometheusGroup = defineGroup({
     listAlerts,
     showBuild,
     showCardinality,
+    ...[showRuntime, showFlags, showConfiguration, showHealth, showReadiness],
+    ...[listTargets, listTargetMetadata, listAlertmanagers],
   ],
 });

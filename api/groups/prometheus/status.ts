@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import { readCardinality } from '../../../queries/promql/fetch/metadata-reads.ts';
+import { usualLookbackMs } from '../../../queries/promql/run-promql.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { byGet } from './answer.ts';
 import { limited, plainNumberOf, shared } from './parameters.ts';
 import { scopeOf } from './scope.ts';
@@ -21,6 +24,92 @@ export const showBuild = byGet({
     data: { version: prometheusVersion, revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' },
   }),
 });
+
+/** Started with the process: clients compare it to see restarts. */
+const startTime = new Date().toISOString();
+
+export const showRuntime = byGet({
+  path: 'status/runtimeinfo',
+  operationId: 'showPrometheusRuntime',
+  summary: 'Show the runtime in the form of Prometheus: since when it runs, and how long metrics are kept',
+  parameters: {},
+  answer: ({ caller }, { clock }) => ({
+    data: {
+      ...{ startTime, CWD: '', hostname: '', serverTime: new Date(clock.now()).toISOString() },
+      ...{ reloadConfigSuccess: true, lastConfigTime: startTime, corruptionCount: 0, goroutineCount: 0 },
+      ...{ GOMAXPROCS: 0, GOMEMLIMIT: 0, GOGC: '', GODEBUG: '' },
+      storageRetention: `${caller.plan.retentionDays.metrics}d`,
+    },
+  }),
+});
+
+/** The flags that clients go by. */
+export const showFlags = byGet({
+  path: 'status/flags',
+  operationId: 'showPrometheusFlags',
+  summary: 'Show the flags of Prometheus that hold here',
+  parameters: {},
+  answer: ({ caller }, { settings }) => ({
+    data: {
+      'enable-feature': settings.PROMQL_FEATURES.join(','),
+      'query.lookback-delta': `${usualLookbackMs / 60_000}m`,
+      'storage.tsdb.retention.time': `${caller.plan.retentionDays.metrics}d`,
+      'web.enable-remote-write-receiver': 'true',
+      ...{ 'web.enable-admin-api': 'false', 'web.enable-lifecycle': 'false' },
+    },
+  }),
+});
+
+/** There is no file of configuration. */
+export const showConfiguration = byGet({
+  path: 'status/config',
+  operationId: 'showPrometheusConfiguration',
+  summary: 'Show the configuration in the form of Prometheus: it is empty, as nothing is scraped',
+  parameters: {},
+  answer: () => ({ data: { yaml: '' } }),
+});
+
+/** Nothing is scraped: there are no targets. */
+export const listTargets = byGet({
+  path: 'targets',
+  operationId: 'listPrometheusTargets',
+  summary: 'List targets in the form of Prometheus: there are none, as nothing is scraped',
+  parameters: {},
+  answer: () => ({ data: { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} } }),
+});
+
+export const listTargetMetadata = byGet({
+  path: 'targets/metadata',
+  operationId: 'listPrometheusTargetMetadata',
+  summary: 'List metadata of targets in the form of Prometheus: there is none; /metadata has that of metrics',
+  parameters: {},
+  answer: () => ({ data: [] }),
+});
+
+/** Alerts are routed here. */
+export const listAlertmanagers = byGet({
+  path: 'alertmanagers',
+  operationId: 'listPrometheusAlertmanagers',
+  summary: 'List Alertmanagers in the form of Prometheus: there are none, as alerts are routed here',
+  parameters: {},
+  answer: () => ({ data: { activeAlertmanagers: [], droppedAlertmanagers: [] } }),
+});
+
+const told = (state: 'Healthy' | 'Ready') =>
+  defineOperation({
+    method: 'GET',
+    path: `/api/prom/-/${state.toLowerCase()}`,
+    operationId: `showPrometheus${state}`,
+    summary: `Say that the API of Prometheus is ${state.toLowerCase()}: it answers`,
+    role: 'viewer',
+    basic: true,
+    contentType: 'text/plain; charset=utf-8',
+    response: z.string(),
+    handler: async () => `Prometheus Server is ${state}.\n`,
+  });
+
+export const showHealth = told('Healthy');
+export const showReadiness = told('Ready');
 
 export const showCardinality = byGet({
   path: 'status/tsdb',
