@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { promqlNamesOf } from '../promql/fetch/stored-metrics.ts';
 import { parse } from '../promql/index.ts';
@@ -29,6 +30,7 @@ export const queryHolders: readonly QueryHolder[] = [
     isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
   },
   { what: 'alert rules', collection: alertRules, isPrivate: () => false },
+  { what: 'recording rules', collection: recordingGroups, isPrivate: () => false },
 ];
 
 const Use = z.strictObject({
@@ -79,9 +81,11 @@ const askedBy = (document: object): Asked => {
   const built = new Set<string>();
   const tests: ((name: string) => boolean)[] = [];
   JSON.stringify(document, (_key, value: unknown) => {
-    const { kind, metric, expression } = Object(value) as { kind?: unknown; metric?: unknown; expression?: unknown };
+    const { kind, metric, record, expression } = Object(value) as Readonly<Record<string, unknown>>;
     if (kind === 'metric' && typeof metric === 'string') built.add(metric);
-    if (kind === 'promql') tests.push(...testsIn(String(expression)));
+    // A recording rule is PromQL alone.
+    if (kind === 'promql' || (typeof record === 'string' && expression !== undefined))
+      tests.push(...testsIn(String(expression)));
     return value;
   });
   return { built, tests };

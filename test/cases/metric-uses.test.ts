@@ -71,6 +71,16 @@ test('PromQL uses an OTLP metric by the names that its series have in Prometheus
   t.deepEqual(await inPromql('label_replace(absent(nothing{job="up"}), "shop_idle", "up", "", "")'), []);
 });
 
+test('a recording rule uses what its expression reads', async (t) => {
+  const rules = [
+    { record: 'shop_idle', expression: 'vector(1)', labels: {} },
+    { record: 'job:up:sum', expression: 'sum by (job) (up)', labels: {} },
+  ];
+  const found = await uses({ 'recording-groups': [{ name: 'group', rules }] });
+  t.deepEqual(found.get('up')?.uses, [{ what: 'recording rules', id: 'recording-groups-0', name: 'group' }]);
+  t.deepEqual(found.get('shop.idle')?.uses, []);
+});
+
 test('what was looked at is told, with how many documents there are of each kind', async (t) => {
   const found = await uses({
     'saved-queries': [{ name: 'mine', visibility: 'private', query: { kind: 'promql', expression: 'up' } }],
@@ -84,6 +94,7 @@ test('what was looked at is told, with how many documents there are of each kind
     lookedAt: [
       { what: 'saved queries', documents: 1 },
       { what: 'alert rules', documents: 1 },
+      { what: 'recording rules', documents: 0 },
     ],
   });
   t.deepEqual(found.get('shop.idle')?.uses, []);

@@ -248,6 +248,7 @@ test('cardinality counts series by metric and label, and says who uses a metric'
     lookedAt: [
       { what: 'saved queries', documents: 1 },
       { what: 'alert rules', documents: 0 },
+      { what: 'recording rules', documents: 0 },
     ],
   });
   t.deepEqual(body.labels, [{ label: 'shop', valuesBefore: 0, values: 2, series: 2 }]);
