@@ -4,30 +4,16 @@
  * when the clock has come to the end. Prints the time of the clock at each step.
  */
 import { startProcessors } from '../../processors/index.ts';
-import type { Message } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { topics } from '../../schemas/topics.ts';
 import { eventually } from '../waiting.ts';
 import { duesOf, stepMs } from './alert-script.ts';
 import { openDying } from './dying-ports.ts';
 
 const [directory = '', begin, from, until, stage, times] = process.argv.slice(2);
 
-/** The last evaluation of each rule that was published. */
-const evaluated = new Map<string, number>();
-const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
-  if (topic !== topics.alertEvaluations.name) return;
-  for (const { ruleId, atMs } of topics.alertEvaluations.value.parse(JSON.parse(Buffer.from(value).toString())))
-    evaluated.set(ruleId, Math.max(atMs, evaluated.get(ruleId) ?? 0));
-};
-
-const { columns, documents, bus, close } = await openDying({ directory, stage, times: Number(times), note });
-
-for (const { partition, earliest, end } of await bus.offsets(topics.alertEvaluations.name))
-  for await (const { value } of bus.read(topics.alertEvaluations.name, partition, earliest, end))
-    note({ topic: topics.alertEvaluations.name, value });
+const { columns, documents, bus, evaluated, close } = await openDying({ directory, stage, times: Number(times) });
 
 const rules: { readonly tenantId: string; readonly id: string }[] = [];
 for await (const rule of documents.everywhere(alertRules)) rules.push(rule);

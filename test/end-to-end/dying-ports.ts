@@ -7,6 +7,7 @@ import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Collection, CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { topics } from '../../schemas/topics.ts';
 
 /** Where a process that evaluates may die. */
 export type Stage =
@@ -27,12 +28,17 @@ interface Death {
   /** None where it is to live. */
   readonly stage: string | undefined;
   readonly times: number;
-  /** Told of what was published. */
-  note(message: Pick<Message, 'topic' | 'value'>): void;
 }
 
 /** Opens them. */
-export const openDying = async ({ directory, stage: wanted, times, note }: Death) => {
+export const openDying = async ({ directory, stage: wanted, times }: Death) => {
+  /** The last evaluation of each rule that was published. */
+  const evaluated = new Map<string, number>();
+  const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
+    if (topic !== topics.alertEvaluations.name) return;
+    for (const { ruleId, atMs } of topics.alertEvaluations.value.parse(JSON.parse(Buffer.from(value).toString())))
+      evaluated.set(ruleId, Math.max(atMs, evaluated.get(ruleId) ?? 0));
+  };
   let left = times;
   const isTime = (stage: Stage): boolean => stage === wanted && --left === 0;
   const reached = (stage: Stage): void => {
@@ -150,10 +156,13 @@ export const openDying = async ({ directory, stage: wanted, times, note }: Death
     check: () => stream.check(),
     close: () => stream.close(),
   };
+  const { name: topic } = topics.alertEvaluations;
+  for (const { partition, earliest, end } of await bus.offsets(topic))
+    for await (const { value } of bus.read(topic, partition, earliest, end)) note({ topic, value });
   const close = async (): Promise<void> => {
     await stored.close();
     await kept.close();
     await stream.close();
   };
-  return { columns, documents, bus, close };
+  return { columns, documents, bus, evaluated, close };
 };

@@ -4,7 +4,6 @@
  */
 import { startProcessors } from '../../processors/index.ts';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import type { Message } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
@@ -16,18 +15,7 @@ import { dueTimesOf, evaluatedThings, stepMs } from './recording-script.ts';
 
 const [directory = '', begin, from, until, stage, times] = process.argv.slice(2);
 
-/** The last evaluation of each rule that was published. */
-const evaluated = new Map<string, number>();
-const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
-  if (topic !== topics.alertEvaluations.name) return;
-  for (const { ruleId, atMs } of topics.alertEvaluations.value.parse(JSON.parse(Buffer.from(value).toString())))
-    evaluated.set(ruleId, Math.max(atMs, evaluated.get(ruleId) ?? 0));
-};
-const { columns, documents, bus, close } = await openDying({ directory, stage, times: Number(times), note });
-for (const { partition, earliest, end } of await bus.offsets(topics.alertEvaluations.name))
-  for await (const { value } of bus.read(topics.alertEvaluations.name, partition, earliest, end))
-    note({ topic: topics.alertEvaluations.name, value });
-
+const { columns, documents, bus, evaluated, close } = await openDying({ directory, stage, times: Number(times) });
 const clock = { nowMs: Number(from) };
 console.log(clock.nowMs);
 const shared = { bus, documents, columns, metrics: noMetrics, log: silent, clock: { now: () => clock.nowMs } };
