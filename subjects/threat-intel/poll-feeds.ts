@@ -71,7 +71,7 @@ const take = async (
   const { documents, clock } = ports;
   const commit = (work: (of: Documents['of']) => Promise<Written>) => documents.transaction(({ of }) => work(of));
   let given = 0;
-  for await (const { read, place } of readFeed(feed, from, { ...ports, signal })) {
+  for await (const { read, place } of readFeed(feed, from, { ...ports, signal, tenantId })) {
     given += read.indicators.length;
     if (given > feed.maxIndicators)
       throw new FeedError(`it gives more than ${feed.maxIndicators} indicators at once: allow more for the feed`);

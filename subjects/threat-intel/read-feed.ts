@@ -3,11 +3,10 @@
 import type { Outbound } from '../../runtime/outbound.ts';
 import { retryAfterMs } from '../../runtime/retry-after.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import type { FeedFormat, FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/resources/threat-intel.ts';
+import type { FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/resources/threat-intel.ts';
 import { withoutTrailing } from '../../schemas/text.ts';
-import { readCsv, readList } from './csv.ts';
 import type { ReadIndicators } from './indicator.ts';
-import { readMisp } from './misp.ts';
+import { readDocumentApart } from './read-document.ts';
 import { readStix } from './stix.ts';
 
 /** Why a feed could not be read, for people. */
@@ -35,6 +34,8 @@ export interface FeedReading {
   readonly outbound: Outbound;
   readonly box: SecretBox;
   readonly signal: AbortSignal;
+  /** Whose feed it is. */
+  readonly tenantId: string;
 }
 
 /** The purpose under which secrets of feeds are sealed: the type of the resource. */
@@ -93,14 +94,6 @@ const jsonOf = (text: string): unknown => {
   }
 };
 
-/** Reads a document of each format. */
-export const feedReaders: Readonly<Record<FeedFormat, (text: string, confidence: number) => ReadIndicators>> = {
-  stix: (text, confidence) => readStix(jsonOf(text), confidence),
-  misp: (text, confidence) => readMisp(jsonOf(text), confidence),
-  csv: readCsv,
-  list: readList,
-};
-
 async function* readUrl(
   feed: ThreatFeed,
   { url, format }: Extract<FeedLocation, { type: 'url' }>,
@@ -113,8 +106,10 @@ async function* readUrl(
   });
   if (answer.status === 304) return;
   const { headers } = answer;
+  const read = await readDocumentApart(reading, format, await answer.text(), feed.confidence);
+  if ('problem' in read) throw new FeedError(`what it gives ${read.problem}`);
   yield {
-    read: feedReaders[format](await answer.text(), feed.confidence),
+    read,
     place: { etag: headers.get('etag'), lastModified: headers.get('last-modified'), addedAfter: null },
   };
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import type { Reader } from '../../../queries/apart.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time.ts';
-import { readCsv } from '../../../subjects/threat-intel/csv.ts';
 import { normalised, type ReadIndicators } from '../../../subjects/threat-intel/indicator.ts';
 import { readMisp } from '../../../subjects/threat-intel/misp.ts';
+import { readDocumentApart } from '../../../subjects/threat-intel/read-document.ts';
 import { readStix } from '../../../subjects/threat-intel/stix.ts';
 import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';
 import { ApiError, invalid } from '../../kernel/errors.ts';
@@ -38,25 +39,24 @@ const Added = z.strictObject({
     .describe('A document of the format: CSV as text; STIX 2.1 and MISP as JSON, or as its text'),
 });
 
-const jsonOf = (content: unknown): unknown => {
-  if (typeof content !== 'string') return content;
-  try {
-    return JSON.parse(content);
-  } catch (error) {
-    throw invalid('content', `is no JSON: ${(error as Error).message}`);
+const contentOf = async (
+  reader: Reader,
+  format: (typeof formats)[number],
+  content: unknown,
+): Promise<ReadIndicators> => {
+  if (typeof content === 'string') {
+    const read = await readDocumentApart(reader, format, content);
+    if ('problem' in read) throw invalid('content', read.problem);
+    return read;
   }
+  if (format === 'csv') throw invalid('content', 'must be text: CSV is');
+  return format === 'stix' ? readStix(content) : readMisp(content);
 };
 
-const readers: Readonly<Record<(typeof formats)[number], (content: unknown) => ReadIndicators>> = {
-  stix: (content) => readStix(jsonOf(content)),
-  misp: (content) => readMisp(jsonOf(content)),
-  csv: (content) => {
-    if (typeof content !== 'string') throw invalid('content', 'must be text: CSV is');
-    return readCsv(content);
-  },
-};
-
-const given = ({ indicators, format, content }: z.output<typeof Added>): ReadIndicators => {
+const given = async (
+  reader: Reader,
+  { indicators, format, content }: z.output<typeof Added>,
+): Promise<ReadIndicators> => {
   if (indicators !== undefined) {
     const read = indicators.map((indicator, index) => {
       const value = normalised(indicator.type, indicator.value);
@@ -67,7 +67,7 @@ const given = ({ indicators, format, content }: z.output<typeof Added>): ReadInd
   }
   if (format === undefined || content === undefined)
     throw invalid(format === undefined ? 'indicators' : 'content', 'give indicators, or a format with its content');
-  return readers[format](content);
+  return contentOf(reader, format, content);
 };
 
 export const addIndicators = defineOperation({
@@ -87,8 +87,8 @@ export const addIndicators = defineOperation({
       .array(z.strictObject({ at: z.string().describe('The line, or the id of the object'), message: z.string() }))
       .describe('What could not be taken, the first 1,000'),
   }),
-  async handler({ caller, body, change }, ports) {
-    const { indicators, refused } = given(body);
+  async handler({ caller, body, change, signal }, ports) {
+    const { indicators, refused } = await given({ tenantId: caller.tenantId, signal }, body);
     if (indicators.length > mostIndicators)
       throw new ApiError(
         'PAYLOAD_TOO_LARGE',
