@@ -36,7 +36,7 @@ export const togetherMs = 5000;
 
 /** Of a run. */
 const budgetMs = 60_000;
-/** What has no answer by then is an evaluation that fails: the rule says what that means, and shows it. */
+/** What has no answer by then is not evaluated: its time passes, next time it is asked before others, and it is stale until then. */
 const answerMs = 50_000;
 
 const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };

@@ -81,6 +81,12 @@ class ScheduleRun {
   /** Partitions of this member. */
   readonly #partitions = new Map<number, Holding>();
   readonly #notLoaded = this.#failures('slots could not be loaded; their things do not run until they are');
+  readonly #late = toldTogether((error, things) =>
+    this.#runtime.log.warn(
+      { error, schedule: this.#schedule.name, things },
+      'runs took too long; the next are at the next due times',
+    ),
+  );
   readonly #notSaved = this.#failures('slots could not be saved or published; they are loaded again');
   #entitlement: FollowedEntitlement | undefined;
   #sinceMs = 0;
@@ -236,6 +242,7 @@ class ScheduleRun {
         sinceMs: this.#sinceMs,
         queue: this.#queue,
         isEntitled: (tenantId) => this.#entitlement?.has(tenantId) === true,
+        late: this.#late,
       });
       if (revoked.aborted) return;
       this.#slots.set(slot, opened);

@@ -1,7 +1,7 @@
 /** One slot of a schedule in the member that has it: runs its things when they are due, saves what they did, and publishes it. */
 import { randomUUID } from 'node:crypto';
 import type { States } from '../../runtime/states.ts';
-import { orAborted } from '../../runtime/within.ts';
+import { LateError, orAborted } from '../../runtime/within.ts';
 import { doing } from '../../runtime/work.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -31,6 +31,8 @@ export interface SlotOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Is told of each run that took too long: under pressure there are many. */
+  readonly late: (thing: string, error: Error) => void;
 }
 
 /** What has run waits this long for others of its slot, unless none is running. */
@@ -39,8 +41,6 @@ const gatherMs = 200;
 const againMs = 10_000;
 /** Over how many keys of messages the values of a tenant are spread. */
 const keyBuckets = 16;
-
-class LateError extends Error {}
 
 /**
  * Runs change the slot in memory; a save takes all that they did until then, and its values are published after it, and before the
@@ -221,16 +221,13 @@ export class Slot {
 
   /** Resolves when it has run, or its time is over. */
   async #attempt(thing: Thing, { dueMs, skipped }: Due): Promise<void> {
-    const { clock, metrics, schedule, log } = this.#options;
+    const { clock, metrics, schedule } = this.#options;
     const labels = { schedule: schedule.name };
     const startMs = clock.now();
     if (skipped > 0) metrics.add('oiq_schedule_runs_total', skipped, { ...labels, outcome: 'skipped' });
     metrics.observe('oiq_schedule_delay_seconds', Math.max(0, startMs - dueMs) / 1000, labels);
     const over = new AbortController();
-    const timer = setTimeout(
-      () => over.abort(new LateError(`it took longer than ${schedule.budgetMs} ms`)),
-      schedule.budgetMs,
-    );
+    const timer = setTimeout(() => over.abort(new LateError(schedule.budgetMs)), schedule.budgetMs);
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
     const running = this.#run(thing, dueMs, signal);
     let outcome = 'success';
@@ -239,9 +236,7 @@ export class Slot {
     } catch (error) {
       outcome = error instanceof LateError ? 'late' : 'failure';
       this.#passOver(thing, dueMs);
-      const { id } = thing.document;
-      if (!this.#closing.signal.aborted && !this.#failing.has(thing.key))
-        log.warn({ error, ...labels, tenantId: thing.tenantId, id }, 'a run failed; the next is at the next due time');
+      if (!this.#closing.signal.aborted) this.#tellOf(thing, error);
       this.#failing.set(thing.key, this.#failing.get(thing.key) ?? dueMs);
     }
     clearTimeout(timer);
@@ -251,6 +246,17 @@ export class Slot {
     metrics.add('oiq_schedule_runs_total', 1, { ...labels, outcome });
     metrics.observe('oiq_schedule_run_duration_seconds', (clock.now() - startMs) / 1000, labels);
     this.#saveSoon();
+  }
+
+  /** One line for each thing whose runs begin to fail; one for all that take too long, of which there are many under pressure. */
+  #tellOf({ key, tenantId, document }: Thing, error: unknown): void {
+    const { schedule, log, late } = this.#options;
+    if (error instanceof LateError) late(key, error);
+    else if (!this.#failing.has(key))
+      log.warn(
+        { error, schedule: schedule.name, tenantId, id: document.id },
+        'a run failed; the next is at the next due time',
+      );
   }
 
   async #run({ key, tenantId, document }: Thing, dueMs: number, signal: AbortSignal): Promise<Done> {

@@ -2,7 +2,7 @@
  * Answers many questions of one tenant with few statements. A question that is asked alone costs up to three statements, and each costs
  * the engine milliseconds before it reads a row. The answer to a question is the same, whatever is asked beside it.
  */
-import { orAborted } from '../../runtime/within.ts';
+import { LateError, orAborted } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Answer, Asked } from '../answer.ts';
 import { runFormula } from '../formula/formula.ts';
@@ -126,7 +126,10 @@ export class Answers {
     this.#turn = options.turn ?? ((work) => work());
   }
 
-  /** As `answerOnly` (`run.ts`). What fails or takes too long fails for those who asked it, and not for those who asked with them. */
+  /**
+   * As `answerOnly` (`run.ts`). What fails or takes too long fails for those who asked it, and not for those who asked with them. Rejects with
+   * `LateError` where it took too long while everything does.
+   */
   async ask(query: Query, reading: QueryReading, asked: Asked, options: AskingOptions = {}): Promise<Answer> {
     const { signal, dueMs = 0 } = options;
     signal?.throwIfAborted();
@@ -256,10 +259,7 @@ export class Answers {
     const half = Math.ceil(questions.length / 2);
     for (const question of questions) {
       question.late++;
-      if (question.late > (isLoaded ? 2 : mostLate))
-        question.answer.reject(
-          new UnavailableError(`the query took longer than ${sharedMs / 1000} seconds, with others`),
-        );
+      if (question.late > (isLoaded ? 2 : mostLate)) question.answer.reject(this.#tookLong(sharedMs, ', with others'));
       else if (isLoaded) this.#wait(question, kinds[question.query.kind as keyof typeof kinds].most);
       else this.#wait(question, half);
       if (isLoaded) continue;
@@ -289,10 +289,15 @@ export class Answers {
     } catch (error) {
       if (left.signal.aborted) return;
       if (!(late.aborted && this.#isLoaded) && !this.#isAway(error, begun)) this.#setApart(query);
-      answer.reject(
-        late.aborted ? new UnavailableError(`the query took longer than ${aloneMs / 1000} seconds`) : error,
-      );
+      answer.reject(late.aborted ? this.#tookLong(aloneMs) : error);
     }
+  }
+
+  /** Where statements take long in general, that says nothing of the query. */
+  #tookLong(ms: number, how = ''): Error {
+    return this.#isLoaded
+      ? new LateError(ms)
+      : new UnavailableError(`the query took longer than ${ms / 1000} seconds${how}`);
   }
 
   /** An engine that is away is so for all. */

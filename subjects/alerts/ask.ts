@@ -5,6 +5,7 @@ import { QueryError } from '../../queries/errors.ts';
 import type { Query } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
+import { LateError } from '../../runtime/within.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
 import { holds } from './composite.ts';
@@ -200,8 +201,9 @@ interface AskOptions {
 }
 
 /**
- * What the rule's query answers at a time. A query that fails is an answer too, of which the rule says what it means; it rejects only
- * where `signal` aborts.
+ * What the rule's query answers at a time. A query that fails is an answer too, of which the rule says what it means. It rejects where
+ * `signal` aborts, and with `LateError` where there is no answer within `withinMs`: then there is more to ask than can be, which says nothing
+ * of the rule.
  */
 export const ask = async (
   rule: AlertRule,
@@ -219,10 +221,8 @@ export const ask = async (
     return answerOf(asking, await answers.ask(query, reading, asked, { signal: ending, dueMs: nowMs }));
   } catch (error) {
     signal?.throwIfAborted();
-    if (over?.aborted === true) {
-      const message = `the query had no answer within ${Number(withinMs) / 1000} seconds: there is more to evaluate than can be`;
-      return { kind: 'error', message };
-    }
+    if (over?.aborted === true) throw new LateError(withinMs ?? 0);
+    if (error instanceof LateError) throw error;
     if (messageOf(error) === messageOf(undefined)) onError?.(error);
     return { kind: 'error', message: messageOf(error) };
   }

@@ -1,9 +1,9 @@
 /** Asks what recording rules ask: the only part of them that reads. */
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
 import type { Evaluated } from '../../../queries/promql/index.ts';
+import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { evaluatePromql, usualLookbackMs } from '../../../queries/promql/run-promql.ts';
 import type { Series } from '../../../queries/promql/series.ts';
-import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { heeding } from '../../../queries/run.ts';
 import type { Answers } from '../../../queries/together/answers.ts';
 import { evaluatedTogether } from '../../../queries/together/promql.ts';
