@@ -1,0 +1,94 @@
+/**
+ * The schema of every operation reads the longest and nastiest texts in each of its fields without holding up the process.
+ *
+ * What counts is the processor time of this thread, which hardly depends on how busy the machine is. What exceeds the limit is read again,
+ * and counts if it does so each time.
+ */
+import test from 'ava';
+import type { z } from 'zod';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
+import { parseExpression, parseSelector } from '../../queries/promql/syntax/parse.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import { isLong, plainTexts, structuredTexts, textFields } from './hostile-texts.ts';
+import { schemaOf } from './schema-values.ts';
+
+const limitMs = 100;
+const tries = 3;
+const allTexts = { ...plainTexts, ...structuredTexts };
+/** At one of these what takes exponential time takes too long and still ends; at its full length it would not. */
+const shortLengths = [26, 39, 58, 87, 130] as const;
+/** Of a path and its query: the server takes 64 KiB of headers. */
+const mostInPath = 64 * 1024;
+
+const cpuMsOf = (run: () => unknown): number => {
+  const before = process.threadCpuUsage();
+  run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+};
+
+/** The least time of some tries, where the first one is above the limit. */
+const leastMsOf = (run: () => unknown): number => {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tried = 0; tried < tries && least > limitMs; tried++) least = Math.min(least, cpuMsOf(run));
+  return least;
+};
+
+/** Tells of the first length of a text that takes too long. */
+const slowReads = (
+  what: string,
+  texts: object,
+  lengths: readonly number[],
+  read: (text: string) => unknown,
+): string[] =>
+  Object.entries(texts as typeof allTexts).flatMap(([name, textOf]) => {
+    for (const length of lengths) {
+      const text = textOf(length);
+      const tookMs = leastMsOf(() => read(text));
+      if (tookMs > limitMs) return [`${what} took ${Math.round(tookMs)} ms over ${name}, ${length} characters`];
+    }
+    return [];
+  });
+
+const slowFields = (operation: Operation, part: 'params' | 'query' | 'body', schema: z.ZodType): string[] => {
+  const mostOfPart = part === 'body' ? Math.min(operation.maxBodyBytes, 1024 * 1024) : mostInPath;
+  const fields = textFields(schemaOf(schema), { path: part, base: undefined, place: (value) => value });
+  return [...fields].flatMap((field) => {
+    const most = Math.min(field.most ?? mostOfPart, mostOfPart);
+    const lengths = [...shortLengths.filter((length) => length < most), most];
+    const texts = isLong(field) ? allTexts : plainTexts;
+    return slowReads(`${operation.operationId} ${field.path}`, texts, lengths, (text) =>
+      schema.safeParse(field.placed(text)),
+    );
+  });
+};
+
+test('every field of every operation', (t) => {
+  const slow = operations
+    .filter(({ built }) => built)
+    .flatMap((operation) =>
+      (['params', 'query', 'body'] as const).flatMap((part) => {
+        const schema = operation[part];
+        return schema === undefined ? [] : slowFields(operation, part, schema);
+      }),
+    );
+  t.deepEqual(slow, []);
+});
+
+const refused = (read: (text: string) => unknown) => (text: string) => {
+  try {
+    read(text);
+  } catch {
+    // A text that is refused was read as well.
+  }
+};
+
+for (const [what, read] of [
+  ['a search', (text: string) => parseSearch(text, 'logs')],
+  ['an expression of PromQL', parseExpression],
+  ['a selector of PromQL', parseSelector],
+] as const)
+  test(`${what} of every hostile text`, (t) => {
+    t.deepEqual(slowReads(what, allTexts, [...shortLengths, 5_000, 100_000, 1024 * 1024], refused(read)), []);
+  });
