@@ -120,7 +120,17 @@ const rest = (): Record<string, Schema> => {
       serviceMonitor: object({ enabled: flag, interval: text, labels: texts }),
       prometheusRule: object({ enabled: flag, labels: texts }),
     }),
-    keda: object({ pollingInterval: whole(1), cooldownPeriod: whole(0), bootstrapServers: text }),
+    keda: object({
+      pollingInterval: whole(1),
+      cooldownPeriod: whole(0),
+      bootstrapServers: text,
+      tls: { type: ['boolean', 'null'] },
+      saslMechanism: oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
+      authenticationRef: object({
+        name: kubernetesName,
+        kind: oneOf('TriggerAuthentication', 'ClusterTriggerAuthentication'),
+      }),
+    }),
     podSecurityContext: kubernetes,
     containerSecurityContext: kubernetes,
     test: object({ enabled: flag, existingSecret: kubernetesName, waitSeconds: whole(1) }),

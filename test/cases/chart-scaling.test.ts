@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
-import { find, renderSet } from './chart/chart.ts';
+import { find, type Manifest, renderSet } from './chart/chart.ts';
 import { servedObjects } from './chart/kubernetes-api.ts';
 
 const withTools = chartToolsMissing === undefined ? test : test.skip;
@@ -37,4 +37,48 @@ withTools('a scaler leaves receivers and API the two pods that rolling updates n
   const { manifests } = await renderSet('cluster-hpa');
   for (const name of ['oiq-receivers', 'oiq-api'])
     t.is(find(manifests, 'HorizontalPodAutoscaler', name).spec.minReplicas, 2, name);
+});
+
+const triggers = async (args: readonly string[], set = 'cluster-keda-sasl'): Promise<readonly Manifest[]> => {
+  const { manifests } = await renderSet(set, args);
+  return manifests.filter(({ kind }) => kind === 'ScaledObject').flatMap(({ spec }) => spec.triggers);
+};
+
+withTools('KEDA starts no pod for partitions that have nothing to read', async (t) => {
+  for (const { metadata } of await triggers([], 'cluster-keda')) {
+    t.is(metadata.limitToPartitionsWithLag, 'true');
+    t.is(metadata.allowIdleConsumers, 'false');
+  }
+});
+
+withTools('KEDA connects to Kafka as the pods do, wherever their settings are given', async (t) => {
+  const scaler = ['--set', 'sinks.others.autoscaling.by=keda'];
+  for (const given of [
+    ['settings.KAFKA_SSL=true', 'settings.KAFKA_SASL_MECHANISM=plain'],
+    ['settings.KAFKA_SSL=yes', 'secretSettings.KAFKA_SASL_MECHANISM=plain'],
+    ['secretSettings.KAFKA_SSL=On', 'defaults.settings.KAFKA_SASL_MECHANISM=plain'],
+    ['sinks.others.settings.KAFKA_SSL=1', 'sinks.others.settings.KAFKA_SASL_MECHANISM=plain'],
+    ['keda.tls=true', 'keda.saslMechanism=plain'],
+  ]) {
+    const found = await triggers([...scaler, ...given.flatMap((each) => ['--set', each])], 'cluster');
+    t.true(found.length > 0);
+    for (const { metadata, authenticationRef } of found) {
+      t.like(metadata, { tls: 'enable', sasl: 'plaintext' }, given.join(' '));
+      t.deepEqual(authenticationRef, { name: 'oiq-kafka' });
+    }
+  }
+  for (const { metadata } of await triggers([...scaler, '--set', 'settings.KAFKA_SSL=no'], 'cluster'))
+    t.is(metadata.tls, undefined);
+});
+
+withTools('KEDA takes a TriggerAuthentication of the operator in place of the one of the chart', async (t) => {
+  const args = [
+    '--set',
+    'keda.authenticationRef.name=kafka',
+    '--set',
+    'keda.authenticationRef.kind=ClusterTriggerAuthentication',
+  ];
+  for (const { authenticationRef } of await triggers(args))
+    t.deepEqual(authenticationRef, { name: 'kafka', kind: 'ClusterTriggerAuthentication' });
+  t.is(find((await renderSet('cluster-keda-sasl', args)).manifests, 'TriggerAuthentication', 'oiq-kafka'), undefined);
 });

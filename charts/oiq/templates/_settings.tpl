@@ -5,6 +5,12 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* What a role's pods have of a setting, as far as values tell: root, values, name. */ -}}
+{{- define "oiq.settingOf" -}}
+{{- $all := mergeOverwrite (dict) .root.Values.settings .root.Values.secretSettings .values.settings -}}
+{{- include "oiq.text" (get $all .name) -}}
+{{- end -}}
+
 {{- define "oiq.configMap" -}}
 OIQ_DATA_DIR: {{ .Values.dataDirectory | quote }}
 OIQ_HTTP_ADDRESS: {{ printf "%s:%v" .Values.listenAddress (int .Values.ports.http) | quote }}
