@@ -4,11 +4,12 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { parse, stringify } from 'yaml';
 import { metricDefinitions } from '../../schemas/ports/metrics.ts';
+import { allTables } from '../../schemas/tables/index.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
-import { chart, readChart } from './chart/chart.ts';
+import { chart, find, readChart, renderSet } from './chart/chart.ts';
 
 const run = promisify(execFile);
 const withTools = chartToolsMissing === undefined ? test : test.skip;
@@ -109,6 +110,11 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OiqCountersDegraded: { oiq_counters_degraded: '1x120' },
   OiqEventLoopBlocked: { 'oiq_event_loop_blocked_seconds_sum{work="operation importAlertRouting"}': '0+2x120' },
   OiqLiveTailSkips: { 'oiq_live_tail_records_total{signal="logs",outcome="skipped"}': '0+90000x120' },
+  OiqRoleMissing: {
+    'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '1x120',
+    'up{app_kubernetes_io_component="processors",pod="oiq-processors-1"}': '1x120',
+    'up{app_kubernetes_io_component="api",pod="oiq-api-1"}': '1x120',
+  },
   OiqDown: { 'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '0x120' },
 };
 
@@ -143,10 +149,16 @@ const well: Readonly<Record<string, string>> = {
   oiq_license_keys_stale_seconds: '2x120',
   oiq_counters_degraded: '0x120',
   'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '1x120',
+  'up{app_kubernetes_io_component="sinks",pod="oiq-sink-logs-1"}': '1x120',
+  'up{app_kubernetes_io_component="processors",pod="oiq-processors-1"}': '1x120',
+  'up{app_kubernetes_io_component="api",pod="oiq-api-1"}': '1x120',
 };
 
-const seriesOf = (series: Readonly<Record<string, string>>) =>
-  Object.entries(series).map(([name, values]) => ({ series: name, values }));
+const seriesOf = (series: Readonly<Record<string, string>>, labels = '') =>
+  Object.entries(series).map(([name, values]) => ({
+    series: labels === '' ? name : `${name.replace(/\{?\}?$/, (end) => (end === '}' ? `,${labels}}` : `{${labels}}`))}`,
+    values,
+  }));
 
 /** How many alerts of a name fire at the end. */
 const expectation = (expr: string, values: readonly number[]) => ({
@@ -174,29 +186,94 @@ withTools('promtool takes the rules', async (t) => {
   t.regex((await run(promtool, ['check', 'rules', path])).stdout, /SUCCESS: \d+ rules found/);
 });
 
-withTools('each alert fires for what it is about, and none where all is well', async (t) => {
+interface RuleTest {
+  readonly input_series: readonly { readonly series: string; readonly values: string }[];
+  readonly promql_expr_test: readonly ReturnType<typeof expectation>[];
+}
+const fires = (alert: string) => expectation(`sum(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`, [1]);
+const firesNot = expectation('sum(ALERTS{alertstate="firing"})', []);
+
+/** What promtool says of these rules; nothing where all is as expected. */
+const failureOf = async (t: ExecutionContext, ruleFile: string, tests: readonly RuleTest[]): Promise<string> => {
   const { promtool } = await chartTools();
   const directory = mkdtempSync(join(tmpdir(), 'oiq-rules-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
-  const tests = [
-    ...Object.entries(firing).map(([alert, series]) => ({
-      interval: '1m',
-      input_series: seriesOf(series),
-      promql_expr_test: [expectation(`sum(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`, [1])],
-    })),
-    {
-      interval: '1m',
-      input_series: seriesOf(well),
-      promql_expr_test: [expectation('sum(ALERTS{alertstate="firing"})', [])],
-    },
-  ];
+  const all = tests.map((each) => ({ interval: '1m', ...each }));
+  writeFileSync(join(directory, 'rules.yaml'), ruleFile);
   const file = join(directory, 'tests.yaml');
-  writeFileSync(file, stringify({ rule_files: [path], evaluation_interval: '1m', tests }));
-  const failure = await run(promtool, ['test', 'rules', file]).then(
+  writeFileSync(file, stringify({ rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: all }));
+  return run(promtool, ['test', 'rules', file]).then(
     () => '',
     (error: { stdout: string; stderr: string }) => `${error.stdout}\n${error.stderr}`,
   );
-  t.is(failure, '');
+};
+
+withTools('each alert fires for what it is about, and none where all is well', async (t) => {
+  const tests = Object.entries(firing).map(([alert, series]) => ({
+    input_series: seriesOf(series),
+    promql_expr_test: [fires(alert)],
+  }));
+  const quiet = { input_series: seriesOf(well), promql_expr_test: [firesNot] };
+  t.is(await failureOf(t, readChart('files/rules.yaml'), [...tests, quiet]), '');
+});
+
+withTools('rules of the chart are about its own installation alone', async (t) => {
+  const { manifests } = await renderSet('cluster-monitoring');
+  const own = 'namespace="observability",app_kubernetes_io_instance="oiq"';
+  const other = (name: string): string => `namespace="${name}",app_kubernetes_io_instance="oiq"`;
+  const sibling = 'namespace="observability",app_kubernetes_io_instance="test"';
+  // What is well elsewhere hides nothing here.
+  const troubled = Object.entries(firing).map(([alert, series]) => ({
+    input_series: [...seriesOf(series, own), ...seriesOf(well, other('elsewhere')), ...seriesOf(well, sibling)],
+    promql_expr_test: [fires(alert)],
+  }));
+  const troubles = Object.entries(firing).flatMap(([alert, series]) => seriesOf(series, other(alert)));
+  const quiet = {
+    input_series: [...seriesOf(well, own), ...troubles, ...seriesOf(firing['OiqIngestUnavailable'] ?? {}, sibling)],
+    promql_expr_test: [firesNot],
+  };
+  const tests = [...troubled, quiet];
+  t.is(await failureOf(t, stringify(find(manifests, 'PrometheusRule', 'oiq').spec), tests), '');
+  for (const { labels } of find(manifests, 'PrometheusRule', 'oiq').spec.groups[0].rules)
+    t.like(labels, { namespace: 'observability', app_kubernetes_io_instance: 'oiq' });
+  t.true(find(manifests, 'ServiceMonitor', 'oiq').spec.targetLabels.includes('app.kubernetes.io/instance'));
+});
+
+withTools('what lands of one signal does not hide that another does not land', async (t) => {
+  const ingested = (signal: string) => ({
+    [`oiq_ingest_records_total{receiver="otlp-http",signal="${signal}",outcome="accepted"}`]: '0+100x120',
+  });
+  const landed = { logs: 'logs', traces: 'spans', metrics: 'samples' };
+  const series = (not: string): Record<string, string> =>
+    Object.assign(
+      {},
+      ...Object.entries(landed).map(([signal, table]) => ({
+        ...ingested(signal),
+        ...(signal !== not && { [`oiq_landed_rows_total{table="${table}"}`]: '0+100x120' }),
+      })),
+    );
+  const expr = 'sum by (signal) (ALERTS{alertname="OiqNothingLands",alertstate="firing"})';
+  const tests = ['none', ...Object.keys(landed)].map((not) => ({
+    input_series: seriesOf(series(not)),
+    promql_expr_test: [
+      {
+        expr,
+        eval_time: '110m',
+        exp_samples: not === 'none' ? [] : [{ labels: `{signal="${not}"}`, value: 1 }],
+      },
+    ],
+  }));
+  t.is(await failureOf(t, readChart('files/rules.yaml'), tests), '');
+});
+
+test('rules speak of tables that there are', (t) => {
+  const spoken = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/\btable=~?"([^"]+)"/g)].flatMap(([, name = '']) => name.split('|')),
+  );
+  t.deepEqual(
+    spoken.filter((name) => !allTables.some((table) => table.name === name)),
+    [],
+  );
 });
 
 test('rules speak of metrics that the code declares', (t) => {
