@@ -6,8 +6,8 @@ import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../..
 import { Values } from '../../processors/log-patterns/values.ts';
 import { aboutHowMany, sketchesTogether, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
-import { randomOf } from './random.ts';
 import { samePairs } from './grouping.ts';
+import { randomOf } from './random.ts';
 
 const key = 'tenant/service';
 const templateOf = (body: string): string => new Miner().add(key, body).template;
