@@ -159,6 +159,10 @@ export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOp
       ...rest(),
       settings: reference,
       secretSettings: object(settings),
+      secretRefs: entries(Object.keys(settings), {
+        ...object({ name: { ...kubernetesName, minLength: 1 }, key: { type: 'string', minLength: 1 } }),
+        required: ['name', 'key'],
+      }),
       defaults: role,
       receivers: role,
       api: role,

@@ -11,6 +11,14 @@
 {{- end }}
 {{- end -}}
 
+{{- /* Settings that are keys of other Secrets. They go before those of envFrom. */ -}}
+{{- define "oiq.secretEnv" -}}
+{{- range $name, $ref := .Values.secretRefs }}
+- name: OIQ_{{ $name }}
+  valueFrom: { secretKeyRef: {{ toJson $ref }} }
+{{- end }}
+{{- end -}}
+
 {{- define "oiq.podSettings" -}}
 enableServiceLinks: false {{- /* A Service called oiq would bring OIQ_PORT, which is no setting. */}}
 automountServiceAccountToken: false
@@ -104,11 +112,14 @@ spec:
       envFrom:
         {{- include "oiq.envFrom" (dict "root" .root) | nindent 8 }}
       {{- $cluster := and (ne .role "standalone") (not $values.imageTag) }}
-      {{- if or $cluster $values.settings $values.extraEnv }}
+      {{- if or $cluster .root.Values.secretRefs $values.settings $values.extraEnv }}
       env:
         {{- if $cluster }}
         # Not in the ConfigMap: pods of a version that does not know it read that, too.
         - { name: OIQ_CLUSTER, value: "true" }
+        {{- end }}
+        {{- with include "oiq.secretEnv" .root }}
+        {{- . | trim | nindent 8 }}
         {{- end }}
         {{- range $name, $value := $values.settings }}
         - { name: OIQ_{{ $name }}, value: {{ include "oiq.text" $value | quote }} }

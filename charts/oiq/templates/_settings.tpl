@@ -38,6 +38,6 @@ OIQ_{{ $name }}: {{ include "oiq.text" $value | quote }}
 {{- $names := list "BOOTSTRAP_PASSWORD" -}}
 {{- if eq .Values.mode "cluster" -}}{{- $names = append $names "SECRET_KEY" -}}{{- end -}}
 {{- $left := list -}}
-{{- range $names -}}{{- if not (hasKey $.Values.secretSettings .) -}}{{- $left = append $left . -}}{{- end -}}{{- end -}}
+{{- range $names -}}{{- if not (or (hasKey $.Values.secretSettings .) (hasKey $.Values.secretRefs .)) -}}{{- $left = append $left . -}}{{- end -}}{{- end -}}
 {{- join "," $left -}}
 {{- end -}}
