@@ -21,6 +21,16 @@ const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
   properties,
 });
 
+const quantities: Schema = {
+  type: 'object',
+  additionalProperties: {
+    type: ['string', 'number'],
+    // A quantity of Kubernetes.
+    pattern: '^[0-9]*\\.?[0-9]+([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?$',
+  },
+};
+const resources = object({ requests: quantities, limits: quantities, claims: list() });
+
 /** What a setting may be in the values: what its schema says, or its text as the environment holds it. */
 export const settingText = (schema: z.ZodType): Schema => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
@@ -34,7 +44,7 @@ const kubernetesName: Schema = { type: 'string', maxLength: 253, pattern: '^([a-
 /** Of every role. */
 const roleProperties = (settings: Schema): Record<string, Schema> => ({
   replicas: whole(0),
-  resources: kubernetes,
+  resources,
   settings,
   imageTag: text,
   autoscaling: object({
@@ -78,6 +88,8 @@ const rest = (): Record<string, Schema> => {
   const port = whole(1024, 65_535);
   return {
     global: kubernetes,
+    // The condition of a chart that has this one as a dependency.
+    enabled: flag,
     mode: oneOf('standalone', 'cluster'),
     image: object({
       repository: { type: 'string', minLength: 1 },
@@ -95,7 +107,7 @@ const rest = (): Record<string, Schema> => {
     listenAddress: text,
     dataDirectory: { type: 'string', pattern: '^/.+/.+' },
     processorsTogether: flag,
-    migration: object({ enabled: flag, waitSeconds: whole(0), backoffLimit: whole(0), resources: kubernetes }),
+    migration: object({ enabled: flag, waitSeconds: whole(0), backoffLimit: whole(0), resources }),
     upgradeOrder: object({ enabled: flag, maxWaitSeconds: whole(0) }),
     services: object({ receivers: service, api: service, standalone: service }),
     ingress: object({

@@ -34,3 +34,25 @@ withTools('a setting may be a key of a Secret that another operator keeps', asyn
   t.deepEqual(Object.keys(find(manifests, 'Secret', 'oiq-generated').data), ['OIQ_BOOTSTRAP_PASSWORD']);
   await t.throwsAsync(render(set('secretRefs.MONGO_URL.name=a')), { message: /'MONGO_URL' not allowed/ });
 });
+
+withTools('resources that the API server would drop or refuse are refused before anything changes', async (t) => {
+  const cases: readonly (readonly [value: string, reason: RegExp])[] = [
+    ['receivers.resources.limit.memory=1Gi', /additional properties 'limit' not allowed/],
+    ['receivers.resources.limits.memory=lots', /does not match pattern/],
+    ['migration.resources.requests.cpu=1GB', /does not match pattern/],
+    ['standalone.resources.limits=1Gi', /got string, want object/],
+  ];
+  for (const [value, reason] of cases) await t.throwsAsync(render(set(value)), { message: reason }, value);
+  for (const value of [
+    'limits.cpu=2',
+    'limits.cpu=1.5',
+    'requests.cpu=250m',
+    'limits.memory=1e9',
+    'limits.nvidia\\.com/gpu=1',
+  ])
+    await t.notThrowsAsync(render(set(`standalone.resources.${value}`)), value);
+});
+
+withTools('a chart that has this one as a dependency may switch it by a condition', async (t) => {
+  await t.notThrowsAsync(render(set('enabled=true')));
+});
