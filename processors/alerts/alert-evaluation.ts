@@ -1,6 +1,7 @@
 /** Evaluates alert rules when they are due. */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
@@ -105,6 +106,7 @@ export const alertEvaluation = defineSchedule({
     const answers = ruleAnswers(ports.columns, tenantId);
     const asking = { nowMs: dueMs, signal, answers, withinMs: answerMs };
     const answer = rule.enabled ? await ask(rule, reading, asking) : switchedOff;
+    if (run.mayWait && answer.kind === 'error' && answer.isAway === true) throw new UnavailableError(answer.message);
     const prior = run.state;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: dueMs });
     const { plan } = reading;

@@ -53,7 +53,7 @@ export const recording = defineSchedule({
     if (reading === undefined) return run.state;
     const ask = askingAt(reading, {
       ...{ atMs: dueMs - msOf(group.delay), signal, answers: ruleAnswers(ports.columns, tenantId) },
-      ...{ sharedMs: askLimits.sharedMs, withinMs: answerMs },
+      ...{ sharedMs: askLimits.sharedMs, withinMs: answerMs, mayWait: run.mayWait },
     });
     const { state, atMs, series, rules } = await evaluateGroup(group, { prior: run.state, nowMs: dueMs, ask });
     for (const part of samplesOf({ tenantId, projectId: '', atMs }, series)) emit.samples(part);

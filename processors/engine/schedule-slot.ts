@@ -3,12 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type { States } from '../../runtime/states.ts';
 import { LateError, orAborted } from '../../runtime/within.ts';
 import { doing } from '../../runtime/work.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import type { Emits } from './definition.ts';
 import { Emissions, type Emitted, emittedOf } from './emissions.ts';
-import type { Schedule, SchedulePorts } from './schedule.ts';
+import type { Run, Schedule, SchedulePorts } from './schedule.ts';
+import { MadeUp } from './schedule-made-up.ts';
 import type { FairQueue } from './schedule-queue.ts';
 import { currentState, decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
 import type { Thing } from './schedule-things.ts';
@@ -42,6 +45,11 @@ const againMs = 10_000;
 /** Over how many keys of messages the values of a tenant are spread. */
 const keyBuckets = 16;
 
+const outcomeOf = (error: unknown, waits: boolean): string => {
+  if (waits) return 'waits';
+  return error instanceof LateError ? 'late' : 'failure';
+};
+
 /**
  * Runs change the slot in memory; a save takes all that they did until then, and its values are published after it, and before the
  * next save. A save is compare-and-set: after one that fails, and after values that could not be published, the slot has `failed`,
@@ -57,6 +65,7 @@ export class Slot {
   readonly #busy = new Set<string>();
   /** Things of which the last run failed, and the due time of the first that did. */
   readonly #failing = new Map<string, number>();
+  readonly #madeUp = new MadeUp();
   readonly #closing = new AbortController();
   readonly #failed = Promise.withResolvers<Error>();
   #emitter: string = randomUUID();
@@ -88,7 +97,10 @@ export class Slot {
   /** Starts what is due. */
   look(nowMs: number): void {
     // The clock was set back.
-    if (nowMs < this.#lookedMs) this.#nextDueMs = Number.NEGATIVE_INFINITY;
+    if (nowMs < this.#lookedMs) {
+      this.#nextDueMs = Number.NEGATIVE_INFINITY;
+      this.#madeUp.clear();
+    }
     this.#lookedMs = nowMs;
     if (nowMs < this.#nextDueMs || this.#closing.signal.aborted) return;
     this.#nextDueMs = Number.POSITIVE_INFINITY;
@@ -97,6 +109,11 @@ export class Slot {
     this.#forgetAhead(nowMs);
     for (const thing of this.#options.things.values()) {
       if (this.#busy.has(thing.key)) continue;
+      const againMs = this.#madeUp.againMs(thing.key);
+      if (nowMs < againMs) {
+        this.#nextDueMs = Math.min(this.#nextDueMs, againMs);
+        continue;
+      }
       const due = dueAt(nowMs, { ...thing, afterMs: this.#doneMs(thing), most });
       if (due === undefined) this.#await(thing);
       else this.#begin(thing, due);
@@ -115,7 +132,7 @@ export class Slot {
   /** A thing was made, changed or removed. */
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
-    if (!this.#options.things.has(key)) this.#failing.delete(key);
+    if (!this.#options.things.has(key)) this.#forget(key);
     const saved = this.#things.get(key);
     if (saved === undefined || saved.born === this.#options.things.get(key)?.document.createdAt) return;
     this.#things.delete(key);
@@ -229,15 +246,16 @@ export class Slot {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(new LateError(schedule.budgetMs)), schedule.budgetMs);
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
-    const running = this.#run(thing, dueMs, signal);
+    const mayWait = schedule.missed !== 'skip' && this.#madeUp.mayWait(thing, dueMs, startMs);
+    const running = this.#run(thing, { dueMs, mayWait }, signal);
     let outcome = 'success';
     try {
       this.#take(thing, dueMs, await orAborted(running, signal));
     } catch (error) {
-      outcome = error instanceof LateError ? 'late' : 'failure';
-      this.#passOver(thing, dueMs);
-      if (!this.#closing.signal.aborted) this.#tellOf(thing, error);
-      this.#failing.set(thing.key, this.#failing.get(thing.key) ?? dueMs);
+      const waits = mayWait && error instanceof UnavailableError;
+      outcome = outcomeOf(error, waits);
+      if (waits) this.#madeUp.wait(thing, startMs);
+      else this.#failedAt(thing, dueMs, error);
     }
     clearTimeout(timer);
     const free = (): void => this.#free(thing.key);
@@ -246,6 +264,13 @@ export class Slot {
     metrics.add('oiq_schedule_runs_total', 1, { ...labels, outcome });
     metrics.observe('oiq_schedule_run_duration_seconds', (clock.now() - startMs) / 1000, labels);
     this.#saveSoon();
+  }
+
+  /** The due time passes. */
+  #failedAt(thing: Thing, dueMs: number, error: unknown): void {
+    this.#passOver(thing, dueMs);
+    if (!this.#closing.signal.aborted) this.#tellOf(thing, error);
+    this.#failing.set(thing.key, this.#failing.get(thing.key) ?? dueMs);
   }
 
   /** One line for each thing whose runs begin to fail; one for all that take too long, of which there are many under pressure. */
@@ -259,13 +284,13 @@ export class Slot {
       );
   }
 
-  async #run({ key, tenantId, document }: Thing, dueMs: number, signal: AbortSignal): Promise<Done> {
+  async #run({ key, tenantId, document }: Thing, when: When, signal: AbortSignal): Promise<Done> {
     const { schedule, ports } = this.#options;
     const { values, emit } = this.#emitting(tenantId);
     const saved = this.#things.get(key)?.state;
     let copy: { readonly state: unknown } | undefined;
     const run = {
-      ...{ tenantId, dueMs, emit, signal, ports },
+      ...{ tenantId, emit, signal, ports, ...when },
       get state() {
         copy ??= { state: saved === undefined ? schedule.state.empty() : JSON.parse(saved) };
         return copy.state;
@@ -308,9 +333,14 @@ export class Slot {
   #free(key: string): void {
     this.#busy.delete(key);
     const thing = this.#options.things.get(key);
-    if (thing === undefined) this.#failing.delete(key);
+    if (thing === undefined) this.#forget(key);
     else this.#await(thing);
     if (this.#busy.size === 0) this.#settled?.();
+  }
+
+  #forget(key: string): void {
+    this.#failing.delete(key);
+    this.#madeUp.forget(key);
   }
 
   #saveSoon(): void {
@@ -372,6 +402,8 @@ export interface Overdue {
   /** It runs, and its runs fail. */
   readonly fails?: boolean;
 }
+
+type When = Pick<Run<unknown, Emits>, 'dueMs' | 'mayWait'>;
 
 /** What a run did. */
 interface Done {

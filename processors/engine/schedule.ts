@@ -29,6 +29,8 @@ export interface Run<State, E extends Emits> {
   readonly tenantId: string;
   /** For when it runs; the clock may be later. */
   readonly dueMs: number;
+  /** Whether it is done again soon where it rejects with an `UnavailableError`: its due time is made up, and the next one has not come yet. */
+  readonly mayWait: boolean;
   /** What the run before resolved to. Its own copy, made when it is first read: read it late where it is large. */
   readonly state: State;
   /** Emits a value of this tenant, if the run resolves. A value that its topic's schema refuses throws. */
@@ -60,7 +62,7 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   readonly togetherMs?: number;
   /**
    * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
-   * in order. A thing that is new is due after it was last changed, and after the schedule first ran.
+   * in order. While a store is away, what is made up waits for it until the next due time comes. A thing that is new is due after it was last changed, and after the schedule first ran.
    */
   readonly missed: 'skip' | { readonly makeUp: number };
   readonly state: ThingState<State>;

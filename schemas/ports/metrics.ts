@@ -296,7 +296,7 @@ export const metricDefinitions = {
     unit: '{run}',
     labels: ['schedule', 'outcome'],
     summary:
-      'Runs of scheduled things by outcome: success, failure, late (over its time), skipped (a due time that was missed), not-entitled',
+      'Runs of scheduled things by outcome: success, failure, late (over its time), waits (made up, and a store is away: it runs again), skipped (a due time that was missed), not-entitled',
   },
   oiq_schedule_run_duration_seconds: {
     type: 'histogram',

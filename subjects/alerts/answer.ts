@@ -19,6 +19,11 @@ export type RuleAnswer =
       /** Whether there are more groups: what is missing from these says nothing. */
       readonly isCut?: boolean;
     }
-  | { readonly kind: 'error'; readonly message: string }
+  | {
+      readonly kind: 'error';
+      readonly message: string;
+      /** What was asked did not answer: it may do so later. */
+      readonly isAway?: boolean;
+    }
   /** The rule is switched off, or was deleted: its alerts end. */
   | { readonly kind: 'over'; readonly reason: string };

@@ -224,6 +224,6 @@ export const ask = async (
     if (over?.aborted === true) throw new LateError(withinMs ?? 0);
     if (error instanceof LateError) throw error;
     if (messageOf(error) === messageOf(undefined)) onError?.(error);
-    return { kind: 'error', message: messageOf(error) };
+    return { kind: 'error', message: messageOf(error), isAway: error instanceof UnavailableError };
   }
 };

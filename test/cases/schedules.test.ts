@@ -374,6 +374,62 @@ test('A run that rejects has no effect, is counted, and is tried again at the ne
   t.deepEqual(outcomes, ['failure', 'failure', 'success']);
 });
 
+/** A schedule whose runs need a store, at a clock at which due times 1 to 3 were missed while it is away. */
+const awayAfterMissed = async (t: ExecutionContext) => {
+  const store = { isAway: true };
+  const failed: number[] = [];
+  const member = await running(
+    t,
+    {
+      missed: { makeUp: 10 },
+      async run(_rule, { state, emit, tenantId, dueMs, mayWait }) {
+        if (store.isAway && mayWait) throw new UnavailableError('ClickHouse cannot be reached');
+        if (store.isAway) failed.push(dueMs);
+        else emit.counted({ tenantId, due: dueMs });
+        return state + 1;
+      },
+    },
+    { rule: { everyMs: 60_000 } },
+  );
+  const { clock, dueTimes } = member;
+  const first = nextDue(phaseOf(thingKey('tenant', 'rule')), 60_000, clock.nowMs);
+  const at = (n: number): number => first + (n - 1) * 60_000;
+  clock.nowMs = at(3) + 10;
+  await eventually('the first try', () => dueTimes.length === 1);
+  return { ...member, store, failed, at };
+};
+
+test('Due times that are made up while a store is away take effect once it answers, as those that come do', async (t) => {
+  const { clock, store, failed, at, dueTimes, emitted, saved, outcomes } = await awayAfterMissed(t);
+  for (const n of [1, 2, 3]) {
+    clock.nowMs += 5_000;
+    await eventually(`try ${n}`, () => dueTimes.length === n + 1);
+  }
+  await sleep(30);
+  t.deepEqual(dueTimes, [at(1), at(1), at(1), at(1)], 'one try in five seconds');
+  store.isAway = false;
+  clock.nowMs += 5_000;
+  await eventually('all of them', () => saved()?.dueMs === at(3));
+  t.deepEqual(emitted(), [at(1), at(2), at(3)]);
+  t.deepEqual(failed, []);
+  t.deepEqual(outcomes, ['waits', 'waits', 'waits', 'waits', 'success', 'success', 'success']);
+});
+
+test('Due times that are made up while a store is away wait until the next one comes, so that it fails in time', async (t) => {
+  const { clock, store, failed, at, emitted, saved, dueTimes } = await awayAfterMissed(t);
+  clock.nowMs = at(4) + 10;
+  await eventually('the due time that is current', () => saved()?.dueMs === at(4));
+  t.deepEqual(failed, [at(1), at(2), at(3), at(4)]);
+  clock.nowMs = at(5) + 10;
+  await eventually('the next', () => saved()?.dueMs === at(5));
+  t.deepEqual(failed.slice(4), [at(5)]);
+  store.isAway = false;
+  clock.nowMs = at(6) + 10;
+  await eventually('the one after the store came back', () => saved()?.dueMs === at(6));
+  t.deepEqual(emitted(), [at(6)]);
+  t.is(dueTimes.length, 7, 'one try that waited, and one run each');
+});
+
 test('A run that overruns its time is told, has no effect, and the thing does not run again before it ends', async (t) => {
   const end = Promise.withResolvers<void>();
   const told: string[] = [];

@@ -21,6 +21,8 @@ interface AskOptions {
   readonly sharedMs: number;
   /** How long all of it may take. What has no answer by then fails. */
   readonly withinMs: number;
+  /** Whether it rejects where what is asked does not answer, so that it can be asked again. */
+  readonly mayWait?: boolean;
 }
 
 const tooLate = (withinMs: number): string =>
@@ -29,9 +31,7 @@ const tooLate = (withinMs: number): string =>
 const tookLong = (ms: number): UnavailableError =>
   new UnavailableError(`the query took longer than ${ms / 1000} seconds`);
 
-const answeredBy = (found: Evaluated | { readonly error: unknown }): Answered => {
-  if ('error' in found) return { error: messageOf(found.error) };
-  const { value } = found;
+const answeredBy = ({ value }: Evaluated): Answered => {
   if (value.type === 'vector') return { elements: value.elements };
   if (value.type === 'scalar') return { elements: [{ labels: {}, value: value.value }] };
   // In Prometheus' words.
@@ -55,7 +55,8 @@ class Asking {
     const answered: Answered[] = [];
     for (const [index, expression] of expressions.entries()) {
       const found = together[index];
-      answered.push(found === undefined ? await this.#alone(expression, added) : answeredBy(found));
+      if (found === undefined) answered.push(await this.#alone(expression, added));
+      else answered.push('error' in found ? this.#failed(found.error) : answeredBy(found));
     }
     this.#options.signal.throwIfAborted();
     return answered;
@@ -71,8 +72,13 @@ class Asking {
       return answeredBy(await evaluatePromql(expression, this.#readingWith(added, ending), this.#window, ending));
     } catch (error) {
       if (this.#over.aborted) return { error: tooLate(this.#options.withinMs) };
-      return { error: messageOf(ending.aborted ? tookLong(this.#options.sharedMs) : error) };
+      return this.#failed(ending.aborted ? tookLong(this.#options.sharedMs) : error);
     }
+  }
+
+  #failed(error: unknown): Answered {
+    if (this.#options.mayWait === true && error instanceof UnavailableError) throw error;
+    return { error: messageOf(error) };
   }
 
   #ending(): AbortSignal {
@@ -91,7 +97,7 @@ class Asking {
   }
 }
 
-/** Rejects where the signal aborts; what fails otherwise is an answer. */
+/** Rejects where the signal aborts, and as `mayWait` says; what fails otherwise is an answer. */
 export const askingAt = (reading: QueryReading, options: AskOptions): AskAll => {
   const asking = new Asking(reading, options);
   return (expressions, added) => options.answers.turn(() => asking.all(expressions, added), options.signal);
