@@ -55,5 +55,15 @@ export const lettersOf = async (
   }
   const { from: offset, timestampMs } = lost;
   const record = { offset, timestampMs, key: '', headers: {}, value };
-  return unprocessable({ group, topic, partition, record, reason: 'damaged', message, receivedAtMs: timestampMs });
+  // The same for all groups: lists show one dead letter for the damage.
+  return unprocessable({
+    group,
+    identity: 'damaged',
+    topic,
+    partition,
+    record,
+    reason: 'damaged',
+    message,
+    receivedAtMs: timestampMs,
+  });
 };
