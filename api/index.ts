@@ -6,6 +6,7 @@ import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
+import type { FirstSecrets } from './identity/accounts/first-start.ts';
 
 export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/letters.ts';
 export type { FileFindings } from './audit/evidence-file-check.ts';
@@ -20,7 +21,11 @@ export const startApi: typeof import('./start.ts').startApi = async (...given) =
 export const ensureCollections = async (documents: Documents): Promise<void> =>
   documents.ensureCollections((await import('./collections.ts')).collections);
 
-/** Sets a new installation up; `undefined` when it was set up before. All or nothing. */
+/** What one start may give to a new installation, the same for each try of `firstStart`. */
+export const firstSecrets = async (): Promise<FirstSecrets> =>
+  (await import('./identity/accounts/first-start.ts')).makeFirstSecrets();
+
+/** Sets a new installation up; `undefined` when another start did. All or nothing. */
 export const firstStart: typeof import('./identity/accounts/first-start.ts').makeFirstStart = async (...given) =>
   (await import('./identity/accounts/first-start.ts')).makeFirstStart(...given);
 

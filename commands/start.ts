@@ -1,7 +1,7 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type DeadLetters, type FirstStart, firstStart, startApi } from '../api/index.ts';
+import { type DeadLetters, type FirstStart, firstSecrets, firstStart, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
@@ -50,10 +50,14 @@ export interface StartOptions {
   readonly stopping?: AbortSignal;
 }
 
-const setUpDocuments = async (platform: Platform, { plans, onFirstStart }: StartOptions): Promise<void> => {
+const setUpDocuments = async (
+  platform: Platform,
+  { plans, onFirstStart }: StartOptions,
+  secrets: Awaited<ReturnType<typeof firstSecrets>>,
+): Promise<void> => {
   const { documents, settings } = platform;
   await refuseOverData(platform);
-  const made = await firstStart(documents, settings);
+  const made = await firstStart(documents, settings, secrets);
   if (made !== undefined) onFirstStart(made);
   await applyPlans(documents, plans);
 };
@@ -182,7 +186,10 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     const address = await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS);
     const { bus, documents } = platform;
     if (all) await patient.step([documents, bus], () => migrateAll(platform));
-    if (wants('api')) await patient.step([documents], () => setUpDocuments(platform, options));
+    if (wants('api')) {
+      const secrets = await firstSecrets();
+      await patient.step([documents], () => setUpDocuments(platform, options, secrets));
+    }
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
       ...{ wants, components, deadLetters, jobs, patient, standings, started },
     });

@@ -10,6 +10,8 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { metricsProvider } from '../../adapters/own-telemetry/metrics.ts';
+import { openPasswords } from '../../api/identity/password.ts';
+import { type FirstStart, firstStart } from '../../api/index.ts';
 import { socketPath } from '../../commands/control.ts';
 import type { Platform } from '../../commands/platform.ts';
 import { start } from '../../commands/start.ts';
@@ -17,6 +19,8 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { licenseKeys, secretFields } from '../../schemas/resources/license-key.ts';
+import { users, usersTenant } from '../../schemas/resources/user.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually } from '../waiting.ts';
@@ -159,3 +163,40 @@ test.serial('what no wait mends ends the start at once', async (t) => {
   );
   t.is(ends.at(-1), 'platform closed');
 });
+
+test.serial(
+  'a first start of which the answer was lost shows the secrets that it made, and a later start does not',
+  async (t) => {
+    const { platform } = await platformOf(t, (bus) => bus);
+    const { documents } = platform;
+    const lost = { answers: 1 };
+    const losing = new Proxy(documents, {
+      get(of, name) {
+        const value: unknown = Reflect.get(of, name);
+        if (name !== 'transaction') return typeof value === 'function' ? value.bind(of) : value;
+        return async (work: Parameters<typeof of.transaction>[0]) => {
+          const result = await of.transaction(work);
+          if (lost.answers-- > 0) throw new UnavailableError('MongoDB cannot be reached');
+          return result;
+        };
+      },
+    });
+    const shown: FirstStart[] = [];
+    const options = {
+      names: ['api' as const],
+      components: [],
+      plans: {},
+      onFirstStart: (made: FirstStart) => void shown.push(made),
+    };
+    const running = await start({ ...platform, documents: losing }, options);
+    t.true(lost.answers < 1);
+    t.is(shown.length, 1);
+    const { licenseKey = '', password = '' } = shown[0] ?? {};
+    const keys = await documents.of('default').collection(licenseKeys).list();
+    t.like(keys.items[0], secretFields(licenseKey));
+    const [owner] = (await documents.of(usersTenant).collection(users).list()).items;
+    t.true(await (await openPasswords()).verify(owner?.passwordHash, password));
+    t.is(await firstStart(documents, platform.settings), undefined);
+    await running.stop();
+  },
+);

@@ -20,14 +20,39 @@ export interface FirstStart {
   readonly licenseKey: string | undefined;
 }
 
-/** Sets a new installation up; `undefined` when it was set up before. All or nothing. */
-export const makeFirstStart = async (documents: Documents, settings: Settings): Promise<FirstStart | undefined> => {
-  if ((await documents.of(platformTenant).collection(installation).find('installation')) !== undefined)
-    return undefined;
+/** What one start may give to an installation, the same however often it tries. */
+export interface FirstSecrets {
+  readonly id: string;
+  readonly password: string;
+  readonly licenseKey: string;
+}
+
+export const makeFirstSecrets = (): FirstSecrets => ({
+  id: randomUUID(),
+  password: randomBytes(15).toString('base64url'),
+  licenseKey: makeLicenseKey(),
+});
+
+/**
+ * Sets a new installation up; `undefined` when another start did. All or nothing. With the same secrets it may be done again after a
+ * failure: where the installation was made and only the answer was lost, they are shown all the same.
+ */
+export const makeFirstStart = async (
+  documents: Documents,
+  settings: Settings,
+  secrets: FirstSecrets = makeFirstSecrets(),
+): Promise<FirstStart | undefined> => {
   const given = settings.BOOTSTRAP_LICENSE_KEY;
   const email = (settings.BOOTSTRAP_EMAIL ?? 'owner@localhost.localdomain').toLowerCase();
-  const password = settings.BOOTSTRAP_PASSWORD ?? randomBytes(15).toString('base64url');
-  const licenseKey = given ?? makeLicenseKey();
+  const password = settings.BOOTSTRAP_PASSWORD ?? secrets.password;
+  const licenseKey = given ?? secrets.licenseKey;
+  const shown: FirstStart = {
+    email,
+    password: settings.BOOTSTRAP_PASSWORD === undefined ? password : undefined,
+    licenseKey: given === undefined ? licenseKey : undefined,
+  };
+  const found = await documents.of(platformTenant).collection(installation).find('installation');
+  if (found !== undefined) return found.firstStartId === secrets.id ? shown : undefined;
   const passwordHash = await hashPassword(password);
   const tenantId = 'default';
   const now = new Date().toISOString();
@@ -37,7 +62,9 @@ export const makeFirstStart = async (documents: Documents, settings: Settings): 
       'organization.create',
     )(async (scope) => {
       const { of } = scope;
-      await of(platformTenant).collection(installation).insert({ id: 'installation', organizationId: tenantId });
+      await of(platformTenant)
+        .collection(installation)
+        .insert({ id: 'installation', organizationId: tenantId, firstStartId: secrets.id });
       for (const [id, plan] of Object.entries(defaultPlans))
         await of(plansTenant)
           .collection(plans)
@@ -66,9 +93,5 @@ export const makeFirstStart = async (documents: Documents, settings: Settings): 
     if (error instanceof ConflictError) return undefined;
     throw error;
   }
-  return {
-    email,
-    password: settings.BOOTSTRAP_PASSWORD === undefined ? password : undefined,
-    licenseKey: given === undefined ? licenseKey : undefined,
-  };
+  return shown;
 };
