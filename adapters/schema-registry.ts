@@ -6,7 +6,7 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { z } from 'zod';
 import { UnavailableError } from '../schemas/errors.ts';
-import type { Topic } from '../schemas/topics.ts';
+import type { Topic } from '../schemas/topic.ts';
 
 /** Subject of a topic's values, as most clients name it. */
 export const subjectOf = (topic: string): string => `${topic}-value`;

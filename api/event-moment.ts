@@ -1,5 +1,5 @@
 import { parseTime } from '../queries/time.ts';
-import { invalid } from './kernel/errors.ts';
+import { invalid } from './errors.ts';
 
 const mostAgoMs = 30 * 24 * 3_600_000;
 const mostAheadMs = 3_600_000;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { PlatformEvent } from '../schemas/events.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
-import type { DerivedTopic } from '../schemas/topics.ts';
+import type { DerivedTopic } from '../schemas/topic.ts';
 import { lazyProducer } from './bus-producer.ts';
 
 /** Publishes values of a derived topic on behalf of callers. */

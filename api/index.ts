@@ -68,8 +68,8 @@ export const evidencePublicKey = async (
 };
 
 /** Signs an audit chain that lost all its signed tree heads as it is now; gives the number of records. */
-export const signChainAnew: typeof import('./audit/sign-anew.ts').signChainAnew = async (...given) =>
-  (await import('./audit/sign-anew.ts')).signChainAnew(...given);
+export const signChainAnew: typeof import('./sign-anew.ts').signChainAnew = async (...given) =>
+  (await import('./sign-anew.ts')).signChainAnew(...given);
 
 /** Lists operations with group, role and whether they are built; with `missingOnly`, those that are not. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {

@@ -34,7 +34,7 @@ import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
 import { openDirectory } from './identity/directory.ts';
 import { openPasswords } from './identity/password.ts';
-import { scopesOf } from './identity/scopes.ts';
+import { scopesOf } from './callers/scopes.ts';
 import { sweepSessions } from './identity/sessions.ts';
 import { openSignInFailures } from './identity/sign-in-failures.ts';
 import { checkDomains, type DomainPorts } from './identity/sso/domains.ts';
@@ -42,7 +42,7 @@ import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
 import { makeApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
-import { liveTail } from './live-tail/live-tail.ts';
+import { liveTail } from './streams/live-tail.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';

@@ -2,7 +2,7 @@
 import { type DeadLetterFilter, type DeadLetterState, type DeadLetters, openDeadLetters } from '../api/index.ts';
 import { parseTime } from '../queries/time.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
-import { signals } from '../schemas/topics.ts';
+import { signals } from '../schemas/telemetry-signals.ts';
 import type { Platform } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 

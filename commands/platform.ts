@@ -7,7 +7,7 @@ import type { LogProvider } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Settings } from '../schemas/settings.ts';
-import type { Topic } from '../schemas/topics.ts';
+import type { Topic } from '../schemas/topic.ts';
 
 /** What roles and commands run on, with the adapters chosen. `main.ts` creates it; the caller closes it. */
 export interface Platform {

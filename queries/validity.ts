@@ -1,6 +1,6 @@
 /** Whether what queries name is there: attributes of records by what was counted where they landed, metrics by their series. */
 import { z } from 'zod';
-import { type Reference, referenceOf } from '../schemas/records/fields.ts';
+import { type Reference, referenceOf } from '../schemas/fields.ts';
 import { figuresOf } from './aggregate/measures.ts';
 import { invalid, QueryError } from './errors.ts';
 import { namesIn, parseFormula } from './formula/parse.ts';

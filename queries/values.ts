@@ -8,7 +8,7 @@ import {
   type Reference,
   referenceOf,
   scopeExpressions,
-} from '../schemas/records/fields.ts';
+} from '../schemas/fields.ts';
 import { quote } from '../schemas/tables/literal.ts';
 import { withinRange } from './records.ts';
 import { type QuerySignal, recordsOf, signals } from './signals/index.ts';

@@ -1,7 +1,7 @@
 /** OTLP over HTTP: bare paths on an address of its own (the SDKs' default), under `/otlp` on the main address. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { requestFromJson } from '../schemas/otlp/json.ts';
-import { type Signal, signals } from '../schemas/topics.ts';
+import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { corsOf } from './engine/cors.ts';
 import { type Answer, type HttpProtocol, httpIngest, refusedAnswer } from './engine/http-ingest.ts';

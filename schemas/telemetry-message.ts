@@ -4,7 +4,7 @@
  * its last byte. Nothing else knows how these headers are spelled.
  */
 import { PermanentError } from './errors.ts';
-import type { Signal } from './topics.ts';
+import type { Signal } from './telemetry-signals.ts';
 
 /** How each member's bytes are compressed. Remote-write bodies are snappy blocks. */
 export type Encoding = 'identity' | 'gzip' | 'zstd' | 'snappy';

@@ -5,7 +5,7 @@ import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/topic.ts';
 import type { Bounds, Cluster } from './cluster.ts';
 import { Coordinator, type Position } from './coordinator.ts';
 import { failureOf, MissingTopicError } from './failures.ts';

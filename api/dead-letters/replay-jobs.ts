@@ -4,7 +4,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { DeadLetterFilter } from '../../subjects/dead-letters/letters.ts';
-import type { Transact } from '../kernel/changes.ts';
+import type { Transact } from '../changes.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 
 /** A replay with its progress and a result per payload. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
-import type { Access } from '../identity/rights.ts';
-import { scopeOf } from '../identity/scopes.ts';
-import { ApiError, type Elsewhere } from '../kernel/errors.ts';
+import type { Access } from '../callers/rights.ts';
+import { scopeOf } from '../callers/scopes.ts';
+import { ApiError, type Elsewhere } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, type Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 

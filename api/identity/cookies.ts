@@ -1,5 +1,5 @@
 /** The cookies of a session, and what a browser must show before they count for a change. */
-import { ApiError } from '../kernel/errors.ts';
+import { ApiError } from '../errors.ts';
 
 export const tokenCookie = 'oiq_token';
 export const refreshCookie = 'oiq_refresh';

@@ -6,7 +6,7 @@ import { plansTenant } from '../../schemas/resources/plan.ts';
 import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
 import { type Membership, type User, usersTenant } from '../../schemas/resources/user.ts';
-import type { Caller, PersonCaller, ServiceAccountCaller, Who } from './caller.ts';
+import type { Caller, PersonCaller, ServiceAccountCaller, Who } from '../callers/caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
 
 /** A user, and their membership in an organization. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { invalid } from '../kernel/errors.ts';
+import { invalid } from '../errors.ts';
 
 /** Ten guesses a minute, from each of a hundred addresses, take two years to make as many. */
 const fewestGuesses = 1e9;

@@ -1,8 +1,8 @@
 import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
-import type { Transact } from '../kernel/changes.ts';
-import type { ApiError } from '../kernel/errors.ts';
-import type { Ports } from '../kernel/ports.ts';
+import type { Transact } from '../changes.ts';
+import type { ApiError } from '../errors.ts';
+import type { IdentityPorts } from './ports.ts';
 import { nextRefreshToken, refreshHash, sessionOfRefreshToken } from './refresh-tokens.ts';
 import { unauthenticated } from './session.ts';
 import { sessionEnd } from './sessions.ts';
@@ -26,7 +26,7 @@ const over = (): ApiError => unauthenticated('the refresh token is not valid or 
 export const refreshSession = async (
   token: string,
   change: Transact,
-  { documents, directory, secretBox, clock }: Pick<Ports, 'documents' | 'directory' | 'secretBox' | 'clock'>,
+  { documents, directory, secretBox, clock }: Pick<IdentityPorts, 'documents' | 'directory' | 'secretBox' | 'clock'>,
 ): Promise<Refreshed> => {
   const sessionId = sessionOfRefreshToken(secretBox, token);
   if (sessionId === undefined) throw over();

@@ -1,9 +1,9 @@
 import { ConflictError, type Stored } from '../../schemas/ports/documents.ts';
 import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
 import type { User } from '../../schemas/resources/user.ts';
-import { ApiError, invalid, rateLimited } from '../kernel/errors.ts';
-import type { RequestFacts } from '../kernel/operation.ts';
-import type { Ports } from '../kernel/ports.ts';
+import { ApiError, invalid, rateLimited } from '../errors.ts';
+import type { RequestFacts } from '../request-facts.ts';
+import type { IdentityPorts } from './ports.ts';
 import { type Accepted, accept } from './multi-factor-codes.ts';
 import { unauthenticated } from './session.ts';
 import { spendWindows } from './spent-windows.ts';
@@ -16,7 +16,7 @@ export interface FirstFactorPassed {
   readonly request: RequestFacts;
 }
 
-type CodePorts = Pick<Ports, 'documents' | 'counters' | 'secretBox' | 'clock'>;
+type CodePorts = Pick<IdentityPorts, 'documents' | 'counters' | 'secretBox' | 'clock'>;
 
 /**
  * The second step of a sign-in. Resolves when the user may go on, with how they showed who they are; rejects with
@@ -53,7 +53,7 @@ const codeMissing = (): ApiError =>
 
 export const enrolmentOf = (
   userId: string,
-  { documents }: Pick<Ports, 'documents'>,
+  { documents }: Pick<IdentityPorts, 'documents'>,
 ): Promise<(MultiFactor & Stored) | undefined> =>
   documents.of(multiFactorsTenant).collection(multiFactors).find(userId);
 
@@ -103,7 +103,7 @@ const consume = async (
 const countTry = async (
   userId: string,
   address: string,
-  { counters }: Pick<Ports, 'counters'>,
+  { counters }: Pick<IdentityPorts, 'counters'>,
 ): Promise<() => Promise<void>> => {
   const { waitsMs, giveBack } = await spendWindows(counters, [
     { key: `multi-factor/${userId}/${address}`, ...fromAddress },

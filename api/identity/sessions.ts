@@ -5,9 +5,9 @@ import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { type Session, sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { type User, users, usersTenant } from '../../schemas/resources/user.ts';
-import type { Transact } from '../kernel/changes.ts';
-import type { RequestFacts } from '../kernel/operation.ts';
-import type { Ports } from '../kernel/ports.ts';
+import type { Transact } from '../changes.ts';
+import type { RequestFacts } from '../request-facts.ts';
+import type { IdentityPorts } from './ports.ts';
 import { sessionCookies } from './cookies.ts';
 import { firstRefreshToken, refreshHash } from './refresh-tokens.ts';
 
@@ -47,7 +47,7 @@ export interface SignInAnswer {
   readonly tenant: { readonly id: string; readonly name: string };
 }
 
-type SessionPorts = Pick<Ports, 'clock' | 'secretBox' | 'tokens'>;
+type SessionPorts = Pick<IdentityPorts, 'clock' | 'secretBox' | 'tokens'>;
 
 /**
  * Begins a session under an id of its own and sets its cookies. It is recorded as `session.begin` of the organization,
@@ -97,7 +97,7 @@ export const giveTokens = async (
   session: Session & Stored,
   refreshToken: string,
   request: RequestFacts,
-  { tokens }: Pick<Ports, 'tokens'>,
+  { tokens }: Pick<IdentityPorts, 'tokens'>,
 ): Promise<Pick<SignInAnswer, 'token' | 'expiresAt' | 'refreshToken'>> => {
   const { userId, tenantId, id: sessionId } = session;
   const { token, expiresAt } = await tokens.issue({ userId, tenantId, sessionId });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Bucket } from '../../schemas/ports/counters.ts';
 import { subscriberOf } from '../../schemas/source-address.ts';
-import { rateLimited } from '../kernel/errors.ts';
-import type { Ports } from '../kernel/ports.ts';
+import { rateLimited } from '../errors.ts';
+import type { IdentityPorts } from './ports.ts';
 import { spendWindows } from './spent-windows.ts';
 
 /** Limits of wrong attempts at one account from one address: ten without a wait, then ever slower. Other addresses are not affected. */
@@ -32,7 +32,7 @@ export interface Attempt {
 
 /** Counts an attempt before it is made, so that many at once count too. Throws `RATE_LIMITED` above the limits. */
 export const countAttempt = async (
-  { counters, settings }: Pick<Ports, 'counters' | 'settings'>,
+  { counters, settings }: Pick<IdentityPorts, 'counters' | 'settings'>,
   address: string,
   email: string,
 ): Promise<Attempt> => {

@@ -4,7 +4,7 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { User } from '../../schemas/resources/user.ts';
-import type { Transact } from '../kernel/changes.ts';
+import type { Transact } from '../changes.ts';
 import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
 
 /** Of one address in an hour: enough to see an attack, too few to fill the chain with it. */

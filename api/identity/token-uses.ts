@@ -2,7 +2,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { apiTokens, apiTokenUses } from '../../schemas/resources/service-account.ts';
-import type { ServiceAccountCaller } from './caller.ts';
+import type { ServiceAccountCaller } from '../callers/caller.ts';
 
 /** How often the use of one token is written at most, by each instance. */
 const everyMs = 60_000;

@@ -1,10 +1,10 @@
 /** Who asks, and whether they may: the steps that come before a request is worked on. */
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../identity/caller.ts';
-import { mayCall } from '../identity/rights.ts';
-import { refuseWithoutScope } from '../identity/scopes.ts';
+import type { Caller } from '../callers/caller.ts';
+import { mayCall } from '../callers/rights.ts';
+import { refuseWithoutScope } from '../callers/scopes.ts';
 import { authenticate, withTokenOfBasic } from '../identity/session.ts';
-import { ApiError } from './errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { Limited, RequestLimits } from './request-limits.ts';

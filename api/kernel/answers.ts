@@ -6,7 +6,7 @@ import { notFoundPage, pageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { gzipped } from './compression.ts';
-import { ApiError, FailedOperation } from './errors.ts';
+import { ApiError, FailedOperation } from '../errors.ts';
 import { type DocumentedGroup, openApiDocument } from './openapi.ts';
 import type { Operation, Sent } from './operation.ts';
 import type { Ports } from './ports.ts';

@@ -1,4 +1,4 @@
-import { errorStatuses } from './errors.ts';
+import { errorStatuses } from '../errors.ts';
 import { schemaOf, securitySchemes } from './openapi.ts';
 import type { Operation } from './operation.ts';
 import { closeCodes, type Stream } from './stream.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, invalid } from './errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 
 const maxDepth = 64;
 const maxElements = 10_000;

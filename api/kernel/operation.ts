@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Bucket } from '../../schemas/ports/counters.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { Access } from '../identity/rights.ts';
-import type { ScopeName } from '../identity/scopes.ts';
-import type { Transact } from './changes.ts';
-import { type Detail, type Failure, invalidFields } from './errors.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { Access } from '../callers/rights.ts';
+import type { ScopeName } from '../callers/scopes.ts';
+import type { Transact } from '../changes.ts';
+import type { RequestFacts } from '../request-facts.ts';
+import { type Detail, type Failure, invalidFields } from '../errors.ts';
 import type { Ports } from './ports.ts';
 
 /** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */
@@ -13,23 +14,6 @@ const usualBudgetMs = 45_000;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
-
-/** Facts of the request besides its validated parts. */
-export interface RequestFacts {
-  readonly requestId: string;
-  /** Source address, after trusted proxies. */
-  readonly address: string;
-  readonly userAgent: string;
-  /** Host as the client or the last proxy sends it. */
-  readonly host: string;
-  /** Whether cookies are sent over TLS only. */
-  readonly secure: boolean;
-  header(name: string): string;
-  /** Adds a header to the answer; `Set-Cookie` may be added several times. */
-  reply(name: string, value: string): void;
-  /** Answers with a redirect. For operations that a browser opens as a page. */
-  redirect(location: string): void;
-}
 
 export interface Input<Params, Query, Body> {
   /** The caller. Operations with access `none` must not read it: it is undefined there. */

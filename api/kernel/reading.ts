@@ -4,7 +4,7 @@ import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../callers/caller.ts';
 import type { Ports } from './ports.ts';
 import { listCache, makeResultCache } from './result-cache.ts';
 

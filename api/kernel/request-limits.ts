@@ -2,8 +2,8 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { subscriberOf } from '../../schemas/source-address.ts';
-import type { Caller } from '../identity/caller.ts';
-import { rateLimited } from './errors.ts';
+import type { Caller } from '../callers/caller.ts';
+import { rateLimited } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
 /** Seconds of its rate that a caller may use at once: a page that opens sends many requests. */

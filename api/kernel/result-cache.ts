@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { canonicalJson } from '../audit/canonical-json.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../callers/caller.ts';
 import { ClientLeftError } from './time-budget.ts';
 
 /** Two requests with an equal question may share an answer. */

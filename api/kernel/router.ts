@@ -1,5 +1,5 @@
 import KoaRouter from '@koa/router';
-import { invalid } from './errors.ts';
+import { invalid } from '../errors.ts';
 
 /** Finds the declared path of a request. */
 export interface Router<Route> {

@@ -1,7 +1,7 @@
 /** How a WebSocket of the API is declared: what may be asked, whose rights it takes, what it sends. */
 import type { z } from 'zod';
-import type { Caller } from '../identity/caller.ts';
-import type { Opened } from './connection.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { Opened } from '../connection.ts';
 import type { Method } from './operation.ts';
 import type { Ports } from './ports.ts';
 

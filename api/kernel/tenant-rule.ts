@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts';
+import { ApiError } from '../errors.ts';
 
 /**
  * Refuses a request that names another tenant than its session's: in the path, in the query, or at the top level of the

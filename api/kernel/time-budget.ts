@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Collection, Documents } from '../../schemas/ports/documents.ts';
-import { ApiError } from './errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 

@@ -5,7 +5,7 @@ import { tokenOf } from '../../queries/live-tail/positions.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { Connection, Opened } from '../kernel/connection.ts';
+import type { Connection, Opened } from '../connection.ts';
 
 /** A record waits so long at most for others to come along in its frame. */
 const roundMs = 50;

@@ -1,7 +1,7 @@
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { hasAlready } from '../kernel/changes.ts';
-import { notFound } from '../kernel/errors.ts';
+import { hasAlready } from '../changes.ts';
+import { notFound } from '../errors.ts';
 import { etagOf, preconditionOf, requireVersion } from './preconditions.ts';
 import type { WriteInput } from './resource-changes.ts';
 

@@ -1,6 +1,6 @@
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { invalid } from '../kernel/errors.ts';
+import { invalid } from '../errors.ts';
 
 /** Refuses an assignee who is no user of the organization; nobody is fine. */
 export const requireMember = async (

@@ -1,6 +1,6 @@
 import type { Stored } from '../../schemas/ports/documents.ts';
-import { ApiError, invalid } from '../kernel/errors.ts';
-import type { RequestFacts } from '../kernel/operation.ts';
+import { ApiError, invalid } from '../errors.ts';
+import type { RequestFacts } from '../request-facts.ts';
 
 /** The versions that `If-Match` names, or `any` for `*`. */
 export type Precondition = readonly number[] | 'any';
@@ -41,7 +41,3 @@ export const requireVersion = (
     { headers },
   );
 };
-
-/** Whether `If-None-Match` names the tag that would be answered. Unlike Koa's `fresh`, whatever `Cache-Control` says: browsers send it along. */
-export const holds = (ifNoneMatch: string, etag: string): boolean =>
-  etag !== '' && ifNoneMatch.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter } from '../../queries/cursor.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Collection, Filter, Page, Stored } from '../../schemas/ports/documents.ts';
-import { invalid } from '../kernel/errors.ts';
+import { invalid } from '../errors.ts';
 
 /** A query parameter that restricts a list. */
 export interface ListFilter {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notFound } from '../kernel/errors.ts';
+import { notFound } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, validated } from '../kernel/operation.ts';
 import { mergePatch, patchOf } from './merge-patch.ts';
 import { answerOne, changeOne, createOne, removeOne } from './resource-changes.ts';

@@ -1,6 +1,6 @@
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type Reference, references } from '../../schemas/resources/references.ts';
-import { ApiError, invalid } from '../kernel/errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 import { isFields } from './merge-patch.ts';
 
 /** How many users of a thing an error names. */

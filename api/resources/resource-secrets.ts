@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { invalid } from '../kernel/errors.ts';
+import { invalid } from '../errors.ts';
 import { isFields } from './merge-patch.ts';
 
 /** A field that is stored encrypted and never shown again. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CollectionDefinition, Filter, Stored } from '../../schemas/ports/documents.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { Access } from '../identity/rights.ts';
-import type { AuditedTransaction } from '../kernel/changes.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { Access } from '../callers/rights.ts';
+import type { AuditedTransaction } from '../changes.ts';
 import type { Ports } from '../kernel/ports.ts';
 import type { Listing } from './resource-list.ts';
 import { maskSecrets, type SecretField, sealSecrets } from './resource-secrets.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CollectionDefinition, ConflictError, type Stored } from '../../schemas/ports/documents.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { AuditedTransaction } from '../kernel/changes.ts';
-import { ApiError, notFound } from '../kernel/errors.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { AuditedTransaction } from '../changes.ts';
+import { ApiError, notFound } from '../errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';
 import { fieldsOf, forgetVersions, keepVersion } from './resource-history.ts';
 import { refuseDangling, refuseWhileUsed } from './resource-references.ts';

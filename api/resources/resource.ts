@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { AuditedTransaction } from '../kernel/changes.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { AuditedTransaction } from '../changes.ts';
 import type { DeclaredOperation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { answerOne, changeOne, type WriteInput } from './resource-changes.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { DocumentsById } from '../../runtime/kept.ts';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
 import type { Source } from '../../schemas/records/source.ts';
-import type { DerivedTopic } from '../../schemas/topics.ts';
+import type { DerivedTopic } from '../../schemas/topic.ts';
 import type { Timer } from './timers.ts';
 
 /** Topics that a processor emits to, by the name that its steps call them. */

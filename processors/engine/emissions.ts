@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
-import type { DerivedTopic } from '../../schemas/topics.ts';
+import type { DerivedTopic } from '../../schemas/topic.ts';
 
 /** A message holds several values up to this size. */
 const packBytes = 256 * 1024;

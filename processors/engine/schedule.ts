@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { PromqlReading } from '../../queries/promql/reading.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
-import { defineTopic, type Topic } from '../../schemas/topics.ts';
+import { defineTopic, type Topic } from '../../schemas/topic.ts';
 import type { Emits } from './definition.ts';
 
 /** What a run may use beside its thing. */

@@ -1,5 +1,5 @@
 /** Figures over records, as SQL. */
-import type { Reference } from '../../schemas/records/fields.ts';
+import type { Reference } from '../../schemas/fields.ts';
 import { invalid } from '../errors.ts';
 import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';

@@ -1,6 +1,6 @@
 /** Which fields and attributes the records of a signal have, from what was counted where they landed. */
 import { z } from 'zod';
-import { type Field, referenceOf } from '../../schemas/records/fields.ts';
+import { type Field, referenceOf } from '../../schemas/fields.ts';
 import type { FieldKind } from '../../schemas/tables/fields.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Range, refuseBeyondRetention } from '../range.ts';

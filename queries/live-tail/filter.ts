@@ -1,7 +1,7 @@
 /** Which records a listener wants. */
 import { z } from 'zod';
-import type { Field, Reference } from '../../schemas/records/fields.ts';
-import { logFields, readReference, referenceOf, spanFields } from '../../schemas/records/fields.ts';
+import type { Field, Reference } from '../../schemas/fields.ts';
+import { logFields, readReference, referenceOf, spanFields } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNames } from '../../schemas/records/severity.ts';

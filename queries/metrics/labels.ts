@@ -1,6 +1,6 @@
 /** Labels of a metric's series and attributes of their resources: which there are, and their values. */
 import { z } from 'zod';
-import { attributeExpressions, referenceOf, seriesFields } from '../../schemas/records/fields.ts';
+import { attributeExpressions, referenceOf, seriesFields } from '../../schemas/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';

@@ -5,7 +5,7 @@ import {
   referenceOf,
   scopeExpressions,
   seriesFields,
-} from '../../schemas/records/fields.ts';
+} from '../../schemas/fields.ts';
 import { invalid } from '../errors.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';

@@ -5,7 +5,7 @@ import {
   type Reference,
   referenceOf,
   scopeExpressions,
-} from '../../schemas/records/fields.ts';
+} from '../../schemas/fields.ts';
 import { type Attributes, restoredValue } from '../attributes.ts';
 import type { TableColumn } from '../result.ts';
 import { type QuerySignal, signals } from '../signals/index.ts';

@@ -5,7 +5,7 @@ import {
   attributeExpressions,
   type Field,
   scopeExpressions,
-} from '../../schemas/records/fields.ts';
+} from '../../schemas/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
 import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';

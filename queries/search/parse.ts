@@ -1,5 +1,5 @@
 /** Text of the search language to a tree. The grammar is in the folder's README. */
-import { type Field, referenceOf } from '../../schemas/records/fields.ts';
+import { type Field, referenceOf } from '../../schemas/fields.ts';
 import { lowered } from '../../schemas/tables/search.ts';
 import { invalid } from '../errors.ts';
 import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';

@@ -1,5 +1,5 @@
 /** A search as a predicate over records that are read where they lie. */
-import { type Field, type Reference, readReference, typeOfReference } from '../../schemas/records/fields.ts';
+import { type Field, type Reference, readReference, typeOfReference } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { severityNumberOf } from '../../schemas/records/severity.ts';

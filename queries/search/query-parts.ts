@@ -1,5 +1,5 @@
 /** What a request asks for beside its search, as parts of a `Query`. */
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ProjectScope } from '../project-scope.ts';
 import { parseSearch } from './parse.ts';
 

@@ -1,5 +1,5 @@
 /** What a search says, once its names and values are understood. Both back ends read this, and nothing else. */
-import type { Field, Reference } from '../../schemas/records/fields.ts';
+import type { Field, Reference } from '../../schemas/fields.ts';
 import type { Regex } from './regex.ts';
 
 export interface Bound<Value> {

@@ -1,5 +1,5 @@
 /** What a value means for the field or attribute that it is asked of. */
-import type { Field, FieldType } from '../../schemas/records/fields.ts';
+import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityNumbers } from '../../schemas/records/severity.ts';
 import { parseDuration, parseTime } from '../time.ts';
 import { star } from './scanner.ts';

@@ -1,4 +1,4 @@
-import { foundSignals, signalFields } from '../../schemas/tables/found-signals.ts';
+import { foundSignals, signalFields } from './found-signals.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 

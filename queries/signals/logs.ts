@@ -1,4 +1,4 @@
-import { logFields } from '../../schemas/records/fields.ts';
+import { logFields } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { topics } from '../../schemas/topics.ts';

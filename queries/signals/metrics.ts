@@ -1,4 +1,4 @@
-import { seriesFields } from '../../schemas/records/fields.ts';
+import { seriesFields } from '../../schemas/fields.ts';
 import { seriesSearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 

@@ -1,4 +1,4 @@
-import { spanFields } from '../../schemas/records/fields.ts';
+import { spanFields } from '../../schemas/fields.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { spanSearch } from '../../schemas/tables/search.ts';
 import { topics } from '../../schemas/topics.ts';

@@ -1,6 +1,6 @@
 /** Admission: license key, signal, source address and limits. It is decided before a body is read. */
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';

@@ -1,6 +1,6 @@
 /** Formats of request bodies. Each receiver declares its own; the engine names none. */
 import type { Format } from '../../schemas/telemetry-message.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 /** One form of a body, and how it becomes what messages carry. */
 export interface BodyFormat {

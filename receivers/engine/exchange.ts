@@ -1,7 +1,7 @@
 /** One request of telemetry from its credentials to its answer, whatever carries it. */
 import { doing } from '../../runtime/work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { isRefusal } from './admission.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
 import type { Caller } from './keyring.ts';

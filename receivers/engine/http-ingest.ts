@@ -1,6 +1,6 @@
 /** Telemetry in an HTTP request. Protocols differ in a few functions. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { Exchange, type Message, type Transport } from './exchange.ts';
 import type { Accepted } from './ingestion.ts';
 import type { Shape } from './prepare.ts';

@@ -1,6 +1,6 @@
 /** A receiver over HTTP is a declaration: paths, formats and answers. The engine does the rest. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { type HttpProtocol, httpIngest } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
 import { refusal } from './refusal.ts';

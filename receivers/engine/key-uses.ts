@@ -10,7 +10,7 @@ import {
   rememberedAddresses,
   useId,
 } from '../../schemas/resources/license-key-use.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 export type RefusalReason = (typeof refusalReasons)[number];
 

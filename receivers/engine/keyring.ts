@@ -11,7 +11,7 @@ import type { Plan } from '../../schemas/resources/plan.ts';
 import { plans } from '../../schemas/resources/plan.ts';
 import { noQuota, type Quota, quotas, type RejectThreshold, rejectThresholds } from '../../schemas/resources/quota.ts';
 import { type Networks, networksOf } from '../../schemas/source-address.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { KeyUse, KeyUses } from './key-uses.ts';
 
 /** Whom a key stands for and what it may do, as the documents say at this moment. */

@@ -16,7 +16,8 @@ import {
   maxMessageDecompressedBytes,
 } from '../../schemas/telemetry-message.ts';
 import { tenantKey } from '../../schemas/tenant-key.ts';
-import { type Signal, topics } from '../../schemas/topics.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';

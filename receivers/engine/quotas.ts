@@ -9,7 +9,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { type QuotaWindow, quotaWindowAt, type RejectThreshold } from '../../schemas/resources/quota.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { type Grant, TokenLease } from './token-lease.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { SettingName, Settings } from '../../schemas/settings.ts';
 import type { SourceOf } from '../../schemas/source-address.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Admit } from './admission.ts';
 import type { BodyFormat } from './body-format.ts';
 import type { InFlight } from './in-flight.ts';

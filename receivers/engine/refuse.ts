@@ -4,7 +4,7 @@ import { type DeadLetterHeaders, deadLetterMessages } from '../../schemas/dead-l
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Encoding } from '../../schemas/telemetry-message.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
 import { prepare, type Shape } from './prepare.ts';
 import { messagesOf, type Origin } from './publisher.ts';

@@ -1,7 +1,7 @@
 /** Counts requests in plain fields and adds them to the metrics once a second, so that no request pays for labels. */
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 /** In each second, the times of this many requests are all recorded; of more requests one in `sampleEvery`. */
 const alwaysRecorded = 64;

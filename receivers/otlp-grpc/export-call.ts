@@ -1,6 +1,6 @@
 /** One call of an `Export` method: one message in a frame, and a deadline. */
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { Exchange, type Message, type Transport } from '../engine/exchange.ts';
 import type { Shape } from '../engine/prepare.ts';

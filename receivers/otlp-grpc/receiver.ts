@@ -1,7 +1,7 @@
 /** OTLP over gRPC. */
 
 import { bind } from '../../runtime/bind.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
 import { createHttp2Server } from '../http2/server.ts';

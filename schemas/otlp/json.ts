@@ -2,7 +2,7 @@
 import { isScalar, messageNumber, nesting, type ScalarType, wireTypeOf } from '../protobuf/messages.ts';
 import { maxValueDepth } from '../protobuf/scan.ts';
 import { WireWriter } from '../protobuf/writer.ts';
-import type { Signal } from '../topics.ts';
+import type { Signal } from '../telemetry-signals.ts';
 import type { JsonReader } from './json-reader.ts';
 import { scalarCopies } from './json-scalars.ts';
 import { readJsonText } from './json-text.ts';

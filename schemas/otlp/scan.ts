@@ -1,7 +1,7 @@
 /** Admission's check of an OTLP export request. */
 import { messageNumber } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
-import type { Signal } from '../topics.ts';
+import type { Signal } from '../telemetry-signals.ts';
 import { otlpSchema } from './messages.ts';
 
 const requests: Readonly<Record<Signal, number>> = {

@@ -1,7 +1,7 @@
 /** Cuts export requests that are too large for one message of the bus. */
 import { messageNumber } from '../protobuf/messages.ts';
 import { type Cuttable, type Piece, splitMessage } from '../protobuf/split.ts';
-import type { Signal } from '../topics.ts';
+import type { Signal } from '../telemetry-signals.ts';
 import { otlpSchema } from './messages.ts';
 
 const cuttable = (name: string, fields: readonly (readonly [number, Cuttable | undefined])[]): Cuttable => ({

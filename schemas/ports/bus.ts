@@ -1,5 +1,5 @@
 /** The bus port. Kafka in a cluster, segment files in the embedded default; nothing above knows which. */
-import type { Topic } from '../topics.ts';
+import type { Topic } from '../topic.ts';
 
 /** One message to publish. */
 export interface Message {

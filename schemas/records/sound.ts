@@ -2,7 +2,7 @@
 import { otlpSchema } from '../otlp/messages.ts';
 import { action, messageAction, messageNumber, type WireSchema } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
-import type { Signal } from '../topics.ts';
+import type { Signal } from '../telemetry-signals.ts';
 
 /** What bytes of one width may hold is admission's matter. Sinks land what an older version admitted, so views show it. */
 const laxer = new Map<number, number>([

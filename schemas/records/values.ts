@@ -1,7 +1,7 @@
 /** Values of derived topics: JSON, each checked by the schema that its topic declares. */
 import type { z } from 'zod';
 import { PermanentError } from '../errors.ts';
-import type { DerivedTopic, Topic } from '../topics.ts';
+import type { DerivedTopic, Topic } from '../topic.ts';
 import type { Source } from './source.ts';
 
 /** A topic of JSON values. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
-import { signals } from '../topics.ts';
+import { signals } from '../telemetry-signals.ts';
 
 export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organization'] as const;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { displayPrefix } from '../license-key-format.ts';
 import { defineCollection } from '../ports/documents.ts';
 import { networksOf } from '../source-address.ts';
-import { signals } from '../topics.ts';
+import { signals } from '../telemetry-signals.ts';
 
 const isNetwork = (entry: string): boolean => {
   try {

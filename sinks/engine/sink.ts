@@ -1,5 +1,5 @@
 import type { Table } from '../../schemas/tables/table.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/topic.ts';
 import type { Scanner } from '../scan/scanner.ts';
 
 /** A sink: one consumer group that lands messages of some topics as rows. */

@@ -7,7 +7,7 @@ import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 /** Parameters that choose occurrences. */
 export const errorFilterParameters = {

@@ -6,7 +6,7 @@ import type { Reading } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { eventKinds, eventSeverities, type PlatformEvent } from '../../schemas/events.ts';
 import { Actor } from '../../schemas/resources/audit-record.ts';
-import { signals } from '../../schemas/topics.ts';
+import { signals } from '../../schemas/telemetry-signals.ts';
 
 /** Kinds of the feed: `config` is a change of configuration, from the audit log; `file` a change of a file that no baseline approves. */
 export const feedKinds = [...eventKinds, 'config', 'file'] as const;

@@ -1,6 +1,6 @@
 /** When records landed for an organization: the first of each signal ever, and the last of a project lately. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
 /** When the last record of each signal landed. */
 export type Landed = Readonly<Record<Signal, string | null>>;

@@ -1,5 +1,5 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { Amount, Volume } from './volume.ts';
 
 /** Hours of reception, `toMs` not among them. */

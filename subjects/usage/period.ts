@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Known } from '../../queries/unknown.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quotaWindowAt } from '../../schemas/resources/quota.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import { basisDays, forecast } from './forecast.ts';
 import { type LedgerFilter, readDays } from './ledger.ts';
 

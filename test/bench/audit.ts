@@ -13,7 +13,7 @@ import { inclusionRanges, rootsOf } from '../../api/audit/merkle-proofs.ts';
 import { recordsInOrder } from '../../api/audit/record-pages.ts';
 import { newestRecords } from '../../api/audit/record-search.ts';
 import { verifyChain } from '../../api/audit/verify-chain.ts';
-import { transactFor } from '../../api/kernel/changes.ts';
+import { transactFor } from '../../api/changes.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 

@@ -10,7 +10,7 @@ import { readPage } from '../../queries/logs/pages.ts';
 import { byDayReceived, landed } from '../../schemas/tables/parts.ts';
 import { bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, defineTable } from '../../schemas/tables/table.ts';
-import { defineTopic } from '../../schemas/topics.ts';
+import { defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
 import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
 import { readLogsOfPattern } from '../../subjects/log-patterns/pattern-records.ts';

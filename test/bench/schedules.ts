@@ -14,7 +14,7 @@ import { defineCollection } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic } from '../../schemas/topic.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const directory = await mkdtemp(join(tmpdir(), 'oiq-bench-schedules-'));

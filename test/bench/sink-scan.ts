@@ -6,7 +6,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { type Encoding, encodeHeaders, type Format } from '../../schemas/telemetry-message.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { sinks } from '../../sinks/index.ts';
 import { encodeBlock } from '../../sinks/native/rows.ts';
 import { bodies, logsPayload, remoteWritePayload } from './payloads.ts';

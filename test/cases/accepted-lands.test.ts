@@ -5,7 +5,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { Scanner } from '../../sinks/scan/scanner.ts';
 import { nestedArrays } from '../contract/receivers-bodies.ts';

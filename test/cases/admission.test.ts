@@ -17,7 +17,7 @@ import type { LicenseKey } from '../../schemas/resources/license-key.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { networksOf, sourceAddresses } from '../../schemas/source-address.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
 const secret = makeLicenseKey();
 const start = Date.parse('2025-06-01T12:00:00Z');

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
-import { apiErrorOf } from '../../api/kernel/errors.ts';
+import { apiErrorOf } from '../../api/errors.ts';
 import { readJson } from '../../api/kernel/json-body.ts';
 
 const cap = 100_000;

@@ -1,7 +1,7 @@
 /** The brief memory of answers: who shares one, and what is never remembered. */
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
-import type { Caller } from '../../api/identity/caller.ts';
+import type { Caller } from '../../api/callers/caller.ts';
 import { makeResultCache, type Question } from '../../api/kernel/result-cache.ts';
 import { ClientLeftError } from '../../api/kernel/time-budget.ts';
 

@@ -1,6 +1,6 @@
 /** Who may give which role to whom. */
 import test from 'ava';
-import { type Granter, mayGrant, refuseGrant, refuseRoleAbove } from '../../api/identity/rights.ts';
+import { type Granter, mayGrant, refuseGrant, refuseRoleAbove } from '../../api/callers/rights.ts';
 import { type Role, roles } from '../../schemas/resources/user.ts';
 
 const grantable: Readonly<Record<Granter['kind'], Readonly<Record<Role, readonly Role[]>>>> = {

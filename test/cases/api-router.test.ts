@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mayCall } from '../../api/identity/rights.ts';
+import { mayCall } from '../../api/callers/rights.ts';
 import { makeRouter } from '../../api/kernel/router.ts';
 
 const router = makeRouter<string>();

@@ -6,7 +6,7 @@ import { windowedState } from '../../processors/engine/windows.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
-import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic } from '../../schemas/topic.ts';
 
 export const visits = defineDerivedTopic({
   name: 'test-visits',

@@ -5,7 +5,7 @@ import { parseSearch } from '../../queries/search/parse.ts';
 import { predicateOf } from '../../queries/search/predicate.ts';
 import { type SearchSignal, signals } from '../../queries/signals/index.ts';
 import { formatTime } from '../../queries/time.ts';
-import { type Field, type Reference, readReference, referenceOf } from '../../schemas/records/fields.ts';
+import { type Field, type Reference, readReference, referenceOf } from '../../schemas/fields.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Span } from '../../schemas/records/span.ts';

@@ -4,7 +4,7 @@ import protobuf from 'protobufjs';
 import { PermanentError } from '../../schemas/errors.ts';
 import { requestFromJson } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
-import { signals } from '../../schemas/topics.ts';
+import { signals } from '../../schemas/telemetry-signals.ts';
 import { messageOf, plain, requestTypes } from './proto/load.ts';
 
 const large = new Set(['fixed64', 'sfixed64', 'int64', 'uint64', 'sint64']);

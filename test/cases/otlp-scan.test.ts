@@ -7,7 +7,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { requestFromJson } from '../../schemas/otlp/json.ts';
 import { otlpMessages } from '../../schemas/otlp/messages.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import { declarationsOf, field, messageOf, reachable, requestTypes, varint } from './proto/load.ts';
 
 const example = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'otlp-examples', `${name}.json`));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { PermanentError } from '../../schemas/errors.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { splitRequest } from '../../schemas/otlp/split.ts';
-import { type Signal, signals } from '../../schemas/topics.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import { field, messageOf, plain, requestTypes } from './proto/load.ts';
 
 type Tree = Record<string, unknown>;

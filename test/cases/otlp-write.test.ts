@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { type OtlpMessage, writeMessage } from '../../schemas/otlp/write.ts';
 import { WireWriter } from '../../schemas/protobuf/writer.ts';
-import { signals } from '../../schemas/topics.ts';
+import { signals } from '../../schemas/telemetry-signals.ts';
 import { messageOf, plain, requestTypes } from './proto/load.ts';
 
 const large = new Set(['fixed64', 'sfixed64', 'int64', 'uint64', 'sint64']);

@@ -7,7 +7,7 @@ import type { UsedBytes } from '../../receivers/engine/used-bytes.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noQuota, Quota, quotaWindowAt, rejectThresholds } from '../../schemas/resources/quota.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 const noon = Date.parse('2026-02-27T12:00:00Z');
 

@@ -10,12 +10,12 @@ import {
   scopeExpressions,
   spanFields,
   typeOfReference,
-} from '../../schemas/records/fields.ts';
+} from '../../schemas/fields.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { logsRequest, messageOf, metricsRequest, openTables, type Tables, text, tracesRequest } from './sink-tables.ts';
 

@@ -8,7 +8,7 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { messageOf as anyMessageOf, backwards, requestTypes } from './proto/load.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';

@@ -6,7 +6,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import { valuesOf } from '../../schemas/records/values.ts';
-import { defineTopic } from '../../schemas/topics.ts';
+import { defineTopic } from '../../schemas/topic.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { field, varint } from './proto/load.ts';

@@ -1,7 +1,7 @@
 /** Secrets in resources: never shown, kept by their mask only while they go where they went. */
 import test from 'ava';
 import { differencesOf } from '../../api/audit/difference.ts';
-import { ApiError } from '../../api/kernel/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import { maskSecrets, openSecret, sealSecrets, secretMask, tellSecrets } from '../../api/resources/resource-secrets.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 

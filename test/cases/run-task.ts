@@ -5,7 +5,7 @@ import { Task, type TaskOptions } from '../../processors/engine/task.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { logsRequest, metricsRequest, tracesRequest } from './sink-tables.ts';
 
 export interface From {

@@ -24,7 +24,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { eventually, stretched } from '../waiting.ts';
 
 test('The due times of 100,000 things at one a minute are spread evenly over the minute, the slots and the partitions', (t) => {

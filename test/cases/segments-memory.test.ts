@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { SegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import type { Batch } from '../../schemas/ports/bus.ts';
-import { defineTopic } from '../../schemas/topics.ts';
+import { defineTopic } from '../../schemas/topic.ts';
 import { segmentsUnderTest } from './segments-harness.ts';
 
 const slow = defineTopic({ name: 'slow', summary: 'of a test', key: 'any' });

@@ -6,7 +6,7 @@ import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { openSignInFailures, type Refused } from '../../api/identity/sign-in-failures.ts';
-import { transactFor } from '../../api/kernel/changes.ts';
+import { transactFor } from '../../api/changes.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';

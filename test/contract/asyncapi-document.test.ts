@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import { asyncApiDocument } from '../../api/kernel/asyncapi.ts';
-import { liveTail } from '../../api/live-tail/live-tail.ts';
+import { liveTail } from '../../api/streams/live-tail.ts';
 import { startHarness } from '../end-to-end/api-harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape

@@ -1,4 +1,4 @@
-import { type Transact, transactFor } from '../../api/kernel/changes.ts';
+import { type Transact, transactFor } from '../../api/changes.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';

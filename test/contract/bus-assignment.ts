@@ -2,7 +2,7 @@
 import test from 'ava';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Batch, Bus, PartitionEvents } from '../../schemas/ports/bus.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/topic.ts';
 import { eventually } from '../waiting.ts';
 import {
   type BusContract,

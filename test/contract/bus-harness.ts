@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { Batch, Bus, Consumer, ConsumerOptions, Message, PartitionEvents } from '../../schemas/ports/bus.ts';
-import { defineTopic, type Topic } from '../../schemas/topics.ts';
+import { defineTopic, type Topic } from '../../schemas/topic.ts';
 
 /** One bus under test. The one who makes it also removes it, with `t.teardown`. */
 export interface BusUnderTest {

@@ -8,7 +8,7 @@ import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/topic.ts';
 import { leadersAt, startBrokers } from '../services/kafka-cluster.ts';
 import { type Instance, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';

@@ -5,7 +5,8 @@ import type { Positions } from '../../queries/live-tail/positions.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
 import { tenantKey } from '../../schemas/tenant-key.ts';
-import { type Signal, topics } from '../../schemas/topics.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Signal } from '../../schemas/telemetry-signals.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 
 export interface Sent {

@@ -10,7 +10,7 @@ import type { States } from '../../runtime/states.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import { defineDerivedTopic, type Topic } from '../../schemas/topics.ts';
+import { defineDerivedTopic, type Topic } from '../../schemas/topic.ts';
 
 interface Check {
   readonly everyMs: number;

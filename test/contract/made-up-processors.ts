@@ -5,7 +5,7 @@ import { keyedState } from '../../processors/engine/state.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineCollection } from '../../schemas/ports/documents.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
-import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
 
 const Word = z.strictObject({ tenantId: z.string(), word: z.string() });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { byDayReceived, landed, ordinal } from '../../schemas/tables/parts.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
-import { defineDerivedTopic, defineTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic, defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
 import { sinks as real } from '../../sinks/index.ts';
 

@@ -1,7 +1,7 @@
 /** What each receiver is tried with: a body of each of its formats, good and not, and the form of its answers. */
 import { gzipSync } from 'node:zlib';
 import { compressSnappy } from '../../schemas/compression.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { lokiPush } from './loki-bodies.ts';
 import { field, jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 

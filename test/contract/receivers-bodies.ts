@@ -1,6 +1,6 @@
 /** Export requests as tests send them, and the same as JSON. */
 import { requestFromJson } from '../../schemas/otlp/json.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 const time = '1700000000000000000';
 const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'checkout' } }] };

@@ -1,7 +1,7 @@
 /** Requests to running receivers, over HTTP and gRPC. */
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { receivers } from '../../receivers/registry.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Fixture } from './receivers-fixture.ts';
 
 export const protobuf = 'application/x-protobuf';

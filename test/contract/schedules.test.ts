@@ -15,7 +15,7 @@ import { defineCollection } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import { defineDerivedTopic } from '../../schemas/topics.ts';
+import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';

@@ -1,6 +1,6 @@
 /** A bus whose topics and groups are a test's own, and whose time is what the headers of messages say. */
 import type { Batch, Bus, BusRecord, Consumer, Message, PartitionEvents, Producer } from '../../schemas/ports/bus.ts';
-import type { Topic } from '../../schemas/topics.ts';
+import type { Topic } from '../../schemas/topic.ts';
 
 /** Header that says when the bus took a message. */
 export const stagedTime = 'test-time';

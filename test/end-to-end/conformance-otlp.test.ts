@@ -8,7 +8,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
 import { requestFromJson } from '../../schemas/otlp/json.ts';
-import type { Signal } from '../../schemas/topics.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { field, requestTypes } from '../cases/proto/load.ts';
 import { jsonRequest, request } from '../contract/receivers-bodies.ts';
 import { eventually } from '../waiting.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import test from 'ava';
 import { WebSocket as WsSocket } from 'ws';
-import { HeartbeatFrame, LogsFrame, SpansFrame } from '../../api/live-tail/frame.ts';
+import { HeartbeatFrame, LogsFrame, SpansFrame } from '../../api/streams/frame.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';

@@ -6,7 +6,7 @@ import { alertRules, type StoredAlertRule } from '../../../schemas/resources/ale
 import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
-import { invalidFields } from '../../kernel/errors.ts';
+import { invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';

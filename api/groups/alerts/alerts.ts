@@ -15,8 +15,8 @@ import { platformAlertKinds, platformAlerts } from '../../../schemas/resources/p
 import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
 import { type AlertFilter, readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { platformRuleId, standingPlatformAlert } from '../../../subjects/alerts/platform.ts';
-import type { Caller } from '../../identity/caller.ts';
-import { ApiError, notFound } from '../../kernel/errors.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';

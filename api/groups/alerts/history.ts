@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { alertSeverities, alertStates } from '../../../schemas/alerts.ts';
 import { readEvaluations, readTransitions } from '../../../subjects/alerts/history.ts';
 import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

@@ -4,7 +4,7 @@ import { type RecordingGroup, recordingGroups } from '../../../schemas/resources
 import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { RecordingGroupFields, recordingRuleId } from '../../../subjects/alerts/recording/group.ts';
 import { groupProblemsOf } from '../../../subjects/alerts/recording/problems.ts';
-import { invalidFields } from '../../kernel/errors.ts';
+import { invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';

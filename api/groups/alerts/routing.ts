@@ -13,7 +13,7 @@ import {
   groupLabelsOf,
   routesOf,
 } from '../../../subjects/alerts/routing/tree.ts';
-import { invalid, invalidFields } from '../../kernel/errors.ts';
+import { invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';

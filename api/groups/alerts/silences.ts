@@ -3,7 +3,7 @@ import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { type Silence, SilenceFields, silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
 import { readFiring } from '../../../subjects/alerts/firing.ts';
 import { compileMatchers, matcherProblem, matchersText } from '../../../subjects/alerts/routing/matching.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';

@@ -7,7 +7,7 @@ import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
 import { warningsOf } from '../../../subjects/alerts/rule-warnings.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { testFiring } from '../../../subjects/alerts/test-firing.ts';
-import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
+import { ApiError, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

@@ -13,7 +13,7 @@ import {
 import { notedEnd, recordsInOrder } from '../../audit/record-pages.ts';
 import { breakKinds } from '../../audit/verification.ts';
 import { verifyChain } from '../../audit/verify-chain.ts';
-import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { HeadView, headViewOf } from './views.ts';
 

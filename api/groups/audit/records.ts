@@ -4,7 +4,7 @@ import type { Documents } from '../../../schemas/ports/documents.ts';
 import { auditRecords } from '../../../schemas/resources/audit-record.ts';
 import { erasureAction } from '../../audit/erasures.ts';
 import { newestRecords } from '../../audit/record-search.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { AuditRecordSummary, AuditRecordView, filterFields, recordFilterOf, summaryOf, viewOf } from './views.ts';

@@ -10,7 +10,7 @@ import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { Person, Tenant, Tokens } from './views.ts';

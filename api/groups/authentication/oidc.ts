@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
 import type { User } from '../../../schemas/resources/user.ts';
-import { personOf } from '../../identity/caller.ts';
+import { personOf } from '../../callers/caller.ts';
 import { authenticate, unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
@@ -11,8 +11,9 @@ import { domainOfEmail } from '../../identity/sso/domains.ts';
 import { type Flow, flowLifetimeMs, isLocalPath, keepFlow, takeFlow } from '../../identity/sso/flow.ts';
 import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { authorizationUrl, claimsOf, discoverNow } from '../../identity/sso/provider.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
-import { defineOperation, type RequestFacts } from '../../kernel/operation.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { type RequestFacts } from '../../request-facts.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 export const startOidc = defineOperation({

@@ -1,6 +1,6 @@
 /** SAML is not served. Its routes say so, and are not published. */
 import { z } from 'zod';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method } from '../../kernel/operation.ts';
 
 const notServed = (method: Method, path: string, operationId: string): DeclaredOperation =>

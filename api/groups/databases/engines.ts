@@ -8,8 +8,8 @@ import { FigureAnswer, readEngineSeries, readFigures } from '../../../subjects/d
 import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
 import { systemOf } from '../../../subjects/databases/systems.ts';
 import { minutesAnswer, minutesOf } from '../../../subjects/services/minutes.ts';
-import type { Caller } from '../../identity/caller.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';

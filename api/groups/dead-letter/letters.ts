@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { DeadLetterView } from '../../../subjects/dead-letters/letters.ts';
-import { ApiError, notFound } from '../../kernel/errors.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { filterFields, viewOf } from './views.ts';
 

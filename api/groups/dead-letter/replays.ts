@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { ReplayView } from '../../dead-letters/replay-jobs.ts';
-import { invalid, notFound } from '../../kernel/errors.ts';
+import { invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { filterFields, replayViewOf } from './views.ts';
 

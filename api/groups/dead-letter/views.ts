@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
-import { signals } from '../../../schemas/topics.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/letters.ts';
 import type { ReplayJob, ReplayView } from '../../dead-letters/replay-jobs.ts';
 

@@ -4,7 +4,7 @@ import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { type Decisions, Merges } from '../../../subjects/errors/merges.ts';
 import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';

@@ -8,7 +8,7 @@ import { Merges } from '../../../subjects/errors/merges.ts';
 import { ErrorOccurrenceView, readOccurrences } from '../../../subjects/errors/occurrences.ts';
 import { errorFilterParameters, errorRange, errorScope, recheckRange } from '../../../subjects/errors/scope.ts';
 import { decisionsOf } from '../../error-decisions.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 

@@ -5,7 +5,7 @@ import { describeErrorGroup, OneErrorGroup } from '../../../subjects/errors/grou
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { errorFilterParameters, errorRange } from '../../../subjects/errors/scope.ts';
 import { decisionsOf } from '../../error-decisions.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { etagOf } from '../../resources/preconditions.ts';

@@ -3,7 +3,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
 import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

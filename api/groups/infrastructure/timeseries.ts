@@ -5,7 +5,7 @@ import { stepOf, stepParameter, stepsOf } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { HostSeries, hostSeriesNames, readHostSeries } from '../../../subjects/infrastructure/host-series.ts';
 import { readHosts } from '../../../subjects/infrastructure/hosts.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { OnePod, readPod } from '../../../subjects/kubernetes/pod.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,6 +1,6 @@
 import { licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
-import { mintLicenseKey, rotateLicenseKey } from '../../identity/license-keys/minting.ts';
-import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
+import { mintLicenseKey, rotateLicenseKey } from '../../license-keys/minting.ts';
+import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { defineGroup } from '../define-group.ts';
 import { revokeLicenseKey } from './revoke.ts';
 

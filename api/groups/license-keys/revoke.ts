@@ -1,5 +1,5 @@
-import { licenseKeyResource } from '../../identity/license-keys/resource.ts';
-import { LicenseKeyView } from '../../identity/license-keys/views.ts';
+import { licenseKeyResource } from '../../license-keys/resource.ts';
+import { LicenseKeyView } from '../../license-keys/views.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

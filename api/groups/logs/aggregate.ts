@@ -8,7 +8,7 @@ import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 

@@ -5,7 +5,7 @@ import type { LogOrder } from '../../../queries/logs/pages.ts';
 import { type Range, refuseBeyondRetention } from '../../../queries/range.ts';
 import { type LogPosition, LogRecord } from '../../../queries/signals/log-record.ts';
 import { latestTime } from '../../../queries/time.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const hourNs = 3_600_000_000_000n;

@@ -8,7 +8,7 @@ import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../
 import { rangeValues } from '../../../queries/records.ts';
 import { type LogPosition, LogRecord, logId } from '../../../queries/signals/log-record.ts';
 import { readLogsOfPattern } from '../../../subjects/log-patterns/pattern-records.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 

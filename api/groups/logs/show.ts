@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { atPosition } from '../../../queries/logs/context.ts';
 import { readLogs } from '../../../queries/logs/pages.ts';
 import { LogRecord, logPositionOf } from '../../../queries/signals/log-record.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const showLog = defineOperation({

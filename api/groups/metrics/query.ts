@@ -5,7 +5,7 @@ import { Result } from '../../../queries/result.ts';
 import { type Questions, runTogether } from '../../../queries/run-together.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import { formatTime, timeParameter } from '../../../queries/time.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 

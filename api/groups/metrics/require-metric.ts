@@ -1,6 +1,6 @@
 import { type CatalogueMetric, type CatalogueQuestion, listCatalogue } from '../../../queries/metrics/catalogue.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 
 /** The metric of a name; 404 where it has no points in the range. */
 export const requireMetric = async (

@@ -7,7 +7,7 @@ import { DnsName, DnsServer, readDns } from '../../../subjects/network/dns.ts';
 import { Flow, FlowsPartial, flowViews } from '../../../subjects/network/flow.ts';
 import { readFlows } from '../../../subjects/network/flows.ts';
 import { Topology, topologyOf } from '../../../subjects/network/topology.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../callers/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -4,7 +4,7 @@ import { alertRoutingId, alertRoutings } from '../../../schemas/resources/alert-
 import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { ChannelSettings, channelTypes } from '../../../subjects/notification-channels/registry.ts';
 import { parseTemplate, TemplateError } from '../../../subjects/notification-channels/template.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';

@@ -4,7 +4,7 @@ import { deliveryStates } from '../../../schemas/notifications.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../../../schemas/resources/notification-delivery.ts';
 import { Delivery, listDeliveries } from '../../../subjects/alerts/deliveries.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 

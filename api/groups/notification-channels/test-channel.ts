@@ -6,7 +6,7 @@ import { organizations, organizationsTenant } from '../../../schemas/resources/o
 import { type Attempted, deliver, openSettings } from '../../../subjects/notification-channels/deliver.ts';
 import { messageOf } from '../../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../../subjects/notification-channels/registry.ts';
-import { ApiError, notFound } from '../../kernel/errors.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { Templates } from './channel.ts';

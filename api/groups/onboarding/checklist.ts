@@ -3,7 +3,7 @@ import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type OnboardingStep, onboardingStateId, onboardingSteps } from '../../../schemas/resources/onboarding.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../callers/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { firstSeenOf } from './first-seen.ts';

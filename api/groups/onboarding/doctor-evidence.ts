@@ -1,6 +1,6 @@
 /** Findings from the requests of a key. Pure. */
 
-import type { Signal } from '../../../schemas/topics.ts';
+import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/letters.ts';
 import type { Landed } from '../../../subjects/onboarding/landed.ts';
 import type { Evidence } from './doctor-reads.ts';

@@ -1,7 +1,7 @@
 import { isWellFormed } from '../../../schemas/license-key-format.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { networksOf } from '../../../schemas/source-address.ts';
-import type { Signal } from '../../../schemas/topics.ts';
+import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { FoundKey } from './doctor-reads.ts';
 import { type Finding, hint, problem } from './finding.ts';
 

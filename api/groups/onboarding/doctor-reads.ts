@@ -3,12 +3,12 @@ import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
 import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
-import type { Signal } from '../../../schemas/topics.ts';
+import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/letters.ts';
 import { type Landed, lastLanded } from '../../../subjects/onboarding/landed.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';
 import { type QuotaState, quotaStates, readUsed } from '../../../subjects/usage/quota-states.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 const hourMs = 3_600_000;

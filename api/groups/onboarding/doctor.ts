@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LicenseKeyUse } from '../../../schemas/resources/license-key-use.ts';
-import { signals } from '../../../schemas/topics.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { answerFindings } from './doctor-answer.ts';
 import { endpointFinding, protocols } from './doctor-attempt.ts';

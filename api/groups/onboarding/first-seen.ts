@@ -1,7 +1,7 @@
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import type { OnboardingState } from '../../../schemas/resources/onboarding.ts';
-import { signals } from '../../../schemas/topics.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
 import { firstLanded } from '../../../subjects/onboarding/landed.ts';
 import { remember } from './state.ts';
 

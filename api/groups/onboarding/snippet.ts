@@ -1,4 +1,4 @@
-import type { Signal } from '../../../schemas/topics.ts';
+import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** Placeholder for the license key: a key is shown only once, when it is created. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { signals } from '../../../schemas/topics.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { endpointsOf } from './endpoints.ts';
 import { keyPlaceholder, type Snippet } from './snippet.ts';

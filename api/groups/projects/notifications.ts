@@ -1,5 +1,5 @@
 import { type Project, ProjectNotifications } from '../../../schemas/resources/project.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf } from '../../resources/preconditions.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';

@@ -11,7 +11,7 @@ import {
   type RulesOfBoth,
 } from '../../../subjects/alerts/prometheus-shape.ts';
 import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { byGet } from './answer.ts';

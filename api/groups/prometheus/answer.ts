@@ -4,7 +4,7 @@ import { QueryError } from '../../../queries/errors.ts';
 import { PromqlError, type PromqlErrorType } from '../../../queries/promql/errors.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { PermanentError, UnavailableError } from '../../../schemas/errors.ts';
-import { ApiError, type Failure } from '../../kernel/errors.ts';
+import { ApiError, type Failure } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Given } from './parameters.ts';
 

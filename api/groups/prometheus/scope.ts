@@ -1,7 +1,7 @@
 /** What a caller's reads of series are restricted to. */
 import { keptFromMs, type Scope, type Window } from '../../../queries/promql/fetch/scope.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { type Given, textOf, timeOf } from './parameters.ts';
 

@@ -5,7 +5,7 @@ import { Result } from '../../../queries/result.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
-import { ApiError, notFound } from '../../kernel/errors.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { runRemembered } from '../../kernel/reading.ts';

@@ -9,7 +9,7 @@ import {
   savedQueryFavourites,
   savedQueryUses,
 } from '../../../schemas/resources/saved-query.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../callers/caller.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';

@@ -6,7 +6,7 @@ import {
   serviceAccountRoles,
   serviceAccounts,
 } from '../../../schemas/resources/service-account.ts';
-import { refuseRoleAbove } from '../../identity/rights.ts';
+import { refuseRoleAbove } from '../../callers/rights.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';

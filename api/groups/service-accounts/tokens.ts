@@ -9,9 +9,9 @@ import {
   apiTokenUses,
   serviceAccounts,
 } from '../../../schemas/resources/service-account.ts';
-import { refuseRoleAbove } from '../../identity/rights.ts';
-import type { ScopeEntry } from '../../identity/scopes.ts';
-import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { refuseRoleAbove } from '../../callers/rights.ts';
+import type { ScopeEntry } from '../../callers/scopes.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

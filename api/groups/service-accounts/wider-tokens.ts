@@ -1,8 +1,8 @@
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { apiTokens } from '../../../schemas/resources/service-account.ts';
-import type { Caller } from '../../identity/caller.ts';
-import { coversScope } from '../../identity/scopes.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { coversScope } from '../../callers/scopes.ts';
+import { ApiError } from '../../errors.ts';
 
 /** Tokens that an account can have at once. */
 export const mostTokens = 100;

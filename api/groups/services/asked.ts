@@ -7,7 +7,7 @@ import type { Reading } from '../../../queries/reading.ts';
 import { type Direction, type Position, positionIn } from '../../../queries/sorted-page.ts';
 import { isService } from '../../../subjects/services/detail.ts';
 import { minutesOf } from '../../../subjects/services/minutes.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 
 interface Asked extends ProjectScope {
   readonly from?: string | undefined;

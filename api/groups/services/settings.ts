@@ -1,7 +1,7 @@
 import { ServiceSettings, serviceSettings, serviceSettingsId } from '../../../schemas/resources/apdex-settings.ts';
 import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
-import { hasAlready } from '../../kernel/changes.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { hasAlready } from '../../changes.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const getServiceSettings = defineOperation({

@@ -4,7 +4,7 @@ import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { DetectionSignal } from '../../../schemas/signals.ts';
 import { backtestLogs } from '../../../subjects/detections/backtest.ts';
 import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

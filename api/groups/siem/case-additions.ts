@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
 import { attachingEvidence } from '../../audit/case-evidence.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { CommentView, caseResource, EvidenceView, evidenceView, hashed, mostEvidence } from './case.ts';

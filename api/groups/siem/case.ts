@@ -11,7 +11,7 @@ import {
   securityCases,
 } from '../../../schemas/resources/security-case.ts';
 import { evidenceHashOf, hashInId } from '../../audit/case-evidence.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid } from '../../errors.ts';
 import { requireMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';

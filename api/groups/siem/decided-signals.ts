@@ -1,7 +1,7 @@
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 
 /** So many decided signals may be told from the others in one answer. */
 const mostDecided = 10_000;

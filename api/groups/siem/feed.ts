@@ -6,7 +6,7 @@ import {
   threatFeedStates,
   threatFeeds,
 } from '../../../schemas/resources/threat-intel.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { maskSecrets, secretText } from '../../resources/resource-secrets.ts';

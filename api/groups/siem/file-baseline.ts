@@ -12,11 +12,11 @@ import {
   fileBaselineParts,
   fileBaselines,
 } from '../../../schemas/resources/file-baseline.ts';
-import { signals } from '../../../schemas/topics.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { readFiles } from '../../../subjects/file-integrity/stored.ts';
-import { type Caller, personOf } from '../../identity/caller.ts';
-import { ApiError, invalid, notFound } from '../../kernel/errors.ts';
+import { type Caller, personOf } from '../../callers/caller.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { preconditionOf } from '../../resources/preconditions.ts';

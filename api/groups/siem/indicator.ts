@@ -3,7 +3,7 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { indicatorTypes, type ThreatIndicator, threatIndicators } from '../../../schemas/resources/threat-intel.ts';
 import { believed, scoreAt } from '../../../subjects/threat-intel/indicator.ts';
 import { addBlock } from '../../../subjects/threat-intel/write-indicators.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type Listing, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

@@ -7,7 +7,7 @@ import { readMisp } from '../../../subjects/threat-intel/misp.ts';
 import { readDocumentApart } from '../../../subjects/threat-intel/read-document.ts';
 import { readStix } from '../../../subjects/threat-intel/stix.ts';
 import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';
-import { ApiError, invalid } from '../../kernel/errors.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { IndicatorFields } from './indicator.ts';
 

@@ -4,7 +4,7 @@ import { RuleException } from '../../../schemas/resources/detection-rule.ts';
 import { exceptionError } from '../../../subjects/detections/deployed.ts';
 import { mostPreviewed, previewException } from '../../../subjects/detections/exception-preview.ts';
 import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
-import { ApiError, invalidFields, notFound } from '../../kernel/errors.ts';
+import { ApiError, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

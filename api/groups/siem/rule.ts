@@ -18,7 +18,7 @@ import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.
 import { readSwitchedOff } from '../../../subjects/detections/switched-off.ts';
 import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../subjects/detections/telemetry.ts';
 import { splitDocuments } from '../../../subjects/detections/yaml.ts';
-import { invalid, invalidFields } from '../../kernel/errors.ts';
+import { invalid, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';

@@ -15,7 +15,7 @@ import {
   type StoredSignal,
 } from '../../../subjects/detections/stored-signals.ts';
 import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
-import { invalid, notFound } from '../../kernel/errors.ts';
+import { invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { requireMember } from '../../resources/members.ts';

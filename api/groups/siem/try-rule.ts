@@ -9,7 +9,7 @@ import { needsOf } from '../../../subjects/detections/rule-set.ts';
 import { matchesOf, TestEvent } from '../../../subjects/detections/rule-tests.ts';
 import { defaultTelemetryDays, RuleTelemetry, tablesFor, telemetryOf } from '../../../subjects/detections/telemetry.ts';
 import { warningsOf } from '../../../subjects/detections/warnings.ts';
-import { ApiError, notFound } from '../../kernel/errors.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { sentBy } from './telemetry.ts';

@@ -4,7 +4,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { LogRecord } from '../../../queries/signals/log-record.ts';
 import { logsOfTrace } from '../../../queries/traces/logs.ts';
 import { traceIdOf } from '../../../queries/traces/trace.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 

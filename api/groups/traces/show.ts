@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorParameter } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { readTrace, Trace, traceIdOf } from '../../../queries/traces/trace.ts';
-import { notFound } from '../../kernel/errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 

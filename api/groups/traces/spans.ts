@@ -10,7 +10,7 @@ import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { Span } from '../../../queries/signals/span-record.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Known, Known as KnownSchema, known, sumOf, unknown } from '../../../queries/unknown.ts';
 import { Price } from '../../../schemas/resources/plan.ts';
-import { type Signal, signals } from '../../../schemas/topics.ts';
+import { type Signal, signals } from '../../../schemas/telemetry-signals.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';
 import { iso, monthParameter, periodOf, project } from '../../../subjects/usage/period.ts';
 import { defineOperation } from '../../kernel/operation.ts';

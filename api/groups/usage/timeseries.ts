@@ -7,7 +7,7 @@ import { addRow, emptyVolume, type Hours } from '../../../subjects/usage/ledger.
 import { type PointRow, readGroups, readPoints } from '../../../subjects/usage/over-time.ts';
 import { iso } from '../../../subjects/usage/period.ts';
 import { Amount, Landed } from '../../../subjects/usage/volume.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { SignalName, usageCache } from './views.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { signals } from '../../../schemas/topics.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
 
 /** How long answers on usage are cached. */
 export const usageCache = { ttlMs: 300_000 };

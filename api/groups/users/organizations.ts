@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { makeOrganization } from '../../identity/accounts/organization.ts';
-import { personOf } from '../../identity/caller.ts';
-import { ApiError, rateLimited } from '../../kernel/errors.ts';
+import { personOf } from '../../callers/caller.ts';
+import { ApiError, rateLimited } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const OwnOrganization = z.strictObject({

@@ -1,8 +1,8 @@
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { personOf } from '../../identity/caller.ts';
-import { hasAlready } from '../../kernel/changes.ts';
-import { invalid } from '../../kernel/errors.ts';
+import { personOf } from '../../callers/caller.ts';
+import { hasAlready } from '../../changes.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const getPreferences = defineOperation({

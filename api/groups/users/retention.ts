@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Organization } from '../../../schemas/resources/organization.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
-import { signals } from '../../../schemas/topics.ts';
-import { type Detail, invalidFields } from '../../kernel/errors.ts';
+import { signals } from '../../../schemas/telemetry-signals.ts';
+import { type Detail, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';
 import { etagOf } from '../../resources/preconditions.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../schemas/resources/user.ts';
-import { mayCall, mayGrant } from '../../identity/rights.ts';
-import { lackingFor } from '../../identity/scopes.ts';
+import { mayCall, mayGrant } from '../../callers/rights.ts';
+import { lackingFor } from '../../callers/scopes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const summaries: Readonly<Record<Role, string>> = {

@@ -1,20 +1,11 @@
 /** An organization is closed: out of reach at once, to be opened again for 30 days, then erased. */
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { type AuditedTransaction, transactFor } from '../../kernel/changes.ts';
-import type { Who } from '../caller.ts';
+import { type AuditedTransaction, systemActor, systemChange } from '../../changes.ts';
 import { removeSessions } from '../sessions.ts';
 
 const graceMs = 30 * 86_400_000;
-
-/** The platform itself, as the audit log names it. */
-export const systemActor = (name: string): Who => ({ type: 'system', id: '', name });
-
-/** A change that no request asked for. */
-export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
-  transactFor(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });
 
 /** Within a change that declares `organization.close`. Every session of the organization ends. */
 export const closeOrganization = async (

@@ -17,7 +17,7 @@ import { quote } from '../../../schemas/tables/literal.ts';
 import { eraseDetails } from '../../audit/erasure.ts';
 import type { EvidenceKey } from '../../audit/evidence-key.ts';
 import { removeSessions } from '../sessions.ts';
-import { systemActor, systemChange } from './closing.ts';
+import { systemActor, systemChange } from '../../changes.ts';
 import { voidTokens } from './one-time-tokens.ts';
 
 export interface ErasingPorts {

@@ -6,9 +6,9 @@ import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../
 import { type Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { outgoingMails, outgoingMailsTenant } from '../../../schemas/resources/outgoing-mail.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { AuditedTransaction } from '../../kernel/changes.ts';
-import { ApiError } from '../../kernel/errors.ts';
-import type { Ports } from '../../kernel/ports.ts';
+import type { AuditedTransaction } from '../../changes.ts';
+import { ApiError } from '../../errors.ts';
+import type { IdentityPorts } from '../ports.ts';
 import { useToken } from './one-time-tokens.ts';
 import { makeOrganization } from './organization.ts';
 
@@ -18,7 +18,7 @@ const gone = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization is gone; ask for a new one');
 
 /** To whom a token was mailed. */
-export const addressOf = async ({ documents }: Pick<Ports, 'documents'>, token: JoinToken): Promise<string> => {
+export const addressOf = async ({ documents }: Pick<IdentityPorts, 'documents'>, token: JoinToken): Promise<string> => {
   if (token.purpose === 'registration') return token.email;
   const invitation = await documents.of(token.tenantId).collection(invitations).find(token.invitationId);
   if (invitation === undefined) throw gone();

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Counters } from '../../../schemas/ports/counters.ts';
 import { subscriberOf } from '../../../schemas/source-address.ts';
-import { rateLimited } from '../../kernel/errors.ts';
+import { rateLimited } from '../../errors.ts';
 
 /** Requests for a message to an address: from one source about it, and from one source about any. */
 const ofPair = { rate: 1 / 120, burst: 5 };

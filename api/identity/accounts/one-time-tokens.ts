@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { type OneTimeToken, oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 
 type Purpose = OneTimeToken['purpose'];
 type Of<Name extends Purpose> = Extract<OneTimeToken, { purpose: Name }>;

@@ -1,6 +1,6 @@
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 
 /** Addresses of the active Owners of an organization. */
 export const ownersOf = async (scope: Pick<Documents, 'of'>, tenantId: string): Promise<readonly string[]> => {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
 import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { systemActor, systemChange } from './closing.ts';
+import { systemActor, systemChange } from '../../changes.ts';
 
 /** Receivers go by it within seconds. Throws, with the reason, where that is not possible. */
 export const setShards = async (

@@ -3,9 +3,9 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Identity, identities, identitiesTenant } from '../../../schemas/resources/identity.ts';
 import type { IdentityProvider, MappedRole } from '../../../schemas/resources/identity-provider.ts';
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { AuditedTransaction, Transact } from '../../kernel/changes.ts';
-import { ApiError } from '../../kernel/errors.ts';
-import type { Ports } from '../../kernel/ports.ts';
+import type { AuditedTransaction, Transact } from '../../changes.ts';
+import { ApiError } from '../../errors.ts';
+import type { IdentityPorts } from '../ports.ts';
 import { signInChangedLetter } from '../accounts/letters.ts';
 import { EmailAddress } from '../accounts/names.ts';
 import { domainOfEmail, isProved } from './domains.ts';
@@ -47,7 +47,7 @@ export const mappedRole = (
  * Returns the user of the claims as a member of the provider's organization: found by issuer and subject, or admitted if
  * the address is in a proved domain. Applies the mapping of roles; an Owner stays Owner.
  */
-export const admit = async (admitting: Admitting, ports: Ports): Promise<User & Stored> => {
+export const admit = async (admitting: Admitting, ports: IdentityPorts): Promise<User & Stored> => {
   const { tenantId, provider, claims, change } = admitting;
   const before = await find(admitting, ports.documents);
   const refused = (message: string): ApiError => {
@@ -130,7 +130,7 @@ const admittedEmail = ({ provider, claims }: Admitting): string => {
 };
 
 /** A new user is admitted only when the domain is proved now: domains change hands. */
-const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: Ports): Promise<void> => {
+const refuseLostDomain = async (admitting: Admitting, { outbound, secretBox }: IdentityPorts): Promise<void> => {
   const domain = domainOfEmail(admittedEmail(admitting)) ?? '';
   const proved = await isProved({ outbound, box: secretBox }, admitting.tenantId, domain);
   if (proved === undefined)
@@ -159,7 +159,7 @@ const makeUser = async (scope: AuditedTransaction, { claims }: Admitting, email:
 export const linkIdentity = async (
   { tenantId, claims, change }: Omit<Admitting, 'provider'>,
   user: User & Stored,
-  { mail, settings }: Pick<Ports, 'mail' | 'settings'>,
+  { mail, settings }: Pick<IdentityPorts, 'mail' | 'settings'>,
 ): Promise<void> =>
   change(async (scope) => {
     const linked = scope.of(identitiesTenant).collection(identities);

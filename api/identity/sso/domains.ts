@@ -10,7 +10,7 @@ import {
   provedDomains,
   provedDomainsTenant,
 } from '../../../schemas/resources/identity-provider.ts';
-import { systemActor, systemChange } from '../accounts/closing.ts';
+import { systemActor, systemChange } from '../../changes.ts';
 
 const prefix = 'oiq-verification=';
 

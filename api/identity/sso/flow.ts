@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Counters } from '../../../schemas/ports/counters.ts';
-import type { RequestFacts } from '../../kernel/operation.ts';
+import type { RequestFacts } from '../../request-facts.ts';
 import { cookieIn } from '../cookies.ts';
 import { unauthenticated } from '../session.ts';
 

@@ -6,13 +6,13 @@ import {
 } from '../../../schemas/resources/identity-provider.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { withoutTrailing } from '../../../schemas/text.ts';
-import type { Ports } from '../../kernel/ports.ts';
+import type { IdentityPorts } from '../ports.ts';
 import type { Client } from './provider.ts';
 
 /** An organization's provider where it is in use, with the client that we are there. */
 export const providerOf = async (
   tenantId: string,
-  { documents, secretBox }: Pick<Ports, 'documents' | 'secretBox'>,
+  { documents, secretBox }: Pick<IdentityPorts, 'documents' | 'secretBox'>,
 ): Promise<{ provider: IdentityProvider & Stored; client: Client } | undefined> => {
   const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
   if (organization?.disabled !== false) return undefined;
@@ -24,7 +24,7 @@ export const providerOf = async (
 };
 
 /** The address to which providers send browsers back. */
-export const redirectUriOf = (settings: Ports['settings'], host: string): string =>
+export const redirectUriOf = (settings: IdentityPorts['settings'], host: string): string =>
   `${withoutTrailing(settings.PUBLIC_URL ?? `http://${host}`, '/')}/auth/sso/oidc/callback`;
 
 /** Under which client secrets are sealed. */

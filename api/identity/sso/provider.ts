@@ -15,7 +15,7 @@ import {
   None,
 } from 'openid-client';
 import { type Outbound, OutboundError, type OutboundRequest } from '../../../runtime/outbound.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../errors.ts';
 import { isLoopback } from '../cookies.ts';
 import { unauthenticated } from '../session.ts';
 import type { Flow } from './flow.ts';

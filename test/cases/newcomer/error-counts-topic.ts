@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineDerivedTopic } from '../../../schemas/topics.ts';
+import { defineDerivedTopic } from '../../../schemas/topic.ts';
 
 export const errorCountsTopic = defineDerivedTopic({
   name: 'newcomer-error-counts',

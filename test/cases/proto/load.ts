@@ -2,7 +2,7 @@
 import { isAbsolute, join } from 'node:path';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
-import type { Signal } from '../../../schemas/topics.ts';
+import type { Signal } from '../../../schemas/telemetry-signals.ts';
 
 const here = import.meta.dirname;
 /** OpenTelemetry's definitions are those that the gRPC receiver serves by reflection. */

@@ -3,7 +3,7 @@ import { projectScopeParameters } from '../../../../queries/project-scope.ts';
 import { type Range, serviceParameter } from '../../../../queries/range.ts';
 import { severityLevels } from '../../../../schemas/log-patterns.ts';
 import type { PatternsQuestion } from '../../../../subjects/log-patterns/patterns.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../callers/caller.ts';
 
 /** Parameters that choose which records are counted. */
 export const filterParameters = {

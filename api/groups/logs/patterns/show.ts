@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rangeOf, rangeParameters } from '../../../../queries/range.ts';
 import { OneLogPattern, readPattern } from '../../../../subjects/log-patterns/pattern.ts';
-import { notFound } from '../../../kernel/errors.ts';
+import { notFound } from '../../../errors.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
 import { filterParameters, questionOf } from './question.ts';

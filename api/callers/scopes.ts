@@ -1,5 +1,5 @@
 import { type Role, roles } from '../../schemas/resources/user.ts';
-import { ApiError } from '../kernel/errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import { type Access, mayCall } from './rights.ts';
 

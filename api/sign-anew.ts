@@ -1,15 +1,15 @@
-import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
-import type { Bus } from '../../schemas/ports/bus.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
-import type { Log } from '../../schemas/ports/log.ts';
-import type { Settings } from '../../schemas/settings.ts';
-import { systemActor, systemChange } from '../identity/accounts/closing.ts';
-import { chainSigning } from './chain-signing.ts';
-import { evidenceKeyOf } from './evidence-key.ts';
-import { newestSequence } from './record-pages.ts';
-import { openHeadStore } from './tree-head-store.ts';
+import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import type { Settings } from '../schemas/settings.ts';
+import { systemActor, systemChange } from './changes.ts';
+import { chainSigning } from './audit/chain-signing.ts';
+import { evidenceKeyOf } from './audit/evidence-key.ts';
+import { newestSequence } from './audit/record-pages.ts';
+import { openHeadStore } from './audit/tree-head-store.ts';
 
 export interface SignAnewPorts {
   readonly documents: Documents;

@@ -1,5 +1,5 @@
 /** A WebSocket as streams see it. */
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from './callers/caller.ts';
 
 /** One open connection, as a stream sees it. The stream sends; a message from the client ends the connection. */
 export interface Connection {

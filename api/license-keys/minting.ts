@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { makeLicenseKey } from '../../../schemas/license-key-format.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type LicenseKey, LicenseKeyFields, secretFields } from '../../../schemas/resources/license-key.ts';
-import { ApiError } from '../../kernel/errors.ts';
-import { defineOperation } from '../../kernel/operation.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
-import { idParameter } from '../../resources/resource-operations.ts';
+import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type LicenseKey, LicenseKeyFields, secretFields } from '../../schemas/resources/license-key.ts';
+import { ApiError } from '../errors.ts';
+import { defineOperation } from '../kernel/operation.ts';
+import { fieldsOf } from '../resources/resource-history.ts';
+import { idParameter } from '../resources/resource-operations.ts';
 import { licenseKeyResource, refusePast, refuseRevoked } from './resource.ts';
 import { LicenseKeyView, stateOf } from './views.ts';
 

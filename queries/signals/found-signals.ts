@@ -2,10 +2,10 @@
  * Signals of the SIEM as queries ask for them, beside log records and spans: the same search language, figures and limits. Their
  * attributes are the fields that they were grouped by. Those that an exception covers are left out, and each is there once.
  */
-import type { Field, FieldType } from '../records/fields.ts';
-import { signalSeverities } from '../signals.ts';
-import { quote } from './literal.ts';
-import type { signalsTable } from './signals.ts';
+import type { Field, FieldType } from '../../schemas/fields.ts';
+import { signalSeverities } from '../../schemas/signals.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import type { signalsTable } from '../../schemas/tables/signals.ts';
 
 type Column = keyof (typeof signalsTable)['columns'];
 

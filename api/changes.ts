@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Collection, CollectionDefinition, Documents, Stored } from '../../schemas/ports/documents.ts';
-import type { Difference } from '../../schemas/resources/audit-record.ts';
-import { isWellFormed } from '../audit/canonical-json.ts';
-import { appendRecords, type NewAuditRecord } from '../audit/chain.ts';
-import { differencesOf } from '../audit/difference.ts';
-import { runExclusive } from '../audit/keyed-mutex.ts';
-import type { Caller, Who } from '../identity/caller.ts';
-import type { Directory } from '../identity/directory.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Collection, CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
+import type { Difference } from '../schemas/resources/audit-record.ts';
+import { isWellFormed } from './audit/canonical-json.ts';
+import { appendRecords, type NewAuditRecord } from './audit/chain.ts';
+import { differencesOf } from './audit/difference.ts';
+import { runExclusive } from './audit/keyed-mutex.ts';
+import type { Caller, Who } from './callers/caller.ts';
 import { invalidFields } from './errors.ts';
 
 /** One change of one thing, for the audit log. */
@@ -71,10 +71,16 @@ interface ChangePorts {
   readonly documents: Documents;
   readonly clock: Clock;
   /** Learns what was written as soon as it is committed. */
-  readonly directory?: Pick<Directory, 'learn'>;
+  readonly directory?: Learns;
 }
 
-type Written = Parameters<Directory['learn']>;
+/** What keeps documents in memory. */
+interface Learns {
+  /** A document as it is now; undefined where it was deleted. */
+  learn(definition: CollectionDefinition<object>, tenantId: string, id: string, document: Stored | undefined): void;
+}
+
+type Written = Parameters<Learns['learn']>;
 
 /** The documents of a transaction, with each write added to `written`. */
 const noting = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Documents, 'of'> => ({
@@ -158,3 +164,10 @@ export const transactFor = ({ documents, clock, directory }: ChangePorts, contex
   const chain = context.caller?.tenantId;
   return (work) => (chain === undefined ? transact(work) : runExclusive(documents, chain, () => transact(work)));
 };
+
+/** The platform itself, as the audit log names it. */
+export const systemActor = (name: string): Who => ({ type: 'system', id: '', name });
+
+/** A change that no request asked for. */
+export const systemChange = (ports: { readonly documents: Documents; readonly clock: Clock }, action: string) =>
+  transactFor(ports, { caller: undefined, actions: [action], request: { requestId: randomUUID(), address: '' } });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { type IdentityProvider, MappedRole, RoleMapping } from '../../../schemas/resources/identity-provider.ts';
 import { maskSecrets, type SecretField, secretText } from '../../resources/resource-secrets.ts';
-import { proofOf } from './domains.ts';
+import { proofOf } from '../../identity/sso/domains.ts';
 
 export const secretFields: readonly SecretField[] = [{ path: 'clientSecret', destination: ['issuer', 'clientId'] }];
 

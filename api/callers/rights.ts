@@ -1,5 +1,5 @@
 import type { Role } from '../../schemas/resources/user.ts';
-import { ApiError } from '../kernel/errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** What an operation requires of its caller: nothing, any session, or at least a role. */
 export type Access = Role | 'none' | 'session';

@@ -3,7 +3,7 @@ import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import type { Role, User } from '../../schemas/resources/user.ts';
-import { ApiError } from '../kernel/errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** The actor of a change, as the audit log names it. */
 export interface Who {

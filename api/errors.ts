@@ -1,6 +1,6 @@
-import { QueryError } from '../../queries/errors.ts';
-import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { ConflictError } from '../../schemas/ports/documents.ts';
+import { QueryError } from '../queries/errors.ts';
+import { PermanentError, UnavailableError } from '../schemas/errors.ts';
+import { ConflictError } from '../schemas/ports/documents.ts';
 
 /** Every error code of the management API with its status. Clients branch on the code; the document enumerates this table. */
 export const errorStatuses = {

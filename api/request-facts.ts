@@ -1,0 +1,16 @@
+/** Facts of the request besides its validated parts. */
+export interface RequestFacts {
+  readonly requestId: string;
+  /** Source address, after trusted proxies. */
+  readonly address: string;
+  readonly userAgent: string;
+  /** Host as the client or the last proxy sends it. */
+  readonly host: string;
+  /** Whether cookies are sent over TLS only. */
+  readonly secure: boolean;
+  header(name: string): string;
+  /** Adds a header to the answer; `Set-Cookie` may be added several times. */
+  reply(name: string, value: string): void;
+  /** Answers with a redirect. For operations that a browser opens as a page. */
+  redirect(location: string): void;
+}
