@@ -69,6 +69,31 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
 const askingAfterSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
 
+/** A room within a room: `queries/search` for each file below it, `api/groups/logs` for a group; a file by itself where it lies beside such rooms. */
+const innerRoomOf = (path: string): string =>
+  groupOf(path) ?? (path.startsWith('api/groups/') ? path : path.split('/').slice(0, 2).join('/'));
+
+/** Rooms that import each other, directly or around corners; those alone are left out. */
+const circlesOf = (imports: readonly (readonly [from: string, to: string])[]): string[][] => {
+  const next = Map.groupBy(imports, ([from]) => from);
+  const reachable = (from: string): Set<string> => {
+    const seen = new Set<string>();
+    const open = [from];
+    for (let room = open.pop(); room !== undefined; room = open.pop())
+      for (const [, to] of next.get(room) ?? [])
+        if (!seen.has(to)) {
+          seen.add(to);
+          open.push(to);
+        }
+    return seen;
+  };
+  const from = new Map([...next.keys()].map((room) => [room, reachable(room)]));
+  const circles = [...from].flatMap(([room, to]) =>
+    to.has(room) ? [[...to].filter((other) => from.get(other)?.has(room) === true).sort()] : [],
+  );
+  return [...new Map(circles.map((circle) => [circle.join(), circle])).values()];
+};
+
 /** `alerts` for `subjects/alerts/rule.ts`; `undefined` outside the subjects. */
 const subjectOf = (path: string): string | undefined => /^subjects\/([^/]+)\//.exec(path)?.[1];
 
@@ -206,4 +231,15 @@ test('the API holds no SQL: what is asked of telemetry lives in queries/ and sub
     [],
   );
   t.true(ownTables.every(isSql));
+});
+
+test('rooms within rooms import in one direction', (t) => {
+  const between = sources
+    .filter((file) => !isTest(file))
+    .flatMap(importsOf)
+    .filter(({ file, own, target }) => own && !askingAfterSubjects.includes(`${file} imports ${target}`))
+    .map(({ file, target }) => [innerRoomOf(file), innerRoomOf(target)] as const)
+    .filter(([from, to]) => from !== to);
+  t.true(between.length > 1_000);
+  t.deepEqual(circlesOf(between), []);
 });

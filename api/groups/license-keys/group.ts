@@ -1,8 +1,9 @@
 import { licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
-import { mintLicenseKey, rotateLicenseKey } from '../../license-keys/minting.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { defineGroup } from '../define-group.ts';
+import { mintLicenseKey } from './mint.ts';
 import { revokeLicenseKey } from './revoke.ts';
+import { rotateLicenseKey } from './rotate.ts';
 
 export const licenseKeysGroup = defineGroup({
   name: 'license-keys',

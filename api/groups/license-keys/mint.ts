@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { minted, shownOnce } from '../../license-keys/minting.ts';
+import { licenseKeyResource, refusePast } from '../../license-keys/resource.ts';
+import { LicenseKeyView } from '../../license-keys/views.ts';
+
+export const mintLicenseKey = defineOperation({
+  method: 'POST',
+  path: '/api/license-keys',
+  operationId: 'createLicenseKey',
+  summary: 'Mint a license key; it is shown this once',
+  role: 'admin',
+  audit: 'license-key.create',
+  versions: 'shown',
+  body: LicenseKeyFields.extend({
+    projectId: z.string().min(1).max(128).describe('The project to which what it sends belongs'),
+  }).meta({ examples: [{ ...licenseKeyResource.example, projectId: 'default' }] }),
+  response: LicenseKeyView.extend(shownOnce),
+  async handler(input, ports) {
+    const { caller, body, change } = input;
+    refusePast(body, ports.clock.now());
+    const { key, document } = minted({ ...body, signals: [...new Set(body.signals)] });
+    const made = await change((scope) => licenseKeyResource.writer(scope, caller).create(document));
+    return { ...(await licenseKeyResource.answer(made, input, ports)), key };
+  },
+});

@@ -1,0 +1,29 @@
+import { defineOperation } from '../../kernel/operation.ts';
+import { Grace, rotated, shownOnce } from '../../license-keys/minting.ts';
+import { licenseKeyResource } from '../../license-keys/resource.ts';
+import { LicenseKeyView } from '../../license-keys/views.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+export const rotateLicenseKey = defineOperation({
+  method: 'POST',
+  path: '/api/license-keys/{id}/rotate',
+  operationId: 'rotateLicenseKey',
+  summary: 'A new key under the same id; the old one goes on working for a grace period',
+  role: 'admin',
+  audit: 'license-key.rotate',
+  versions: 'write',
+  params: idParameter,
+  body: Grace,
+  response: LicenseKeyView.extend(shownOnce),
+  async handler(input, ports) {
+    const { graceSeconds } = input.body;
+    let secret = '';
+    const next: Parameters<typeof licenseKeyResource.change>[1] = async (before) => {
+      const { key, document } = rotated(before, { graceSeconds, now: ports.clock.now() });
+      secret = key;
+      return document;
+    };
+    const after = await licenseKeyResource.change(input.params.id, next, input);
+    return { ...(await licenseKeyResource.answer(after, input, ports)), key: secret };
+  },
+});
