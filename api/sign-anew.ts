@@ -5,11 +5,11 @@ import type { Columns } from '../schemas/ports/columns.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Settings } from '../schemas/settings.ts';
-import { systemActor, systemChange } from './changes.ts';
 import { chainSigning } from './audit/chain-signing.ts';
 import { evidenceKeyOf } from './audit/evidence-key.ts';
 import { newestSequence } from './audit/record-pages.ts';
 import { openHeadStore } from './audit/tree-head-store.ts';
+import { systemActor, systemChange } from './changes.ts';
 
 export interface SignAnewPorts {
   readonly documents: Documents;

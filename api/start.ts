@@ -24,6 +24,7 @@ import { mergeAllIndicatorBlocks } from '../subjects/threat-intel/merging.ts';
 import { type FeedPorts, pollThreatFeeds } from '../subjects/threat-intel/poll-feeds.ts';
 import { configurationActionsOf } from './audit/configuration-actions.ts';
 import { openEvidence } from './audit/evidence.ts';
+import { scopesOf } from './callers/scopes.ts';
 import { collections } from './collections.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { openReplayJobs } from './dead-letters/replay-jobs.ts';
@@ -34,7 +35,6 @@ import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts
 import { sweepTokens } from './identity/accounts/one-time-tokens.ts';
 import { openDirectory } from './identity/directory.ts';
 import { openPasswords } from './identity/password.ts';
-import { scopesOf } from './callers/scopes.ts';
 import { sweepSessions } from './identity/sessions.ts';
 import { openSignInFailures } from './identity/sign-in-failures.ts';
 import { checkDomains, type DomainPorts } from './identity/sso/domains.ts';
@@ -42,12 +42,12 @@ import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
 import { makeApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
-import { liveTail } from './streams/live-tail.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
 import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
+import { liveTail } from './streams/live-tail.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;

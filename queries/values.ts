@@ -2,13 +2,7 @@
  * Values of records by name, as SQL: fields, attributes, and attributes of resources, which lie in a table of their own. A statement
  * reads the records in a subquery that computes each value once, and joins resources by their id where a name may mean one.
  */
-import {
-  attributeExpressions,
-  type Field,
-  type Reference,
-  referenceOf,
-  scopeExpressions,
-} from '../schemas/fields.ts';
+import { attributeExpressions, type Field, type Reference, referenceOf, scopeExpressions } from '../schemas/fields.ts';
 import { quote } from '../schemas/tables/literal.ts';
 import { withinRange } from './records.ts';
 import { type QuerySignal, recordsOf, signals } from './signals/index.ts';

@@ -10,17 +10,18 @@
  * So a field wins over an attribute of its name (`attribute.name` is then the attribute), and a prefix over an attribute that
  * begins like it (`attribute.resource.x` is the attribute `resource.x`). Names are told apart by case, as OpenTelemetry's are.
  */
-import { quote } from './tables/literal.ts';
-import type { logsTable } from './tables/logs.ts';
-import type { samplesTable, seriesTable } from './tables/metrics.ts';
-import { attributeText } from './tables/search.ts';
-import type { spansTable } from './tables/spans.ts';
+
 import type { AttributeType } from './records/attributes.ts';
 import type { LogRecord } from './records/log-record.ts';
 import type { DataPoint } from './records/points.ts';
 import type { RecordView } from './records/record.ts';
 import { severityNames } from './records/severity.ts';
 import type { Span } from './records/span.ts';
+import { quote } from './tables/literal.ts';
+import type { logsTable } from './tables/logs.ts';
+import type { samplesTable, seriesTable } from './tables/metrics.ts';
+import { attributeText } from './tables/search.ts';
+import type { spansTable } from './tables/spans.ts';
 
 /** `time`: nanoseconds since the epoch. `duration`: nanoseconds. `traceId` and `spanId`: hexadecimal, empty for none. */
 export type FieldType = 'text' | 'number' | 'time' | 'duration' | 'traceId' | 'spanId';

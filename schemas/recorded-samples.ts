@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { PermanentError } from './errors.ts';
 import { WireWriter } from './protobuf/writer.ts';
 import { encodeHeaders } from './telemetry-message.ts';
+import type { DerivedTopic } from './topic.ts';
 import { topics } from './topics.ts';
-import { type DerivedTopic } from './topic.ts';
 
 /** A native histogram as PromQL gives it: counts with fractions, of buckets and not of differences. */
 const RecordedHistogram = z.strictObject({

@@ -9,9 +9,9 @@ import { GrowingHead } from './evidence.ts';
 import { FileChange, PackageChange } from './file-changes.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
-import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { ThreatMatch } from './threat-matches.ts';
+import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
 
 /** What became of a dead letter. Written by replay and discard, in the same transaction as what they publish. */
 export const DeadLetterMark = z.strictObject({

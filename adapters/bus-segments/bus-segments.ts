@@ -8,8 +8,8 @@ import type { Bus, BusRecord, ConsumerOptions, Follower, Lag, Message, Producer 
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import type { Topic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Topic } from '../../schemas/topic.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { Slabs } from '../slabs.ts';
 import { type Disk, disk as realDisk } from './disk.ts';

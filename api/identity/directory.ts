@@ -5,6 +5,7 @@ import { type Organization, organizationsTenant } from '../../schemas/resources/
 import { plansTenant } from '../../schemas/resources/plan.ts';
 import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
+import { planOf } from '../../schemas/resources/tenant-plan.ts';
 import { type Membership, type User, usersTenant } from '../../schemas/resources/user.ts';
 import type { Caller, PersonCaller, ServiceAccountCaller, Who } from '../callers/caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
@@ -155,7 +156,6 @@ const organizationAndPlan = (
   tenantId: string,
 ): Pick<Caller, 'organization' | 'plan'> | undefined => {
   const organization = held.organizations.get(organizationsTenant, tenantId);
-  if (organization === undefined || organization.disabled) return undefined;
-  const plan = held.plans.get(plansTenant, organization.planId);
-  return plan && { organization, plan };
+  const plan = planOf(organization, (planId) => held.plans.get(plansTenant, planId));
+  return organization && plan && { organization, plan };
 };

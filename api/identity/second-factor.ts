@@ -3,8 +3,8 @@ import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schema
 import type { User } from '../../schemas/resources/user.ts';
 import { ApiError, invalid, rateLimited } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import type { IdentityPorts } from './ports.ts';
 import { type Accepted, accept } from './multi-factor-codes.ts';
+import type { IdentityPorts } from './ports.ts';
 import { unauthenticated } from './session.ts';
 import { spendWindows } from './spent-windows.ts';
 

@@ -7,8 +7,8 @@ import { type Session, sessions, sessionsTenant } from '../../schemas/resources/
 import { type User, users, usersTenant } from '../../schemas/resources/user.ts';
 import type { Transact } from '../changes.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import type { IdentityPorts } from './ports.ts';
 import { sessionCookies } from './cookies.ts';
+import type { IdentityPorts } from './ports.ts';
 import { firstRefreshToken, refreshHash } from './refresh-tokens.ts';
 
 const dayMs = 86_400_000;

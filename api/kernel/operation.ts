@@ -5,8 +5,8 @@ import type { Caller } from '../callers/caller.ts';
 import type { Access } from '../callers/rights.ts';
 import type { ScopeName } from '../callers/scopes.ts';
 import type { Transact } from '../changes.ts';
-import type { RequestFacts } from '../request-facts.ts';
 import { type Detail, type Failure, invalidFields } from '../errors.ts';
+import type { RequestFacts } from '../request-facts.ts';
 import type { Ports } from './ports.ts';
 
 /** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */

@@ -6,12 +6,12 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Standings } from '../../schemas/ports/standing.ts';
 import type { Evidence } from '../audit/evidence.ts';
+import type { ScopeEntry } from '../callers/scopes.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
 import type { EventPublisher, ValuePublisher } from '../event-publisher.ts';
-import type { IdentityPorts } from '../identity/ports.ts';
 import type { Passwords } from '../identity/password.ts';
-import type { ScopeEntry } from '../callers/scopes.ts';
+import type { IdentityPorts } from '../identity/ports.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
 

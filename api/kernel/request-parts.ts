@@ -4,9 +4,9 @@ import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
 import type { SourceOf } from '../../schemas/source-address.ts';
 import { isSecure } from '../identity/cookies.ts';
+import type { RequestFacts } from '../request-facts.ts';
 import { hasBody, readBytes, readForm, readJson, saysJson } from './json-body.ts';
 import type { Operation } from './operation.ts';
-import type { RequestFacts } from '../request-facts.ts';
 
 /** Reads a JSON body even if none is declared, because its `tenantId` is checked. */
 export const bodyOf = async (request: IncomingMessage, operation: Operation): Promise<unknown> => {

@@ -1,8 +1,8 @@
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction, Transact } from '../changes.ts';
-import type { RequestFacts } from '../request-facts.ts';
 import type { Ports } from '../kernel/ports.ts';
+import type { RequestFacts } from '../request-facts.ts';
 import { etagOf, preconditionOf } from './preconditions.ts';
 import type { ResourceSpec } from './resource-spec.ts';
 import { writerOf } from './resource-writer.ts';

@@ -1,8 +1,7 @@
 /** What schedules read with of a tenant: its rows, and what its plan includes and keeps. */
 import type { Reading } from '../../queries/reading.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
 import type { SchedulePorts } from './schedule.ts';
 
 type Plan = Reading['plan'];
@@ -19,19 +18,13 @@ const limits = { maxExecutionSeconds: 20 };
 
 const remembered = new WeakMap<Documents, Map<string, Remembered>>();
 
-const readPlan = async (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
-  const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
-  if (organization === undefined || organization.disabled) return undefined;
-  return documents.of(plansTenant).collection(plans).find(organization.planId);
-};
-
-/** The tenant's plan; undefined for one that is disabled or closed. */
-const planOf = (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
+/** The tenant's plan, read again after a while; undefined for one that is disabled or closed. */
+const rememberedPlan = (documents: Documents, tenantId: string): Promise<Plan | undefined> => {
   const known = remembered.get(documents) ?? new Map<string, Remembered>();
   remembered.set(documents, known);
   const own = known.get(tenantId);
   if (own !== undefined && own.untilMs > Date.now()) return own.plan;
-  const plan = readPlan(documents, tenantId);
+  const plan = readPlanOf(documents, tenantId);
   known.set(tenantId, { untilMs: Date.now() + rememberedMs, plan });
   plan.catch(() => known.delete(tenantId));
   return plan;
@@ -43,7 +36,7 @@ export const tenantReading = async (
   tenantId: string,
   nowMs: number,
 ): Promise<Reading | undefined> => {
-  const plan = await planOf(documents, tenantId);
+  const plan = await rememberedPlan(documents, tenantId);
   if (plan === undefined) return undefined;
   const own = columns.of(tenantId);
   return {

@@ -1,11 +1,6 @@
 /** A search as a condition of SQL. Texts of the one who searches are parameters, or literals of `quote`. */
 
-import {
-  type AttributeExpressions,
-  attributeExpressions,
-  type Field,
-  scopeExpressions,
-} from '../../schemas/fields.ts';
+import { type AttributeExpressions, attributeExpressions, type Field, scopeExpressions } from '../../schemas/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, severityNumberSql, traceIs } from '../../schemas/tables/search.ts';
 import { type ReadSignal, type SignalDefinition, signals } from '../signals/index.ts';

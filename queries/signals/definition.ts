@@ -1,6 +1,7 @@
 /** What a signal is to those who ask of it. `README.md` of this folder says how one is added. */
-import type { TenantColumns } from '../../schemas/ports/columns.ts';
+
 import type { Field } from '../../schemas/fields.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { SearchedText } from '../../schemas/tables/search.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import type { Reader } from '../entitlement.ts';

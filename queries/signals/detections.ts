@@ -1,6 +1,6 @@
-import { foundSignals, signalFields } from './found-signals.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
+import { foundSignals, signalFields } from './found-signals.ts';
 
 /** Signals of detection rules have no days of their own: they are kept as long as anything is. */
 export const detections = defineSignal({

@@ -10,8 +10,8 @@ import { splitRequest } from '../../schemas/otlp/split.ts';
 import { scanWriteRequest } from '../../schemas/prometheus/scan.ts';
 import { splitWriteRequest } from '../../schemas/prometheus/split.ts';
 import { type Encoding, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Signal } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
 
 /** The signal, format and encoding of a body, as its sender declares them. */

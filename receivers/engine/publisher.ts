@@ -15,9 +15,9 @@ import {
   type Member,
   maxMessageDecompressedBytes,
 } from '../../schemas/telemetry-message.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { tenantKey } from '../../schemas/tenant-key.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
 import { maxValueBytes, type Piece, type Prepared } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';

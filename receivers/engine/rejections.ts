@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics, type UsageReport } from '../../schemas/topics.ts';
-import { type Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
 import type { Refusal } from './refusal.ts';
 

@@ -1,8 +1,8 @@
 import { consumerGroup, formerGroup } from '../../runtime/consumer-groups.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { remoteWritePartitions } from '../../schemas/tables/parts.ts';
-import { topics } from '../../schemas/topics.ts';
 import { signals } from '../../schemas/telemetry-signals.ts';
+import { topics } from '../../schemas/topics.ts';
 import { acceptedRows } from './message-usage.ts';
 import { hourOf } from './source.ts';
 import { emptyUsageRow, type UsageRow } from './usage-columns.ts';

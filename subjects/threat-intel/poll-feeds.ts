@@ -6,8 +6,8 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+
+import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
 import {
   type ThreatFeed,
   type ThreatFeedState,
@@ -149,11 +149,7 @@ const entitledTenants = async (documents: Documents): Promise<(tenantId: string)
   return async (tenantId) => {
     const found = known.get(tenantId);
     if (found !== undefined) return found;
-    const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
-    const plan =
-      organization === undefined || organization.disabled
-        ? undefined
-        : await documents.of(plansTenant).collection(plans).find(organization.planId);
+    const plan = await readPlanOf(documents, tenantId);
     const isEntitled = plan?.entitlements.includes('siem') === true;
     known.set(tenantId, isEntitled);
     return isEntitled;

@@ -1,6 +1,6 @@
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { allTopics } from '../../schemas/topics.ts';
 import { defineTopic } from '../../schemas/topic.ts';
+import { allTopics } from '../../schemas/topics.ts';
 
 /** Creates the platform's topics, and the collector's, on a broker. */
 export const migrateTopics = async (broker: string): Promise<void> => {

@@ -8,8 +8,8 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import type { Caller } from '../../api/callers/caller.ts';
 import { transactFor } from '../../api/changes.ts';
 import { ApiError } from '../../api/errors.ts';
-import type { RequestFacts } from '../../api/request-facts.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
+import type { RequestFacts } from '../../api/request-facts.ts';
 import { defineResource } from '../../api/resources/resource.ts';
 import { openSecret, secretMask, secretText } from '../../api/resources/resource-secrets.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';

@@ -7,8 +7,8 @@ import { type SegmentsBus, type SegmentsOptions, segmentsBus } from '../../adapt
 import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { topics } from '../../schemas/topics.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
+import { topics } from '../../schemas/topics.ts';
 
 export const topic: Topic = defineTopic({ name: 'letters', summary: 'of a test', key: 'any' });
 

@@ -4,9 +4,9 @@ import type { Listening } from '../../queries/live-tail/live-tail.ts';
 import type { Positions } from '../../queries/live-tail/positions.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders, type TelemetryHeaders } from '../../schemas/telemetry-message.ts';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { tenantKey } from '../../schemas/tenant-key.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Signal } from '../../schemas/telemetry-signals.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 
 export interface Sent {

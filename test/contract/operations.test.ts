@@ -1,7 +1,7 @@
 /** What must hold for every operation, whoever writes it. Generated from the registry. */
 import test from 'ava';
-import { operations } from '../../api/groups/index.ts';
 import { mayCall } from '../../api/callers/rights.ts';
+import { operations } from '../../api/groups/index.ts';
 import { operationsReport } from '../../api/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { roles } from '../../schemas/resources/user.ts';

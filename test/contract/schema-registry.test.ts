@@ -4,8 +4,8 @@ import test from 'ava';
 import { z } from 'zod';
 import { jsonSchemaOf, registerSchemas, subjectOf } from '../../adapters/schema-registry.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { allTopics } from '../../schemas/topics.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
+import { allTopics } from '../../schemas/topics.ts';
 import { startServices } from '../services/services.ts';
 
 let url = '';

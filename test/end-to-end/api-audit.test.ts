@@ -13,10 +13,10 @@ import { EvidenceFileError, verifyEvidenceFile } from '../../api/audit/evidence-
 import { evidenceKeyOf, publicEvidenceKey } from '../../api/audit/evidence-key.ts';
 import { leafHashOf } from '../../api/audit/merkle.ts';
 import { isConsistent, rootOfInclusion } from '../../api/audit/merkle-proofs.ts';
-import { signChainAnew } from '../../api/sign-anew.ts';
 import { openHeadStore } from '../../api/audit/tree-head-store.ts';
 import { verifyChain } from '../../api/audit/verify-chain.ts';
 import { systemChange } from '../../api/changes.ts';
+import { signChainAnew } from '../../api/sign-anew.ts';
 import { evidenceReport } from '../../commands/evidence.ts';
 import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';

@@ -1,8 +1,8 @@
 /** What API tokens may do, asked of every operation: its own scope opens it, and nothing else does. */
 import test from 'ava';
-import { operations } from '../../api/groups/index.ts';
 import { mayCall } from '../../api/callers/rights.ts';
 import { scopesOf } from '../../api/callers/scopes.ts';
+import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { memberships, type Role, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';

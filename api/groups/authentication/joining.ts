@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { addressOf, type Joining, join } from '../../identity/accounts/joining.ts';
 import { knownAddressLetter, registrationLetter } from '../../identity/accounts/letters.ts';
 import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
@@ -10,7 +11,6 @@ import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { Person, Tenant, Tokens } from './views.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { ConflictError, type Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import type { Transact } from '../../changes.ts';
+import { ApiError } from '../../errors.ts';
 import { signInChangedLetter } from '../../identity/accounts/letters.ts';
 import { checkSecondFactor } from '../../identity/second-factor.ts';
 import { unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import type { Transact } from '../../changes.ts';
-import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { SignedIn } from './views.ts';

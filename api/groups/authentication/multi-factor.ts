@@ -2,13 +2,13 @@ import { generateSecret, generateURI } from 'otplib';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { signInChangedLetter } from '../../identity/accounts/letters.ts';
 import { personOf } from '../../callers/caller.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { signInChangedLetter } from '../../identity/accounts/letters.ts';
 import { makeRecoveryCodes, sealedFor } from '../../identity/multi-factor-codes.ts';
 import { enrolmentOf, useCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 

@@ -4,6 +4,7 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
 import type { User } from '../../../schemas/resources/user.ts';
 import { personOf } from '../../callers/caller.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { authenticate, unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
@@ -11,10 +12,9 @@ import { domainOfEmail } from '../../identity/sso/domains.ts';
 import { type Flow, flowLifetimeMs, isLocalPath, keepFlow, takeFlow } from '../../identity/sso/flow.ts';
 import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { authorizationUrl, claimsOf, discoverNow } from '../../identity/sso/provider.ts';
-import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { type RequestFacts } from '../../request-facts.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import type { RequestFacts } from '../../request-facts.ts';
 
 export const startOidc = defineOperation({
   method: 'GET',

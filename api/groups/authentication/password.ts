@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { platformTenant, type Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { personOf } from '../../callers/caller.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import {
   changedPasswordLetter,
   noPasswordLetter,
@@ -10,13 +12,11 @@ import {
 import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { findToken, putToken, useToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
-import { personOf } from '../../callers/caller.ts';
 import { NewPassword } from '../../identity/password.ts';
 import { refuseGuessable } from '../../identity/password-rules.ts';
 import { requireCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { countAttempt } from '../../identity/sign-in-attempts.ts';
-import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 export const changePassword = defineOperation({

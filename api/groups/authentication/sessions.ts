@@ -4,13 +4,13 @@ import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { roles } from '../../../schemas/resources/user.ts';
 import { personOf } from '../../callers/caller.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
 import { cookieIn, endedCookies, refreshCookie, refuseForeignPage } from '../../identity/cookies.ts';
 import { refreshSession } from '../../identity/refresh-session.ts';
 import { unauthenticated } from '../../identity/session.ts';
 import { beginSession, giveTokens } from '../../identity/sessions.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { type RequestFacts } from '../../request-facts.ts';
+import type { RequestFacts } from '../../request-facts.ts';
 import { Person, SignedIn, Tenant, Tokens } from './views.ts';
 
 export const currentSession = defineOperation({

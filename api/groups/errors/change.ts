@@ -12,8 +12,8 @@ import {
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { Merges } from '../../../subjects/errors/merges.ts';
 import { Standings } from '../../../subjects/errors/states.ts';
-import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import type { AuditedTransaction } from '../../changes.ts';
+import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
 import { ApiError, type Detail, invalid, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,6 +1,6 @@
+import { defineOperation } from '../../kernel/operation.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
-import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 

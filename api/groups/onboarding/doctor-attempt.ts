@@ -1,7 +1,7 @@
 /** Findings from the endpoint that the sender was configured with. Pure. */
 
-import { withoutTrailing } from '../../../schemas/text.ts';
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
+import { withoutTrailing } from '../../../schemas/text.ts';
 import type { Endpoints } from './endpoints.ts';
 import { type Finding, problem } from './finding.ts';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
 import { closeOrganization } from '../../identity/accounts/closing.ts';
 import { closedLetter } from '../../identity/accounts/letters.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { ownersOf } from '../../identity/accounts/owners.ts';
-import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { changeOrganization } from '../../resources/change-organization.ts';

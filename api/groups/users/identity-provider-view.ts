@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { type IdentityProvider, MappedRole, RoleMapping } from '../../../schemas/resources/identity-provider.ts';
-import { maskSecrets, type SecretField, secretText } from '../../resources/resource-secrets.ts';
 import { proofOf } from '../../identity/sso/domains.ts';
+import { maskSecrets, type SecretField, secretText } from '../../resources/resource-secrets.ts';
 
 export const secretFields: readonly SecretField[] = [{ path: 'clientSecret', destination: ['issuer', 'clientId'] }];
 

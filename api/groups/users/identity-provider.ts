@@ -4,15 +4,15 @@ import {
   identityProviderId,
   identityProviders,
 } from '../../../schemas/resources/identity-provider.ts';
+import { invalid } from '../../errors.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { domainOf, isProved, leadFromDomains } from '../../identity/sso/domains.ts';
 import { clientSecretPurpose, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
-import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from './identity-provider-view.ts';
-import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { sealSecrets, tellSecrets } from '../../resources/resource-secrets.ts';
+import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from './identity-provider-view.ts';
 
 export const getIdentityProvider = defineOperation({
   method: 'GET',

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { type Membership, memberships, roles, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import type { Member as DirectoryMember } from '../../identity/directory.ts';
 import { notFound } from '../../errors.ts';
+import type { Member as DirectoryMember } from '../../identity/directory.ts';
 
 /** A user in an organization. */
 export const Member = z.strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
-import { OrganizationName } from '../../identity/accounts/names.ts';
-import { makeOrganization } from '../../identity/accounts/organization.ts';
 import { personOf } from '../../callers/caller.ts';
 import { ApiError, rateLimited } from '../../errors.ts';
+import { OrganizationName } from '../../identity/accounts/names.ts';
+import { makeOrganization } from '../../identity/accounts/organization.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const OwnOrganization = z.strictObject({

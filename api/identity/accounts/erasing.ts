@@ -16,8 +16,8 @@ import { tenantTables } from '../../../schemas/tables/index.ts';
 import { quote } from '../../../schemas/tables/literal.ts';
 import { eraseDetails } from '../../audit/erasure.ts';
 import type { EvidenceKey } from '../../audit/evidence-key.ts';
-import { removeSessions } from '../sessions.ts';
 import { systemActor, systemChange } from '../../changes.ts';
+import { removeSessions } from '../sessions.ts';
 import { voidTokens } from './one-time-tokens.ts';
 
 export interface ErasingPorts {

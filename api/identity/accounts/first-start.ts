@@ -9,8 +9,8 @@ import { defaultPlans, plans, plansTenant } from '../../../schemas/resources/pla
 import { projects } from '../../../schemas/resources/project.ts';
 import { users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import { hashPassword } from '../password.ts';
 import { systemActor, systemChange } from '../../changes.ts';
+import { hashPassword } from '../password.ts';
 import { makeOrganization } from './organization.ts';
 
 /** What the first start shows once to the operator. Values that came from the settings are absent. */

@@ -4,8 +4,8 @@ import { type Organization, organizations, organizationsTenant } from '../../../
 import { plans, plansTenant } from '../../../schemas/resources/plan.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 import { type Membership, memberships, type User } from '../../../schemas/resources/user.ts';
-import type { AuditedTransaction } from '../../changes.ts';
 import type { Who } from '../../callers/caller.ts';
+import type { AuditedTransaction } from '../../changes.ts';
 
 /** Makes an organization with its first project and its Owner, within a change that declares `organization.create`. */
 export const makeOrganization = async (

@@ -5,9 +5,9 @@ import type { IdentityProvider, MappedRole } from '../../../schemas/resources/id
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { AuditedTransaction, Transact } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import type { IdentityPorts } from '../ports.ts';
 import { signInChangedLetter } from '../accounts/letters.ts';
 import { EmailAddress } from '../accounts/names.ts';
+import type { IdentityPorts } from '../ports.ts';
 import { domainOfEmail, isProved } from './domains.ts';
 import type { Claims } from './provider.ts';
 
