@@ -114,6 +114,12 @@ const questions: readonly (readonly [
   ['alerts', {}, 'GET', 'own'],
   ['status/buildinfo', {}, 'GET'],
   ['status/tsdb', { limit: '1000' }, 'GET', 'own'],
+  ['status/runtimeinfo', {}, 'GET'],
+  ['status/flags', {}, 'GET'],
+  ['status/config', {}, 'GET'],
+  ['targets', {}, 'GET'],
+  ['targets/metadata', {}, 'GET'],
+  ['alertmanagers', {}, 'GET'],
 ];
 
 const ask = async (tenant: Tenant, path: string, parameters: Readonly<Record<string, string>>, method: string) => {
@@ -172,11 +178,12 @@ test('every operation of the group is asked', async (t) => {
         .map((method) => `${method} /api/prom/api/v1/${path.replace(/^label\/\w+\//, 'label/{name}/')}`),
     ),
   );
+  // What `/-/healthy` and `/-/ready` answer is of the server.
   const served = operations
-    .filter(({ path }) => path.startsWith('/api/prom/'))
+    .filter(({ path }) => path.startsWith('/api/prom/api/v1/'))
     .map(({ method, path }) => `${method} ${path}`);
   t.deepEqual([...asked].sort(), served.sort());
-  t.is(served.length, 20);
+  t.is(served.length, 26);
 });
 
 test('series are counted by organization', async (t) => {
