@@ -10,6 +10,7 @@ import { logProvider } from './adapters/own-telemetry/log.ts';
 import { metricsProvider } from './adapters/own-telemetry/metrics.ts';
 import { runCommand } from './commands/command.ts';
 import type { Platform } from './commands/platform.ts';
+import { version } from './commands/version.ts';
 import { DirectoryLockedError } from './schemas/errors.ts';
 import type { Bus } from './schemas/ports/bus.ts';
 import { systemClock } from './schemas/ports/clock.ts';
@@ -141,7 +142,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   const target = exportTarget(settings);
   const instance = `${hostname()}:${process.pid}`;
   const log = await logProvider(settings.LOG_LEVEL, target, instance);
-  const metrics = await metricsProvider(target, instance);
+  const metrics = await metricsProvider(target, { instance, version });
   const inside = (name: string): string => join(settings.DATA_DIR, name);
   const { CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
   const opened: { close(): Promise<void> }[] = [metrics, log];

@@ -4,16 +4,24 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { type MetricName, type MetricsProvider, metricDefinitions } from '../../schemas/ports/metrics.ts';
 import type { ExportTarget } from './export-target.ts';
+import { watchProcess } from './process-metrics.ts';
 
 type Instrument = (value: number, labels: Readonly<Record<string, string>>) => void;
 
 /** With a `target`, every metric is also exported there over OTLP/gRPC, once a minute. */
-export const metricsProvider = async (target: ExportTarget | undefined, instance: string): Promise<MetricsProvider> => {
+export const metricsProvider = async (
+  target: ExportTarget | undefined,
+  { instance, version }: { readonly instance: string; readonly version: string },
+): Promise<MetricsProvider> => {
   const prometheus = new PrometheusExporter({ preventServerStart: true });
   const readers: IMetricReader[] = [prometheus];
   if (target !== undefined) readers.push((await import('./exporters.ts')).metricReader(target));
   const provider = new MeterProvider({
-    resource: resourceFromAttributes({ 'service.name': 'oiq', 'service.instance.id': instance }),
+    resource: resourceFromAttributes({
+      'service.name': 'oiq',
+      'service.instance.id': instance,
+      'service.version': version,
+    }),
     readers,
   });
   const meter = provider.getMeter('oiq');
@@ -32,6 +40,7 @@ export const metricsProvider = async (target: ExportTarget | undefined, instance
       instruments[name as MetricName] = (value, labels) => histogram.record(value, labels);
     }
   }
+  const watched = watchProcess(meter, version);
   const serializer = new PrometheusSerializer('', false, undefined, true, true);
   return {
     add: (name, value, labels) => instruments[name](value, labels),
@@ -41,6 +50,9 @@ export const metricsProvider = async (target: ExportTarget | undefined, instance
       const { resourceMetrics } = await prometheus.collect();
       return serializer.serialize(resourceMetrics);
     },
-    close: () => provider.shutdown(),
+    async close() {
+      await provider.shutdown();
+      watched.stop();
+    },
   };
 };

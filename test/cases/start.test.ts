@@ -42,7 +42,7 @@ const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
       OIQ_SHUTDOWN_SECONDS: '600',
     }),
     log: { ...silent, info: (_fields, message) => ends.push(message), close: async () => undefined },
-    metrics: await metricsProvider(undefined, 'test'),
+    metrics: await metricsProvider(undefined, { instance: 'test', version: 'test' }),
     clock: systemClock,
     bus: change(bus),
     columns,

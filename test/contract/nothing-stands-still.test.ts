@@ -39,7 +39,7 @@ const open = async (t: ExecutionContext) => {
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const warnings: object[] = [];
   const log: Log = { ...silent, warn: (fields) => void warnings.push(fields) };
-  const metrics = await metricsProvider(undefined, 'test');
+  const metrics = await metricsProvider(undefined, { instance: 'test', version: 'test' });
   const mailer = await fileMailer({ path: join(directory, 'outbox.jsonl') });
   const settings = settingsOf({ OIQ_DATA_DIR: directory, OIQ_SECRET_KEY: 'a key of a test, long enough for one' });
   t.teardown(async () => {

@@ -1,0 +1,103 @@
+/** What each process tells of itself by the names that dashboards know: memory, processor time, files, event loop, collections of garbage. */
+import { readdir } from 'node:fs/promises';
+import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import type { Meter } from '@opentelemetry/api';
+
+/** As the client libraries of Prometheus for Node name them. */
+const kindsOfCollection = new Map<number, string>([
+  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
+]);
+
+/** An entry of the type `gc`. */
+interface GarbageCollection extends PerformanceEntry {
+  readonly detail: { readonly kind: number };
+}
+
+/** How often the event loop is looked at. Node tells the time between two looks, so this is taken off. */
+const lagEveryMs = 20;
+
+/** Undefined where the system does not tell it as Linux does. */
+const openFiles = async (): Promise<number | undefined> =>
+  (await readdir('/proc/self/fd').catch(() => undefined))?.length;
+
+const watchCollections = (meter: Meter): PerformanceObserver => {
+  const durations = meter.createHistogram('nodejs_gc_duration_seconds', {
+    description: 'Collections of garbage by kind: minor, major, incremental or weakcb',
+    unit: 's',
+    advice: { explicitBucketBoundaries: [0.001, 0.01, 0.1, 1, 2, 5] },
+  });
+  const observer = new PerformanceObserver((entries) => {
+    for (const { duration, detail } of entries.getEntries() as unknown as readonly GarbageCollection[])
+      durations.record(duration / 1_000, { kind: kindsOfCollection.get(detail.kind) ?? 'other' });
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return observer;
+};
+
+/** Adds them to what the meter collects, until `stop`. */
+export const watchProcess = (meter: Meter, version: string): { stop(): void } => {
+  const gauge = (name: string, unit: string, description: string) =>
+    meter.createObservableGauge(name, { unit, description });
+  const collections = watchCollections(meter);
+  const delay = monitorEventLoopDelay({ resolution: lagEveryMs });
+  delay.enable();
+
+  gauge('oiq_build_info', '1', 'Always 1; the labels are the versions that this process runs').addCallback((result) =>
+    result.observe(1, { version, nodejs_version: process.version }),
+  );
+  gauge('process_start_time_seconds', 's', 'When the process started, as seconds since 1970').addCallback((result) =>
+    result.observe(performance.timeOrigin / 1_000),
+  );
+  meter
+    .createObservableCounter('process_cpu_seconds_total', { unit: 's', description: 'Processor time of all threads' })
+    .addCallback((result) => {
+      const { user, system } = process.cpuUsage();
+      result.observe((user + system) / 1_000_000);
+    });
+  gauge('process_open_fds', '{file}', 'Open file descriptors').addCallback(async (result) => {
+    const count = await openFiles();
+    if (count !== undefined) result.observe(count);
+  });
+
+  const resident = gauge('process_resident_memory_bytes', 'By', 'Memory of the process that is not swapped out');
+  const heapUsed = gauge('nodejs_heap_size_used_bytes', 'By', "Used part of the main thread's heap");
+  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'By', "The main thread's heap");
+  const external = gauge(
+    'nodejs_external_memory_bytes',
+    'By',
+    "Memory outside of the main thread's heap that it holds",
+  );
+  meter.addBatchObservableCallback(
+    (result) => {
+      const memory = process.memoryUsage();
+      result.observe(resident, memory.rss);
+      result.observe(heapUsed, memory.heapUsed);
+      result.observe(heapTotal, memory.heapTotal);
+      result.observe(external, memory.external);
+    },
+    [resident, heapUsed, heapTotal, external],
+  );
+
+  const lags = ['mean', 'p50', 'p99', 'max'] as const;
+  const lag = lags.map((of) =>
+    gauge(`nodejs_eventloop_lag_${of}_seconds`, 's', `Lag of the event loop since it was last asked: ${of}`),
+  );
+  meter.addBatchObservableCallback((result) => {
+    // Without a sample, mean is NaN.
+    const nanoseconds = [delay.mean, delay.percentile(50), delay.percentile(99), delay.max];
+    if (delay.count > 0)
+      for (const [at, each] of lag.entries())
+        result.observe(each, Math.max(0, (nanoseconds[at] ?? 0) / 1e9 - lagEveryMs / 1_000));
+    delay.reset();
+  }, lag);
+
+  return {
+    stop() {
+      delay.disable();
+      collections.disconnect();
+    },
+  };
+};
