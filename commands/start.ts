@@ -5,6 +5,7 @@ import { type DeadLetters, type FirstStart, firstSecrets, firstStart, startApi }
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
+import { leave } from '../runtime/leave.ts';
 import { watchLoop } from '../runtime/loop-watch.ts';
 import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
@@ -160,6 +161,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
 
   const stop = async (): Promise<void> => {
     phase = 'stopping';
+    await Promise.all([leave(server), ...roles.map((role) => role.leave?.())]);
     const closed = new Promise<unknown>((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await jobs.stop();

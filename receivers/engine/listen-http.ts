@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
 import { standardRequests } from '../../runtime/http-requests.ts';
+import { leave } from '../../runtime/leave.ts';
 import type { Listener, Listens } from './receiver.ts';
 
 /** A body of the largest size passes in this time at 0.5 MB/s. */
@@ -43,6 +44,7 @@ export const listenHttp = async (
   return {
     setting,
     address: bound,
+    leave: () => leave(server),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

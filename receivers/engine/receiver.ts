@@ -41,6 +41,8 @@ export interface Listener {
   readonly setting: Listens['setting'];
   /** `host:port` as bound: port 0 becomes the real one. */
   readonly address: string;
+  /** Tells clients that it goes soon, where `close` alone would cut their next request. */
+  leave?(): Promise<void>;
   /** Stops accepting, lets calls in hand finish and closes connections politely. */
   close(): Promise<void>;
   /** Ends every connection now. */

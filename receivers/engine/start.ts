@@ -137,6 +137,7 @@ export const start = async (
       await answering({ 'the bus': () => bus.check() });
     },
     degraded: () => freshness.degraded(),
+    leave: () => Promise.all(listeners.map((listener) => listener.leave?.())),
     stop: () => {
       stopping ??= stop();
       return stopping;

@@ -1,6 +1,7 @@
 /** What a start promises when a part of it fails. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -200,3 +201,21 @@ test.serial(
     await running.stop();
   },
 );
+
+test.serial('connections that are kept are told of the end with an answer before they are closed', async (t) => {
+  const { platform } = await platformOf(t, (bus) => bus);
+  const running = await start(platform, { names: ['receivers'], components: [], plans: {}, onFirstStart() {} });
+  const addresses = running.addresses.filter(([what]) => what === 'HTTP' || what === 'OTLP/HTTP');
+  t.is(addresses.length, 2);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const ask = (address: string): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const answered = (response: IncomingMessage): void => void response.resume().once('end', () => resolve(response));
+      get(`${address.replace(/^(?!http)/, 'http://')}/v1/logs`, { agent }, answered).once('error', reject);
+    });
+  for (const [what, address] of addresses) t.is((await ask(address)).headers.connection, 'keep-alive', what);
+  const stopped = running.stop();
+  for (const [what, address] of addresses) t.is((await ask(address)).headers.connection, 'close', what);
+  await stopped;
+});
