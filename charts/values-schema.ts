@@ -183,6 +183,8 @@ export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOp
       standalone: object({
         ...properties,
         persistence: object({
+          enabled: flag,
+          existingClaim: kubernetesName,
           size: text,
           storageClass: text,
           accessModes: list(text),

@@ -204,3 +204,20 @@ withTools('what changes restarts pods, and what stays does not', async (t) => {
   t.notDeepEqual(await annotations(['--set', 'settings.LOG_LEVEL=debug']), before);
   t.notDeepEqual(await annotations(['--set', 'secretSettings.REDIS_URL=redis://other']), before);
 });
+
+withTools('a standalone keeps its data in a claim that it makes, in one that is there, or with its pod alone', async (t) => {
+  const data = async (args: readonly string[]) => {
+    const { spec } = find((await render(args)).manifests, 'StatefulSet', 'oiq');
+    const volume = spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data');
+    return [spec.volumeClaimTemplates?.length ?? 0, volume];
+  };
+  t.deepEqual(await data([]), [1, undefined]);
+  t.deepEqual(await data(['--set', 'standalone.persistence.existingClaim=mine']), [
+    0,
+    { name: 'data', persistentVolumeClaim: { claimName: 'mine' } },
+  ]);
+  t.deepEqual(await data(['--set', 'standalone.persistence.enabled=false']), [
+    0,
+    { name: 'data', emptyDir: { sizeLimit: '50Gi' } },
+  ]);
+});

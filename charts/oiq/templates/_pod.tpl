@@ -163,6 +163,10 @@ spec:
   volumes:
     {{- if ne .role "standalone" }}
     - { name: data, emptyDir: { sizeLimit: 256Mi } }
+    {{- else if not $values.persistence.enabled }}
+    - { name: data, emptyDir: { sizeLimit: {{ $values.persistence.size }} } }
+    {{- else if $values.persistence.existingClaim }}
+    - { name: data, persistentVolumeClaim: { claimName: {{ $values.persistence.existingClaim }} } }
     {{- end }}
     - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
     {{- if .root.Values.plans }}
