@@ -56,6 +56,8 @@ const roleProperties = (settings: Schema): Record<string, Schema> => ({
   }),
   podDisruptionBudget: object({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
   terminationGracePeriodSeconds: { type: ['integer', 'null'], minimum: 1 },
+  strategy: kubernetes,
+  minReadySeconds: whole(0),
   podAnnotations: texts,
   podLabels: texts,
   nodeSelector: texts,
@@ -82,6 +84,7 @@ const rest = (): Record<string, Schema> => {
     type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
     annotations: texts,
     loadBalancerSourceRanges: list(text),
+    externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
   });
   const host = object({ host: text, annotations: texts, tlsSecret: kubernetesName });
   const route = object({ hostnames: list(text) });
@@ -107,7 +110,14 @@ const rest = (): Record<string, Schema> => {
     listenAddress: text,
     dataDirectory: { type: 'string', pattern: '^/.+/.+' },
     processorsTogether: flag,
-    migration: object({ enabled: flag, waitSeconds: whole(0), backoffLimit: whole(0), resources }),
+    migration: object({
+      enabled: flag,
+      waitSeconds: whole(0),
+      backoffLimit: whole(0),
+      podAnnotations: texts,
+      resources,
+    }),
+    extraObjects: list({ type: ['object', 'string'] }),
     upgradeOrder: object({ enabled: flag, maxWaitSeconds: whole(0) }),
     services: object({ receivers: service, api: service, standalone: service }),
     ingress: object({

@@ -205,19 +205,51 @@ withTools('what changes restarts pods, and what stays does not', async (t) => {
   t.notDeepEqual(await annotations(['--set', 'secretSettings.REDIS_URL=redis://other']), before);
 });
 
-withTools('a standalone keeps its data in a claim that it makes, in one that is there, or with its pod alone', async (t) => {
-  const data = async (args: readonly string[]) => {
-    const { spec } = find((await render(args)).manifests, 'StatefulSet', 'oiq');
-    const volume = spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data');
-    return [spec.volumeClaimTemplates?.length ?? 0, volume];
+withTools(
+  'a standalone keeps its data in a claim that it makes, in one that is there, or with its pod alone',
+  async (t) => {
+    const data = async (args: readonly string[]) => {
+      const { spec } = find((await render(args)).manifests, 'StatefulSet', 'oiq');
+      const volume = spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data');
+      return [spec.volumeClaimTemplates?.length ?? 0, volume];
+    };
+    t.deepEqual(await data([]), [1, undefined]);
+    t.deepEqual(await data(['--set', 'standalone.persistence.existingClaim=mine']), [
+      0,
+      { name: 'data', persistentVolumeClaim: { claimName: 'mine' } },
+    ]);
+    t.deepEqual(await data(['--set', 'standalone.persistence.enabled=false']), [
+      0,
+      { name: 'data', emptyDir: { sizeLimit: '50Gi' } },
+    ]);
+  },
+);
+
+withTools('objects of an installation are part of the release, and their texts are templates', async (t) => {
+  const text = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: {{ include "oiq.fullname" . }}-mine } }';
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' }, data: { of: '{{ .Release.Name }}' } };
+  const { manifests } = await render(['--set-json', `extraObjects=${JSON.stringify([text, map])}`]);
+  t.truthy(find(manifests, 'ConfigMap', 'oiq-mine'));
+  t.is(find(manifests, 'ConfigMap', 'other').data.of, 'oiq');
+});
+
+withTools('rollouts, annotations of the migration and the way of outer traffic are as the values say', async (t) => {
+  const sets = {
+    'receivers.strategy': { rollingUpdate: { maxSurge: 3 } },
+    'receivers.minReadySeconds': 10,
+    'api.strategy': { type: 'Recreate' },
+    'migration.podAnnotations': { 'sidecar.istio.io/inject': 'false' },
+    'services.receivers': { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
   };
-  t.deepEqual(await data([]), [1, undefined]);
-  t.deepEqual(await data(['--set', 'standalone.persistence.existingClaim=mine']), [
-    0,
-    { name: 'data', persistentVolumeClaim: { claimName: 'mine' } },
-  ]);
-  t.deepEqual(await data(['--set', 'standalone.persistence.enabled=false']), [
-    0,
-    { name: 'data', emptyDir: { sizeLimit: '50Gi' } },
-  ]);
+  const args = Object.entries(sets).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
+  const { manifests } = await renderSet('cluster', args);
+  const receivers = find(manifests, 'Deployment', 'oiq-receivers').spec;
+  t.deepEqual(receivers.strategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } });
+  t.is(receivers.minReadySeconds, 10);
+  t.deepEqual(find(manifests, 'Deployment', 'oiq-api').spec.strategy, { type: 'Recreate' });
+  t.deepEqual(
+    find(manifests, 'Job', 'oiq-migrate').spec.template.metadata.annotations,
+    sets['migration.podAnnotations'],
+  );
+  t.is(find(manifests, 'Service', 'oiq-receivers').spec.externalTrafficPolicy, 'Local');
 });
