@@ -42,3 +42,23 @@ withTools('an existing Secret that is not there yet, or may not be read, is no r
   const args = await servedObjects(t, directory, []);
   t.truthy(find((await renderSet('cluster-existing-secret', args)).manifests, 'Deployment', 'oiq-api'));
 });
+
+withTools('the notes name the Secret that is made only where one is made', async (t) => {
+  const text =
+    '{ apiVersion: v1, kind: ConfigMap, metadata: { name: notes }, data: { of: {{ include "oiq/templates/NOTES.txt" . | toJson }} } }';
+  const notesWith = async (...keys: readonly string[]): Promise<string> => {
+    const args = await servedObjects(t, directory, [secret('OIQ_CLICKHOUSE_URL', 'OIQ_MONGODB_URL', ...keys)]);
+    const extra = ['--set-json', `extraObjects=${JSON.stringify([text])}`];
+    return find(
+      (await renderSet('cluster-existing-secret', [...args, ...extra, '--set', 'generateSecrets=true'])).manifests,
+      'ConfigMap',
+      'notes',
+    ).data.of;
+  };
+  t.regex(
+    await notesWith(),
+    /get secret oiq-generated[\s\S]*Secret oiq-generated stays[^\n]*without its OIQ_SECRET_KEY/,
+  );
+  t.notRegex(await notesWith('OIQ_BOOTSTRAP_PASSWORD'), /get secret oiq-generated/);
+  t.notRegex(await notesWith('OIQ_BOOTSTRAP_PASSWORD', 'OIQ_SECRET_KEY'), /oiq-generated/);
+});

@@ -41,3 +41,18 @@ OIQ_{{ $name }}: {{ include "oiq.text" $value | quote }}
 {{- range $names -}}{{- if not (or (hasKey $.Values.secretSettings .) (hasKey $.Values.secretRefs .)) -}}{{- $left = append $left . -}}{{- end -}}{{- end -}}
 {{- join "," $left -}}
 {{- end -}}
+
+{{- /* Keys of the generated Secret, as a JSON list: those that it has, and those that nobody gives. */ -}}
+{{- define "oiq.generatedKeys" -}}
+{{- $keys := list -}}
+{{- if .Values.generateSecrets -}}
+{{- $there := (lookup "v1" "Secret" .Release.Namespace (printf "%s-generated" (include "oiq.fullname" .))).data | default dict -}}
+{{- $given := (lookup "v1" "Secret" .Release.Namespace (.Values.existingSecret | default "-")).data | default dict -}}
+{{- $keys = keys $there | sortAlpha -}}
+{{- range without (splitList "," (include "oiq.generatedNames" .)) "" -}}
+{{- $key := printf "OIQ_%s" . -}}
+{{- if not (or (hasKey $there $key) (hasKey $given $key)) -}}{{- $keys = append $keys $key -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $keys -}}
+{{- end -}}
