@@ -168,6 +168,9 @@ export interface SchemaOptions {
   readonly sinks: readonly string[];
 }
 
+/** Values that a standalone has not: it is one process that owns its volume. */
+const ofDeployments = new Set(['replicas', 'autoscaling', 'strategy', 'minReadySeconds', 'podDisruptionBudget']);
+
 export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOptions): Schema => {
   const open = object(Object.fromEntries(Object.entries(settings).filter(([name]) => isPublic(name))));
   const reference: Schema = { $ref: '#/$defs/settings' };
@@ -191,7 +194,7 @@ export const valuesSchema = ({ settings, isPublic, processors, sinks }: SchemaOp
       processors: entries(processors, role),
       sinks: entries([...sinks, 'others'], role),
       standalone: object({
-        ...properties,
+        ...Object.fromEntries(Object.entries(properties).filter(([name]) => !ofDeployments.has(name))),
         persistence: object({
           enabled: flag,
           existingClaim: kubernetesName,

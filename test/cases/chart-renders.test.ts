@@ -156,6 +156,10 @@ withTools('values that cannot work are refused with what to do', async (t) => {
     [['--set', 'mode=cluster'], /a cluster needs OIQ_KAFKA_BROKERS: give settings.KAFKA_BROKERS/],
     [['-f', valueSets.get('cluster') ?? '', '--set', 'generateSecrets=false'], /share OIQ_SECRET_KEY/],
     [['-f', valueSets.get('cluster') ?? '', '--set', 'api.autoscaling.by=keda'], /api consumes nothing/],
+    [['--set', 'standalone.replicas=3'], /additional properties 'replicas' not allowed/],
+    [['--set', 'ingress.enabled=true'], /ingress.enabled makes nothing without a host/],
+    [['--set', 'gateway.enabled=true,gateway.api.hostnames={a}'], /give gateway.parentRefs/],
+    [['--set', 'gateway.enabled=true,gateway.parentRefs[0].name=a'], /makes nothing without a name/],
     [['--set', 'defaults.extraEnv[0].name=OIQ_LOG_LEVEL'], /not/],
   ];
   for (const [args, reason] of cases) await t.throwsAsync(render(args), { message: reason }, args.join(' '));
