@@ -37,3 +37,38 @@ test('links between documents lead somewhere', (t) => {
   );
   t.deepEqual(broken, []);
 });
+
+/** Paragraphs and items of lists of a document, each as its lines: what is no heading, table, comment or code. */
+const textsOf = (document: string): readonly (readonly string[])[] => {
+  const texts: string[][] = [[]];
+  let fenced = false;
+  let indented = false;
+  let before = '';
+  for (const line of document.split('\n')) {
+    const fence = line.startsWith('```');
+    if (fence) fenced = !fenced;
+    indented = line.startsWith('    ') ? indented || before === '' : indented && line === '';
+    const apart = fence || fenced || indented || line === '' || /^(?:#|\||<!--)/.test(line);
+    if (apart || /^ *(?:[-*]|\d+\.) /.test(line)) texts.push([]);
+    if (!apart) texts.at(-1)?.push(line);
+    before = line;
+  }
+  return texts;
+};
+
+test('in READMEs no paragraph and no item of a list is above five lines, and no line above 300 characters', (t) => {
+  const figures = 'test/bench/README.md';
+  const readmes = globSync('**/README.md', {
+    cwd: root,
+    exclude: (name) => name === 'node_modules' || name === '.oiq',
+  }).filter((file) => file !== figures);
+  t.deepEqual(
+    readmes.flatMap((file) =>
+      textsOf(readFileSync(join(root, file), 'utf8'))
+        .filter((lines) => lines.length > 5 || lines.some((line) => line.length > 300))
+        .map(([line = '']) => `${file}: ${line.slice(0, 60)}`),
+    ),
+    [],
+    'Say one fact a line: make a list, a table or shorter sentences of it.',
+  );
+});
