@@ -6,7 +6,7 @@ import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { leave } from '../runtime/leave.ts';
-import { watchLoop } from '../runtime/loop-watch.ts';
+import { type LoopWatch, watchLoop } from '../runtime/loop-watch.ts';
 import { within } from '../runtime/within.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { Standings } from '../schemas/ports/standing.ts';
@@ -142,7 +142,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const all = names.length === 0;
   const wants = (name: RoleName): boolean => all || names.includes(name);
   const deadLetters = await deadLettersOf(platform);
-  const watch = watchLoop(platform);
+  let watch: LoopWatch | undefined;
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
@@ -175,7 +175,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     looks?.stop();
     await control?.close();
     await deadLetters.close();
-    await watch.stop();
+    await watch?.stop();
     log.info({}, 'stopped');
     await platform.close();
   };
@@ -201,6 +201,8 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     addresses.unshift(['HTTP', `http://${address}`]);
     looks = watchGroups(platform, lagRoles.filter(wants), { asks: wants('api') });
     if (failures.length > 0) throw failures[0];
+    // A start loads code, which blocks: that is no news.
+    watch = watchLoop(platform);
     phase = 'running';
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {
