@@ -112,11 +112,11 @@ test.serial(
     const metrics = await (await fetch(`${oiq.http}/metrics`)).text();
     t.regex(metrics, /^oiq_dead_letters_total\{[^}]*reason="damaged"[^}]*\} 1$/m);
     const command = deadLetterCommand(t, { OIQ_DATA_DIR: dataDirectory });
-    await listed(command, readers, '--reason', 'damaged');
+    await listed(command, 1, '--reason', 'damaged');
     const list = await command('list', '--reason', 'damaged');
     t.true(list.includes(`${segment} is damaged at byte ${damaged} (offset ${middle}): `), list);
     const replayed = await command('replay', '--reason', 'damaged');
-    t.regex(replayed, new RegExp(`still open, damaged: ${readers}`), 'a letter of each group that reads the topic');
+    t.regex(replayed, /still open, damaged: 1\b/, 'one letter, whichever group met the damage');
     t.is(await oiq.stop(), 0, oiq.output());
     // What reads the place for no group, as the age of a lag does, may name it too, as a warning without one.
     const named = oiq
