@@ -41,7 +41,7 @@ export const RecordedSamples = z.strictObject({
 export type RecordedSamples = z.output<typeof RecordedSamples>;
 
 /** What the ledger of usage has in place of a license key. */
-export const recordingKeyId = 'rules';
+const recordingKeyId = 'rules';
 
 /** A NaN of its own that Prometheus reads as the end of a series. */
 const staleBits = 0x7ff0000000000002n;

@@ -16,17 +16,17 @@ export const runRows = async (query: RowsQuery, reading: Reading, { range, stepM
   if (stepMs !== undefined) throw invalid('step', 'is not for rows: ask for an aggregate');
   const { signal, order, limit } = query;
   const { whole } = recordsOf(signal);
-  const fields = query.fields ?? (whole === undefined ? signals[signal].fields.map(({ name }) => name) : undefined);
   const { columns } = reading;
   const condition = recordsCondition(query);
   const read = <Row>(selection: string): Promise<Row[]> =>
     rowsInOrder<Row>(columns, { signal, range, order, limit: limit + 1 }, selection, condition);
 
-  if (fields === undefined && whole !== undefined) {
+  if (query.fields === undefined && whole !== undefined) {
     const { shown, partial } = cut(await read(whole.selection), limit, order);
     return tableAnswer(whole.columns, await whole.read(columns, shown), partial);
   }
-  const chosen = (fields ?? []).map((name, index) => chosenColumn(name, signal, index));
+  const names = query.fields ?? signals[signal].fields.map(({ name }) => name);
+  const chosen = names.map((name, index) => chosenColumn(name, signal, index));
   const selection = ['toString(resource_id) AS resource', ...chosen.flatMap((each) => each.selection)].join(', ');
   const { shown, partial } = cut(await read<ChosenRow>(selection), limit, order);
   const ids = chosen.some(({ needsResource }) => needsResource) ? shown.map(({ resource }) => String(resource)) : [];

@@ -1,4 +1,4 @@
-/** By which plan an organization may be used. Everything that judges an organization by its plan finds it here. */
+/** By which plan an organization may be used. The keyring of receivers finds its own: it limits organizations that are disabled, too. */
 import type { Documents } from '../ports/documents.ts';
 import { type Organization, organizations, organizationsTenant } from './organization.ts';
 import { type Plan, plans, plansTenant } from './plan.ts';

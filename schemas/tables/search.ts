@@ -9,7 +9,7 @@ import { quote } from './literal.ts';
 export const severityNumberSql = `if(severity_number > 0, severity_number, transform(lower(severity_text), [${[...severityNumbers.keys()].map(quote).join(', ')}], [${[...severityNumbers.values()].join(', ')}], 0))`;
 
 /** Words of a body, in lower case (ASCII; other letters as they are). */
-export const bodyText = 'lower(body)';
+const bodyText = 'lower(body)';
 /**
  * One hash for each key and value, in a Bloom filter. A text index of the pairs costs more than all else that an insert
  * does (folder's README); the filter skips granules without a rare value as well, and where a value is common the rows must

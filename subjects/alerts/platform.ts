@@ -31,7 +31,7 @@ const declared: Readonly<Record<PlatformAlertKind, { alertname: string; severity
   'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records land late' },
 };
 
-export const platformAlertId = (kind: PlatformAlertKind): string => `platform-${kind}`;
+const platformAlertId = (kind: PlatformAlertKind): string => `platform-${kind}`;
 
 const textsOf = (kind: PlatformAlertKind, reason: string) => {
   const { alertname, severity, summary } = declared[kind];

@@ -7,7 +7,7 @@ import { msOf } from '../durations.ts';
 import { turnsOf } from './order.ts';
 
 /** Series of one group: they are kept from one evaluation to the next, to mark those that end. */
-export const mostRecorded = 50_000;
+const mostRecorded = 50_000;
 /** Characters of the labels of one series. */
 const mostLabelText = 64 * 1024;
 

@@ -4,7 +4,7 @@ import { PromqlQuery } from '../../../queries/query.ts';
 import { duration } from '../durations.ts';
 
 /** Rules of one group. */
-export const mostRecordingRules = 500;
+const mostRecordingRules = 500;
 
 const name = z.string().min(1).max(256);
 const labelName = name.refine((text) => text !== '__name__', 'is the name of the series: say it as `record`');
