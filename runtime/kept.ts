@@ -27,6 +27,14 @@ export interface DocumentsById<Document> extends ReadonlyMap<string, Document> {
 
 class ChangingDocuments<Document> extends Map<string, Document> implements DocumentsById<Document> {
   revision = 0;
+  /** Somebody reads on in it: the next change is made to a copy. */
+  isHeld = false;
+
+  static copyOf<Document>(other: ChangingDocuments<Document>): ChangingDocuments<Document> {
+    const copy = new ChangingDocuments<Document>(other);
+    copy.revision = other.revision;
+    return copy;
+  }
 }
 
 const none: DocumentsById<never> = new ChangingDocuments<never>();
@@ -37,7 +45,8 @@ export class DocumentsByTenant<Fields extends object> {
 
   /** Sets a document, or removes it; answers the one before. */
   change(tenantId: string, id: string, document: (Fields & Stored) | undefined): (Fields & Stored) | undefined {
-    const kept = this.#tenants.get(tenantId) ?? new ChangingDocuments<Fields & Stored>();
+    const known = this.#tenants.get(tenantId) ?? new ChangingDocuments<Fields & Stored>();
+    const kept = known.isHeld ? ChangingDocuments.copyOf(known) : known;
     const before = kept.get(id);
     kept.revision++;
     if (document === undefined) kept.delete(id);
@@ -49,6 +58,13 @@ export class DocumentsByTenant<Fields extends object> {
 
   of(tenantId: string): DocumentsById<Fields & Stored> {
     return this.#tenants.get(tenantId) ?? none;
+  }
+
+  /** As `of`; later changes do not show in it. */
+  held(tenantId: string): DocumentsById<Fields & Stored> {
+    const kept = this.#tenants.get(tenantId);
+    if (kept !== undefined) kept.isHeld = true;
+    return kept ?? none;
   }
 }
 

@@ -17,4 +17,9 @@ export class FollowedDocuments {
   of(collection: string, tenantId: string): DocumentsById<object & Stored> {
     return (this.#collections.get(collection) ?? none).of(tenantId);
   }
+
+  /** A tenant's documents as they are now: later changes do not show in it. */
+  held(collection: string, tenantId: string): DocumentsById<object & Stored> {
+    return (this.#collections.get(collection) ?? none).held(tenantId);
+  }
 }

@@ -1,14 +1,23 @@
 /** The threads in which tasks run, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Memory, movable } from '../../runtime/memory.ts';
-import { packedRecords } from '../../runtime/packed-records.ts';
+import { Memory } from '../../runtime/memory.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Answer, Holding } from './answer.ts';
+import { Budget, HeldMessages, type Reader } from './held-messages.ts';
 import { type Doing, Progress } from './progress.ts';
 import { Shares } from './shares.ts';
-import type { ChangeRequest, DocumentChange, TaskCall, TaskReply, TaskRequest, WorkerStart } from './task-messages.ts';
+import type {
+  ChangeRequest,
+  DocumentChange,
+  ForgetRequest,
+  Piece,
+  TaskCall,
+  TaskReply,
+  TaskRequest,
+  WorkerStart,
+} from './task-messages.ts';
 
 /** The task is lost: open another from the last snapshot. */
 export class TaskLostError extends Error {
@@ -65,6 +74,8 @@ export interface TaskPoolOptions {
   readonly definitions?: URL | undefined;
   /** A thread that is busy with one message for so many seconds is ended. Default 10. */
   readonly messageSeconds?: number | undefined;
+  /** Bytes of messages (decompressed) that are held for the tasks of a partition that are not so far yet. Default 64 MiB. */
+  readonly heldBytes?: number | undefined;
 }
 
 const mostThreads = 4;
@@ -75,6 +86,8 @@ const checkMs = 1_000;
 interface Watched {
   readonly progress: Progress;
   readonly shares: Shares;
+  /** By topic and partition. */
+  readonly messages: Map<string, HeldMessages>;
   isSlow: boolean;
   count: number;
   /** When it was first seen to be at that. */
@@ -98,10 +111,12 @@ export class TaskPool {
   readonly #documents = new Map<string, DocumentChange>();
   readonly #watched = new WeakMap<PoolThread<TaskReply>, Watched>();
   readonly #checking: NodeJS.Timeout;
+  readonly #budget: Budget;
   #started: Progress | undefined;
   #lastTask = 0;
 
-  constructor({ threads, definitions, messageSeconds = 10 }: TaskPoolOptions = {}) {
+  constructor({ threads, definitions, messageSeconds = 10, heldBytes = 64 * 1024 * 1024 }: TaskPoolOptions = {}) {
+    this.#budget = new Budget(heldBytes);
     const url = definitions ?? new URL('../registry.ts', import.meta.url);
     this.#pool = new WorkerPool<TaskReply>({
       name: 'processor',
@@ -123,14 +138,23 @@ export class TaskPool {
     for (const thread of this.#pool.running) thread.tell(request);
   }
 
-  /** Opens a task from what `snapshot` answered, or with nothing. */
+  /**
+   * Opens a task from what `snapshot` answered, or with nothing. All tasks of a partition are in one thread, which has each message once
+   * and decodes it once.
+   */
   async open({ processor, topic, partition, buckets }: TaskPlace, saved: Uint8Array | undefined): Promise<TaskHandle> {
-    const thread = this.#threadOf(`${processor}/${topic}`, partition);
+    const thread = this.#threadOf(topic, partition);
+    const messages = this.#messagesOf(thread, topic, partition);
     const task = ++this.#lastTask;
-    const ask = async (call: TaskCall, moved: readonly ArrayBuffer[] = []): Promise<TaskReply> => {
+    const ask = async (
+      call: TaskCall,
+      pieces: readonly Piece[] = [],
+      moved: readonly ArrayBuffer[] = [],
+    ): Promise<TaskReply> => {
       const reply = await thread
-        .ask((id): TaskRequest => ({ id, task, call }), moved)
+        .ask((id): TaskRequest => ({ id, task, call, pieces }), moved)
         .catch((cause: unknown): never => {
+          messages.lost();
           throw this.#lost(thread, task, cause);
         });
       if (reply.failure !== undefined) throw new TaskLostError(`processor ${processor} failed: ${reply.failure}`);
@@ -138,9 +162,13 @@ export class TaskPool {
       return reply;
     };
     const feed = async (kind: 'batch' | 'replay', batch: readonly BusRecord[], last: number): Promise<TaskReply> => {
-      const records = packedRecords(batch, this.#memory);
-      const { values } = records;
-      return await ask({ kind, records, last }, movable([values])).finally(() => this.#memory.give(values));
+      const { runs, pieces, moved, settled } = messages.send(batch);
+      return await ask({ kind, runs, last }, pieces, moved).finally(settled);
+    };
+    const reader: Reader = {
+      get nextOffset() {
+        return handle.holding.nextOffset;
+      },
     };
     const none: Holding = { nextOffset: 0, nextTickMs: Number.POSITIVE_INFINITY, tenants: 0, entries: 0, bytes: 0 };
     const handle: { -readonly [Key in keyof TaskHandle]: TaskHandle[Key] } = {
@@ -153,8 +181,13 @@ export class TaskPool {
       moveTo: async (offset) => void (await ask({ kind: 'move', offset })),
       skip: async (offset) => void (await ask({ kind: 'skip', offset })),
       limit: async (tenantId, reason, forMs) => void (await ask({ kind: 'limit', tenantId, reason, forMs })),
-      close: async () => void (await ask({ kind: 'close' }).catch(() => undefined)),
+      close: async () => {
+        messages.readers.delete(reader);
+        messages.clean();
+        await ask({ kind: 'close' }).catch(() => undefined);
+      },
     };
+    messages.readers.add(reader);
     const { outbox = [], isEmptied = false } = await ask({ kind: 'open', processor, topic, partition, buckets, saved });
     return Object.assign(handle, { outbox, isEmptied });
   }
@@ -168,9 +201,23 @@ export class TaskPool {
     const thread = this.#pool.threadOf(name, partition);
     const progress = this.#started;
     if (progress !== undefined)
-      this.#watched.set(thread, { progress, shares: new Shares(), isSlow: false, count: 0, sinceMs: 0 });
+      this.#watched.set(thread, {
+        ...{ progress, shares: new Shares(), messages: new Map(), isSlow: false, count: 0, sinceMs: 0 },
+      });
     this.#started = undefined;
     return thread;
+  }
+
+  #messagesOf(thread: PoolThread<TaskReply>, topic: string, partition: number): HeldMessages {
+    const all = this.#watched.get(thread)?.messages ?? new Map<string, HeldMessages>();
+    const key = `${topic}/${partition}`;
+    const known = all.get(key);
+    if (known !== undefined) return known;
+    const forget = (numbers: readonly number[]): Promise<TaskReply> =>
+      thread.ask((id): ForgetRequest => ({ id, forget: numbers }));
+    const made = new HeldMessages(this.#budget, this.#memory, forget);
+    all.set(key, made);
+    return made;
   }
 
   #start(definitions: URL): WorkerStart {

@@ -20,6 +20,19 @@ export interface WorkerStart {
   readonly documents: readonly DocumentChange[];
 }
 
+/** Messages of the bus that a thread holds, for all its tasks. Its number is never given to another. */
+export interface Piece {
+  readonly number: number;
+  readonly records: PackedRecords;
+}
+
+/** Messages of a piece, from an index to another. */
+export interface Run {
+  readonly piece: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** What is done with a task. Its number is never given to another. */
 export type TaskCall =
   | {
@@ -30,7 +43,7 @@ export type TaskCall =
       readonly buckets: number;
       readonly saved: Uint8Array | undefined;
     }
-  | { readonly kind: 'batch' | 'replay'; readonly records: PackedRecords; readonly last: number }
+  | { readonly kind: 'batch' | 'replay'; readonly runs: readonly Run[]; readonly last: number }
   | { readonly kind: 'tick'; readonly clockMs: number }
   | { readonly kind: 'published' | 'snapshot' | 'close' }
   | { readonly kind: 'move' | 'skip'; readonly offset: number }
@@ -40,6 +53,14 @@ export interface TaskRequest {
   readonly id: number;
   readonly task: number;
   readonly call: TaskCall;
+  /** That the thread holds from now on. */
+  readonly pieces: readonly Piece[];
+}
+
+/** Its messages are not held any longer: their memory may be used again once this is answered. */
+export interface ForgetRequest {
+  readonly id: number;
+  readonly forget: readonly number[];
 }
 
 export interface ChangeRequest {

@@ -9,10 +9,12 @@ import { type Answer, type Holding, Report } from './answer.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { Emissions, emittedOf } from './emissions.ts';
-import { encodeOrdinals, onlyOrdinals } from './ordinals.ts';
+import { encodeOrdinals } from './ordinals.ts';
+import { Stepping } from './stepping.ts';
 import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
 import { bytesOf, dueMs, holdsTimers, type Tenant } from './tenant.ts';
 import { Timers } from './timers.ts';
+import { endless, type Turn } from './turn.ts';
 
 export interface TaskOptions {
   readonly topic: string;
@@ -34,10 +36,27 @@ export interface Watch {
   timers(tenantId: string): void;
 }
 
-/** A time of a record this much after its reception does not move the watermark. */
-const aheadMs = 5_000;
 /** Clocks of the bus and of what it carries differ, and messages are under way: a silence is longer than this. */
 const leastIdleMs = 5_000;
+/** Messages that are stepped as one. */
+interface Range {
+  readonly messages: readonly BusRecord[];
+  readonly last: number;
+  /** Index of the next message. */
+  at: number;
+  /** By tenant: a batch sees one version of what it goes by. */
+  readonly entitled: Map<string, boolean>;
+  readonly follows: Map<string, Context<Emits, Follows, unknown>['follows']>;
+}
+
+/** A message of which some items are still to be stepped. */
+interface UnderWay {
+  readonly tenant: Tenant;
+  readonly message: BusRecord;
+  readonly stepping: Stepping;
+  readonly evicted: number;
+}
+
 /** Calls of one tenant's timers at a time: one that always asks again must not keep the thread. */
 const mostTimers = 10_000;
 
@@ -64,6 +83,8 @@ export class Task {
   #tick: number;
   /** Before it the clock makes no timer due. */
   #checkMs = Number.NEGATIVE_INFINITY;
+  #range: Range | undefined;
+  #underWay: UnderWay | undefined;
 
   /** `saved` is what `snapshot` answered; throws when it cannot be read. Without one the task begins at offset 0, with nothing. */
   constructor(processor: Processor, options: TaskOptions, saved?: Uint8Array) {
@@ -91,10 +112,39 @@ export class Task {
    * what a step does.
    */
   batch(messages: readonly BusRecord[], last = messages.at(-1)?.offset ?? this.#nextOffset - 1): Answer {
-    for (const message of messages) if (message.offset >= this.#nextOffset) this.#message(message);
-    this.#nextOffset = Math.max(this.#nextOffset, last + 1);
+    this.begin(messages, last);
+    return this.advance() as Answer;
+  }
+
+  /** As `batch`, in turns: `advance` until it answers. */
+  begin(messages: readonly BusRecord[], last: number): void {
+    this.#range = { messages, last, at: 0, entitled: new Map(), follows: new Map() };
+  }
+
+  /** Goes on with the range; `undefined` where the turn was over before its end. */
+  advance(turn: Turn = endless): Answer | undefined {
+    const range = this.#range;
+    if (range === undefined) throw new Error('no range of messages was begun');
+    if (this.#underWay !== undefined) this.#options.watch?.message(this.#underWay.message.offset);
+    while (this.#proceed(range, turn)) if (turn.isOver()) return undefined;
+    if (this.#underWay !== undefined) return undefined;
+    this.#range = undefined;
+    this.#nextOffset = Math.max(this.#nextOffset, range.last + 1);
     for (const offset of this.#skipped) if (offset < this.#nextOffset) this.#skipped.delete(offset);
-    return this.#answer(this.#emissions.take(last, { emitter: this.#emitter, tick: this.#tick }));
+    return this.#answer(this.#emissions.take(range.last, { emitter: this.#emitter, tick: this.#tick }));
+  }
+
+  /** Goes on to the end of a message; `false` where the turn was over before it, and behind the last one. */
+  #proceed(range: Range, turn: Turn): boolean {
+    if (this.#underWay === undefined) {
+      const message = range.messages[range.at++];
+      if (message === undefined) return false;
+      if (message.offset < this.#nextOffset) return true;
+      this.#begin(message, range);
+    }
+    if (this.#underWay !== undefined && !this.#finish(this.#underWay, turn)) return false;
+    this.#runDue();
+    return true;
   }
 
   /** The same with no effect but on the state. */
@@ -183,7 +233,7 @@ export class Task {
   }
 
   #restore(tenants: readonly SavedTenant[], version: number): boolean {
-    const states = tenants.map(({ state }) => this.#opened(state, version));
+    const states = tenants.map(({ state }) => this.#restored(state, version));
     if (states.includes(undefined)) return false;
     for (const [index, { id, latestMs, watermarkMs, seenMs, limit, timers }] of tenants.entries()) {
       const tenant = this.#tenant(id, states[index]);
@@ -193,7 +243,7 @@ export class Task {
     return true;
   }
 
-  #opened(saved: Uint8Array, version: number): unknown {
+  #restored(saved: Uint8Array, version: number): unknown {
     const { state } = this.#processor;
     // Bytes of a snapshot lie beside each other: a state gets its own.
     const copy = new Uint8Array(saved);
@@ -240,33 +290,40 @@ export class Task {
 
   /** Readies a tenant's context for what comes now. */
   #enter({ id, context, watermarkMs }: Tenant): Context<Emits, Follows, unknown> {
-    if (this.#follows.length > 0) {
+    const known = this.#range?.follows.get(id);
+    if (known !== undefined) context.follows = known;
+    else if (this.#follows.length > 0) {
       context.follows = Object.fromEntries(
-        this.#follows.map(([name, { name: of }]) => [name, this.#documents.of(of, id)]),
+        this.#follows.map(([name, { name: of }]) => [name, this.#documents.held(of, id)]),
       );
+      this.#range?.follows.set(id, context.follows);
     }
     context.clockMs = this.#clockMs;
     context.watermarkMs = watermarkMs;
     return context;
   }
 
-  #message(message: BusRecord): void {
+  /** Begins a message. It is under way if its items are to be stepped. */
+  #begin(message: BusRecord, range: Range): void {
     this.#options.watch?.message(message.offset);
     this.#clockMs = Math.max(this.#clockMs, message.timestampMs);
-    const tenant = this.#admitted(message);
-    if (tenant !== undefined) this.#stepped(tenant, message);
-    this.#runDue();
+    const tenant = this.#admitted(message, range);
+    if (tenant === undefined) return;
+    const { evicted } = tenant.size;
+    const stepping = this.#opened(tenant, message);
+    if (stepping === undefined) this.#ended(tenant, { ms: 0, poison: this.#isRaw ? 0 : 1, evicted });
+    else this.#underWay = { tenant, message, stepping, evicted };
   }
 
   /** The tenant whose state the message changes; `undefined` for one that is passed by. */
-  #admitted(message: BusRecord): Tenant | undefined {
+  #admitted(message: BusRecord, range: Range): Tenant | undefined {
     const { headers, offset } = message;
     if (isForAnotherGroup(headers, this.#group)) return undefined;
     const isDuplicate = this.#isDuplicate(message);
     if (isDuplicate === true) this.#report.drop('duplicate', recordsIn(headers));
     if (isDuplicate !== false) return undefined;
     const tenantId = headers['tenant'] ?? platformTenant;
-    if (this.#options.entitled?.(tenantId) === false) {
+    if (!this.#isEntitled(tenantId, range)) {
       this.#report.drop('not-entitled', recordsIn(headers));
       return undefined;
     }
@@ -296,10 +353,41 @@ export class Task {
     }
   }
 
-  #stepped(tenant: Tenant, message: BusRecord): void {
+  #isEntitled(tenantId: string, { entitled }: Range): boolean {
+    const known = entitled.get(tenantId);
+    if (known !== undefined) return known;
+    const is = this.#options.entitled?.(tenantId) !== false;
+    entitled.set(tenantId, is);
+    return is;
+  }
+
+  /** The message's items; `undefined` where it cannot be read, which is told. */
+  #opened(tenant: Tenant, message: BusRecord): Stepping | undefined {
+    try {
+      const opened = this.#processor.reads.open(message, this.#options);
+      return new Stepping(this.#processor, message, opened, this.#enter(tenant));
+    } catch (error) {
+      if (this.#isRaw) this.#report.drop('malformed', recordsIn(message.headers));
+      else this.#poisoned(tenant, message, error, undefined);
+      return undefined;
+    }
+  }
+
+  /** Steps what is left of a message; `false` where the turn was over before its end. */
+  #finish({ tenant, message, stepping, evicted }: UnderWay, turn: Turn): boolean {
+    if (!stepping.run(turn)) return false;
+    this.#underWay = undefined;
+    const { items, ms, latestMs, poison, failure, isAllPoison } = stepping;
+    this.#report.items += items;
+    tenant.latestMs = Math.max(tenant.latestMs, latestMs);
+    if (poison.length > 0) this.#poisoned(tenant, message, failure, isAllPoison ? undefined : encodeOrdinals(poison));
+    this.#ended(tenant, { ms, poison: poison.length > 0 ? 1 : 0, evicted });
+    return true;
+  }
+
+  /** A message of the tenant was stepped, or could not be read. */
+  #ended(tenant: Tenant, { ms, poison, evicted }: { ms: number; poison: number; evicted: number }): void {
     const began = performance.now();
-    const evicted = tenant.size.evicted;
-    const poison = this.#items(tenant, message);
     tenant.seenMs = this.#clockMs;
     if (this.#processor.readsTime) {
       tenant.watermarkMs = Math.max(tenant.watermarkMs, tenant.latestMs - this.#processor.latenessMs);
@@ -307,48 +395,9 @@ export class Task {
     }
     tenant.size = this.#processor.state.size(tenant.state);
     this.#report.evicted += tenant.size.evicted - evicted;
-    const ms = performance.now() - began;
-    this.#report.spend(tenant.id, { ms, messages: 1, poison, bytes: bytesOf(tenant) });
-  }
-
-  /** Steps the items of a message; answers 1 where some are poison. */
-  #items(tenant: Tenant, message: BusRecord): number {
-    const { reads, readsTime } = this.#processor;
-    const context = this.#enter(tenant);
-    const isWanted = onlyOrdinals(message.headers['only-ordinals']);
-    const poison: number[] = [];
-    let first: unknown;
-    let ordinal = -1;
-    try {
-      for (const item of reads.decode(message, this.#options)) {
-        ordinal++;
-        if (isWanted?.(ordinal) === false) continue;
-        this.#report.items++;
-        if (readsTime) this.#seeTime(tenant, item, message);
-        try {
-          this.#processor.step(item, context);
-        } catch (error) {
-          if (poison.length === 0) first = error;
-          poison.push(ordinal);
-        }
-      }
-    } catch (error) {
-      if (this.#isRaw) {
-        this.#report.drop('malformed', recordsIn(message.headers));
-        return 0;
-      }
-      this.#poisoned(tenant, message, error, undefined);
-      return 1;
-    }
-    if (poison.length === 0) return 0;
-    this.#poisoned(tenant, message, first, poison.length === ordinal + 1 ? undefined : encodeOrdinals(poison));
-    return 1;
-  }
-
-  #seeTime(tenant: Tenant, item: unknown, { timestampMs }: BusRecord): void {
-    const { reads } = this.#processor;
-    const time = reads.timeOf?.(item) ?? timestampMs;
-    if (time > tenant.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + aheadMs) tenant.latestMs = time;
+    this.#report.spend(tenant.id, {
+      ...{ ms: ms + performance.now() - began, messages: 1, poison, bytes: bytesOf(tenant) },
+    });
   }
 
   #poisoned(

@@ -10,7 +10,16 @@ import { FollowedDocuments } from './documents.ts';
 import { isEntitled } from './entitlements.ts';
 import { Progress } from './progress.ts';
 import { Task } from './task.ts';
-import type { ChangeRequest, TaskCall, TaskReply, TaskRequest, WorkerStart } from './task-messages.ts';
+import type {
+  ChangeRequest,
+  ForgetRequest,
+  Piece,
+  TaskCall,
+  TaskReply,
+  TaskRequest,
+  WorkerStart,
+} from './task-messages.ts';
+import { Turns } from './turns.ts';
 
 /** Receiving and answering go first where they share a core with steps. Linux has a priority for each thread, others for none. */
 const lowerPriority = (): void => {
@@ -46,19 +55,48 @@ const opened = async (number: number, call: TaskCall & { readonly kind: 'open' }
   return { outbox: task.outbox, isEmptied: task.isEmptied, holding: task.holding };
 };
 
+/** Messages by the number of their piece. Each is one object for all tasks, so that a source opens it once. */
+const held = new Map<number, readonly BusRecord[]>();
+
 /** Keys stay behind: no step sees them. */
-const recordsOf = ({ records }: TaskCall & { readonly kind: 'batch' | 'replay' }): BusRecord[] =>
-  Array.from(unpackedRecords(records), (record) => ({ ...record, key: '' }));
+const hold = ({ number, records }: Piece): void => {
+  held.set(
+    number,
+    Array.from(unpackedRecords(records), (record) => ({ ...record, key: '' })),
+  );
+};
+
+type Feed = TaskCall & { readonly kind: 'batch' | 'replay' };
+
+const recordsOf = ({ runs }: Feed): readonly BusRecord[] => {
+  const [only] = runs;
+  const all = (piece: number): readonly BusRecord[] => {
+    const records = held.get(piece);
+    if (records === undefined) throw new Error(`the thread does not hold piece ${piece} of messages`);
+    return records;
+  };
+  if (only !== undefined && runs.length === 1) return all(only.piece).slice(only.from, only.to);
+  return runs.flatMap(({ piece, from, to }) => all(piece).slice(from, to));
+};
+
+const turns = new Turns();
+
+/** Steps messages in turns with other tasks. */
+const fed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
+  task.begin(recordsOf(call), call.last);
+  const answer = await turns.take(number, (turn) => {
+    progress.begin(number);
+    try {
+      return task.advance(turn);
+    } finally {
+      progress.end();
+    }
+  });
+  return call.kind === 'batch' ? { answer, holding: task.holding } : { holding: task.holding };
+};
 
 const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
   switch (call.kind) {
-    case 'batch': {
-      const answer = task.batch(recordsOf(call), call.last);
-      return { answer, holding: task.holding };
-    }
-    case 'replay':
-      task.replay(recordsOf(call), call.last);
-      return { holding: task.holding };
     case 'tick': {
       const answer = task.tick(call.clockMs);
       return { answer, holding: task.holding };
@@ -82,13 +120,19 @@ const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
   }
 };
 
-const replied = async ({ task: number, call }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
-  progress.begin(number);
+const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omit<TaskReply, 'id'>> => {
+  // Also where the task is lost: others may read them.
+  for (const piece of pieces) hold(piece);
   try {
     if (call.kind === 'open') return await opened(number, call);
     const task = tasks.get(number);
-    if (call.kind === 'close') tasks.delete(number);
+    if (call.kind === 'close') {
+      tasks.delete(number);
+      turns.forget(number);
+    }
     if (task === undefined) throw new Error('there is no such task');
+    if (call.kind === 'batch' || call.kind === 'replay') return await fed(number, task, call);
+    progress.begin(number);
     return called(task, call);
   } catch (error) {
     // It may be left in any state: it is loaded anew.
@@ -109,9 +153,14 @@ const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread only');
 lowerPriority();
 applied({ changes: start.documents });
-port.on('message', async (message: TaskRequest | ChangeRequest) => {
+port.on('message', async (message: TaskRequest | ForgetRequest | ChangeRequest) => {
   if ('changes' in message) {
     applied(message);
+    return;
+  }
+  if ('forget' in message) {
+    for (const number of message.forget) held.delete(number);
+    port.postMessage({ id: message.id });
     return;
   }
   const reply = await replied(message);

@@ -4,7 +4,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import type { Partition, Source } from '../../schemas/records/source.ts';
+import { itemsOf, type Partition, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { logAnswer, spanAnswer } from './answers.ts';
@@ -137,11 +137,11 @@ export const match = async (
   const { logs, ofSpans } = groupsOf(targets, where.partition, offset);
   try {
     if (logs.length > 0) {
-      const records = logRecords.decode(message, where);
+      const records = itemsOf(logRecords, message, where);
       between.spent(threadMs() - startedMs);
       return await tell(records, where, offset, logs, logAnswer, between);
     }
-    const records = spans.decode(message, where);
+    const records = itemsOf(spans, message, where);
     between.spent(threadMs() - startedMs);
     await tell(records, where, offset, ofSpans, spanAnswer, between);
   } catch (error) {

@@ -16,28 +16,53 @@ export interface Partition {
   readonly partition: number;
 }
 
+/** A message that was opened: its items can be walked by each that reads it. */
+export interface Opened<Item> {
+  /** How many items it has. */
+  readonly count: number;
+  /**
+   * The item of an ordinal, in the order in which sinks number its rows. It may be one object that is moved (`RecordView`): it is
+   * valid until another one is asked for.
+   */
+  at(ordinal: number): Item;
+}
+
 /** What a consumer can ask for: which topics it lies in, and how a message becomes items. */
 export interface Source<Item> {
   readonly topics: readonly Topic[];
   /**
-   * The items of a message, in the order in which sinks number its rows. A message that sinks would send to the dead letter is a
-   * `PermanentError` before the first item. The item may be one object that is moved (`RecordView`): it is valid until the next one is
-   * asked for.
+   * Opens a message. One that sinks would send to the dead letter is a `PermanentError`. A message of telemetry is decompressed and
+   * checked once, however many open it: what was opened stays as long as the message does.
    */
-  decode(message: BusRecord, from: Partition): Iterable<Item>;
+  open(message: BusRecord, from: Partition): Opened<Item>;
   /** The time that an item is about, epoch milliseconds. Where it is absent, the time is when the bus took the message. */
   timeOf?(item: Item): number;
   /** When an item was received, epoch milliseconds; also when the bus took the message where it is absent. */
   receivedAtOf?(item: Item): number;
 }
 
-interface Opened {
+/** The items of a message, one after the other. */
+export const itemsOf = <Item>(
+  source: Pick<Source<Item>, 'open'>,
+  message: BusRecord,
+  from: Partition,
+): Iterable<Item> => walk(source.open(message, from));
+
+function* walk<Item>(opened: Opened<Item>): Generator<Item, void, undefined> {
+  for (let ordinal = 0; ordinal < opened.count; ordinal++) yield opened.at(ordinal);
+}
+
+interface Member {
   readonly origin: Origin;
   readonly body: Uint8Array;
 }
 
 /** The members of a message, each decompressed alone and checked. */
-const open = (signal: Signal, { headers, value, offset }: BusRecord, { topic, partition }: Partition): Opened[] => {
+const membersOf = (
+  signal: Signal,
+  { headers, value, offset }: BusRecord,
+  { topic, partition }: Partition,
+): Member[] => {
   const { tenantId, projectId, encoding, members } = decodeHeaders(headers);
   let at = 0;
   let room = maxMessageDecompressedBytes;
@@ -55,32 +80,74 @@ const open = (signal: Signal, { headers, value, offset }: BusRecord, { topic, pa
   return opened;
 };
 
-/** The records of a message, in one view that is moved over them. */
-function* records<View extends RecordView>(
-  members: readonly Opened[],
-  view: View,
-  groupsOf: (body: Uint8Array) => Group[],
-): Generator<View, void, undefined> {
-  let ordinal = 0;
-  for (const { origin, body } of members) {
-    view.enter(origin, body);
-    const cursor = new WireCursor(body);
-    for (const group of groupsOf(body)) {
-      view.group(group);
-      const [start, end] = group.records;
-      cursor.at = start;
-      while (cursor.at < end) {
-        const tag = cursor.varint();
-        if (tag !== group.tag) {
-          cursor.skip(tag, end);
-          continue;
-        }
-        const stop = cursor.end(end);
-        view.moveTo(cursor.at, stop, ordinal++);
-        cursor.at = stop;
-        yield view;
+/** Records of one group. */
+interface Stretch {
+  readonly member: Member;
+  readonly group: Group;
+  /** Ordinal of its first record, and of the one behind its last. */
+  readonly first: number;
+  readonly past: number;
+}
+
+/** The records of a message: where each lies, found once, and one view that is moved over them. */
+class OpenedRecords<View extends RecordView> implements Opened<View> {
+  readonly count: number;
+  readonly #view: View | undefined;
+  readonly #stretches: Stretch[] = [];
+  /** Where the record of an ordinal begins in its member, and where it ends. */
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  #in: Stretch | undefined;
+
+  constructor(members: readonly Member[], view: (origin: Origin) => View, groupsOf: (body: Uint8Array) => Group[]) {
+    for (const member of members) for (const group of groupsOf(member.body)) this.#find(member, group);
+    this.count = this.#starts.length;
+    const [first] = members;
+    this.#view = first === undefined ? undefined : view(first.origin);
+  }
+
+  at(ordinal: number): View {
+    const view = this.#view;
+    if (view === undefined || ordinal >= this.count) throw new RangeError(`the message has no record ${ordinal}`);
+    const stretch = this.#in;
+    if (stretch === undefined || ordinal < stretch.first || ordinal >= stretch.past) this.#enter(view, ordinal);
+    view.moveTo(this.#starts[ordinal] as number, this.#ends[ordinal] as number, ordinal);
+    return view;
+  }
+
+  #find(member: Member, group: Group): void {
+    const cursor = new WireCursor(member.body);
+    const [start, end] = group.records;
+    const first = this.#starts.length;
+    cursor.at = start;
+    while (cursor.at < end) {
+      const tag = cursor.varint();
+      if (tag !== group.tag) {
+        cursor.skip(tag, end);
+        continue;
       }
+      const stop = cursor.end(end);
+      this.#starts.push(cursor.at);
+      this.#ends.push(stop);
+      cursor.at = stop;
     }
+    const past = this.#starts.length;
+    if (past > first) this.#stretches.push({ member, group, first, past });
+  }
+
+  #enter(view: View, ordinal: number): void {
+    let low = 0;
+    let high = this.#stretches.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ordinal >= (this.#stretches[middle] as Stretch).past) low = middle + 1;
+      else high = middle;
+    }
+    const stretch = this.#stretches[low] as Stretch;
+    const { member, group } = stretch;
+    this.#in = stretch;
+    view.enter(member.origin, member.body);
+    view.group(group);
   }
 }
 
@@ -90,13 +157,24 @@ export const telemetrySource = <View extends RecordView & { readonly timeMs: num
   signal: Signal,
   view: (origin: Origin) => View,
   groupsOf: (body: Uint8Array) => Group[],
-): Source<View> => ({
-  topics: [topic],
-  decode(message, from) {
-    const members = open(signal, message, from);
-    const [first] = members;
-    return first === undefined ? [] : records(members, view(first.origin), groupsOf);
-  },
-  timeOf: ({ timeMs }) => timeMs,
-  receivedAtOf: ({ receivedAtMs }) => receivedAtMs,
-});
+): Source<View> => {
+  const known = new WeakMap<BusRecord, Opened<View> | { readonly error: unknown }>();
+  const open = (message: BusRecord, from: Partition): Opened<View> | { readonly error: unknown } => {
+    try {
+      return new OpenedRecords(membersOf(signal, message, from), view, groupsOf);
+    } catch (error) {
+      return { error };
+    }
+  };
+  return {
+    topics: [topic],
+    open(message, from) {
+      const opened = known.get(message) ?? open(message, from);
+      known.set(message, opened);
+      if ('error' in opened) throw opened.error;
+      return opened;
+    },
+    timeOf: ({ timeMs }) => timeMs,
+    receivedAtOf: ({ receivedAtMs }) => receivedAtMs,
+  };
+};

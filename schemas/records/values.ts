@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { PermanentError } from '../errors.ts';
 import type { DerivedTopic, Topic } from '../topic.ts';
-import type { Source } from './source.ts';
+import type { Opened, Source } from './source.ts';
 
 /** A topic of JSON values. */
 export type ValueTopic<Value extends z.ZodType = z.ZodType> = Topic & { readonly value: Value };
@@ -22,15 +22,20 @@ export const topicValue = <Value extends z.ZodType>(topic: ValueTopic<Value>, by
   throw new PermanentError('bad-value', `the value does not match topic ${topic.name}: ${place}${issue?.message}`);
 };
 
+const listed = <Item>(items: readonly Item[]): Opened<Item> => ({
+  count: items.length,
+  at: (ordinal) => items[ordinal] as Item,
+});
+
 /** One value a message. */
 export const valuesOf = <Value extends z.ZodType>(topic: ValueTopic<Value>): Source<z.output<Value>> => ({
   topics: [topic],
-  decode: ({ value }) => [topicValue(topic, value)],
+  open: ({ value }) => listed([topicValue(topic, value)]),
 });
 
 /** What processors emitted to a topic, value by value. */
 export const emittedTo = <Item extends z.ZodType>(topic: DerivedTopic<Item>): Source<z.output<Item>> => ({
   topics: [topic],
-  decode: ({ value }) => topicValue(topic, value),
+  open: ({ value }) => listed(topicValue(topic, value)),
   ...(topic.timeOf !== undefined && { timeOf: topic.timeOf }),
 });

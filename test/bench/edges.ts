@@ -11,6 +11,7 @@ import { callEnds } from '../../processors/edges/call-ends.ts';
 import { serviceEdges } from '../../processors/edges/edges.ts';
 import { Task } from '../../processors/engine/task.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { spans } from '../../schemas/records/sources.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -153,7 +154,7 @@ for (let round = 0; round < rounds; round++) {
   const perMillion = 1e6 / count;
   const over = secondsOf(() => {
     for (const message of messages)
-      for (const span of spans.decode(message, { topic: topics.traces.name, partition: 0 })) sum += span.kind;
+      for (const span of itemsOf(spans, message, { topic: topics.traces.name, partition: 0 })) sum += span.kind;
   });
   let emitted: readonly Message[] = [];
   const ends = secondsOf(() => {

@@ -8,6 +8,7 @@ import { Task } from '../../processors/engine/task.ts';
 import { logPatterns } from '../../processors/log-patterns/log-patterns.ts';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { firstMs, otlpMessage } from '../cases/run-task.ts';
 
@@ -135,7 +136,7 @@ const least = (round: () => void): number => {
 let length = 0;
 const decoding = least(() => {
   for (const message of batch)
-    for (const record of logRecords.decode(message, { topic: 'otlp.logs', partition: 0 }))
+    for (const record of itemsOf(logRecords, message, { topic: 'otlp.logs', partition: 0 }))
       length += record.body.length + record.service.length + record.timeMs;
 });
 // What a task emits is checked, packed and counted; the engine publishes it.

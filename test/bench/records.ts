@@ -7,6 +7,7 @@
 
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { checkRequest } from '../../schemas/records/sound.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { sinks } from '../../sinks/index.ts';
 import { requestTypes } from '../cases/proto/load.ts';
@@ -21,7 +22,7 @@ const from = { topic: 'otlp.logs', partition: 0 };
 /** Something that the compiler cannot leave out. */
 let sum = 0;
 const each = (look: (record: LogRecord) => number) => (): void => {
-  for (const message of messages) for (const record of logRecords.decode(message, from)) sum += look(record);
+  for (const message of messages) for (const record of itemsOf(logRecords, message, from)) sum += look(record);
 };
 const scanner = await sinks.find(({ name }) => name === 'logs')?.scanner();
 const scan = (): void => {

@@ -6,6 +6,7 @@
  */
 import { searchPredicate } from '../../queries/search/predicate.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { logMessages } from './payloads.ts';
 
@@ -14,7 +15,7 @@ const perMessage = 500;
 const messages = logMessages(perMessage);
 const from = { topic: 'otlp.logs', partition: 0 };
 
-const [first] = logRecords.decode(messages[0] as (typeof messages)[number], from);
+const [first] = itemsOf(logRecords, messages[0] as (typeof messages)[number], from);
 if (first === undefined) throw new Error('the payload has no records');
 const [attribute] = (first.copy() as LogRecord).attributes;
 const [word = 'order'] = /[a-z]{4,}/.exec(first.body) ?? [];
@@ -49,7 +50,7 @@ for (let round = 0; round < rounds + 3; round++)
     const { user, system } = process.cpuUsage();
     let found = 0;
     for (const message of messages)
-      for (const record of logRecords.decode(message, from)) if (each.isFound(record)) found++;
+      for (const record of itemsOf(logRecords, message, from)) if (each.isFound(record)) found++;
     const spent = process.cpuUsage({ user, system });
     if (round >= 3) each.ns.push(((spent.user + spent.system) * 1_000) / records);
     each.found = found;

@@ -7,7 +7,7 @@ import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import type { Source } from '../../schemas/records/source.ts';
+import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { type NaiveQuery, naiveAggregate, type Seen, seenBy } from './naive-aggregates.ts';
@@ -95,7 +95,8 @@ const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: N
   const { value, ...rest } = message;
   const all: Seen[] = [];
   // One view steps over the records: each is read before the next.
-  for (const record of sources[signal].decode(
+  for (const record of itemsOf(
+    sources[signal],
     { ...rest, key: '', value: Buffer.from(value) },
     { topic: 'any', partition: 0 },
   ))

@@ -1,5 +1,6 @@
 /** What the stream detects, and that a look back detects the same. */
 import test from 'ava';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { DetectionFields, detectionFields, detectionPlaceholders } from '../../schemas/resources/detection-rule.ts';
 import { DetectionSignal } from '../../schemas/signals.ts';
@@ -425,7 +426,7 @@ test('a look back gives the signals that the stream gave', (t) => {
         ],
       };
       const message = { ...otlpMessage('logs', request, { atMs: atMs + 10 }), key: '', offset, timestampMs: atMs + 10 };
-      for (const record of logRecords.decode(message, { topic: topics.logs.name, partition: 0 })) {
+      for (const record of itemsOf(logRecords, message, { topic: topics.logs.name, partition: 0 })) {
         const { tenantId, projectId, timeMs, service } = record;
         looked.push(
           ...backtest.add({

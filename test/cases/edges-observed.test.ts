@@ -3,6 +3,7 @@ import test from 'ava';
 import type { Call, Edge } from '../../processors/edges/counts.ts';
 import { observe } from '../../processors/edges/observe.ts';
 import type { CallEnd } from '../../schemas/edges.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { spans } from '../../schemas/records/sources.ts';
 import { messageOf, text, tracesRequest } from './sink-tables.ts';
 
@@ -39,7 +40,7 @@ const observed = (
   });
   const message = { ...messageOf([request], { signal: 'traces' }), key: 'acme', value: Buffer.from(request) };
   const said: Said = { ends: [], calls: [] };
-  for (const view of spans.decode(message, { topic: 'otlp.traces', partition: 0 }))
+  for (const view of itemsOf(spans, message, { topic: 'otlp.traces', partition: 0 }))
     observe(view, {
       end: (end) => said.ends.push(end),
       call: (edge, call) => said.calls.push({ edge, call }),

@@ -6,7 +6,7 @@ import { readLogs } from '../../queries/logs/pages.ts';
 import { resourcesOf } from '../../queries/resources.ts';
 import { type SpanRow, spanOf, spanSelection } from '../../queries/signals/span-record.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import type { Source } from '../../schemas/records/source.ts';
+import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
@@ -26,7 +26,7 @@ const told = <View extends RecordView>(
 ): unknown[] =>
   messages.flatMap(({ value, ...message }) =>
     Array.from(
-      source.decode({ ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
+      itemsOf(source, { ...message, key: '', value: Buffer.from(value) }, { topic: 'any', partition: 0 }),
       (view) => JSON.parse(JSON.stringify(answerOf(view))),
     ),
   );

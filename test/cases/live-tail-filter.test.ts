@@ -2,6 +2,7 @@
 import test from 'ava';
 import { type AskedFilter, filterOf } from '../../queries/live-tail/filter.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { logsOf, spansOf } from '../contract/live-tail-harness.ts';
@@ -25,11 +26,16 @@ const span = {
   attributes: [text('db.statement', 'SELECT total')],
 };
 
-const [record] = logRecords.decode(
+const [record] = itemsOf(
+  logRecords,
   { ...bus, ...logsOf([log], sent), value: Buffer.from(logsOf([log], sent).value) },
   from,
 );
-const [one] = spans.decode({ ...bus, ...spansOf([span], sent), value: Buffer.from(spansOf([span], sent).value) }, from);
+const [one] = itemsOf(
+  spans,
+  { ...bus, ...spansOf([span], sent), value: Buffer.from(spansOf([span], sent).value) },
+  from,
+);
 
 const ofLogs: readonly [Partial<AskedFilter>, boolean][] = [
   [{}, true],

@@ -1,9 +1,11 @@
 /** The core of a processor: what it does follows from its snapshot and its messages alone. */
 import test from 'ava';
 import { defineProcessor } from '../../processors/engine/definition.ts';
+import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { windowedState } from '../../processors/engine/windows.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
+import { defineCollection } from '../../schemas/ports/documents.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { ignoredPages, type Visit, visitCounter, visitCounts, visits } from './made-up-processor.ts';
@@ -30,6 +32,62 @@ const messagesOf = (seed: number): BusRecord[] => {
     return { offset: 2 * index, timestampMs, key: '', value, headers: { tenant: tenantId } };
   });
 };
+
+/** Over after each item. */
+const short = { isOver: () => true };
+
+test('where turns end changes nothing', (t) => {
+  for (let seed = 0; seed < 10; seed++) {
+    const messages = messagesOf(seed);
+    const last = messages.at(-1)?.offset ?? 0;
+    const whole = new Task(visitCounter, options);
+    const inTurns = new Task(visitCounter, options);
+    const { tenants, ...undisturbed } = whole.batch(messages, last);
+    inTurns.begin(messages, last);
+    let turns = 0;
+    let answer = inTurns.advance(short);
+    for (; answer === undefined; answer = inTurns.advance(short)) turns++;
+    t.true(turns > messages.length, `${turns} turns`);
+    const { tenants: spent, ...rest } = answer;
+    t.deepEqual(rest, undisturbed);
+    t.deepEqual(
+      spent.map(({ ms, ...each }) => each),
+      tenants.map(({ ms, ...each }) => each),
+    );
+    t.deepEqual(inTurns.snapshot(), whole.snapshot());
+  }
+});
+
+test('a range that is stepped in turns sees the documents and the plan that were there at its begin', (t) => {
+  const documents = new FollowedDocuments();
+  const marks = defineCollection<{ mark: string }>({ name: 'marks' });
+  const seen: string[] = [];
+  let isEntitled = true;
+  const processor = defineProcessor({
+    name: 'marked',
+    summary: 'Looks at documents',
+    reads: emittedTo(visits),
+    follows: { marks },
+    step: (_, { follows }) => void seen.push([...follows.marks.values()].map(({ mark }) => mark).join('')),
+  });
+  const stored = (mark: string) => ({ id: 'one', version: 1, mark, createdAt: '', updatedAt: '' });
+  const value = Buffer.from(JSON.stringify([visit('/a', firstMs), visit('/b', firstMs)]));
+  const message = { timestampMs: firstMs, key: '', value, headers: { tenant: 'acme' } };
+  const task = new Task(processor, { ...options, documents, entitled: () => isEntitled });
+  documents.change('marks', 'acme', 'one', stored('old'));
+  task.begin(
+    [0, 1].map((offset) => ({ offset, ...message })),
+    1,
+  );
+  t.is(task.advance(short), undefined);
+  documents.change('marks', 'acme', 'one', stored('new'));
+  isEntitled = false;
+  t.not(task.advance(), undefined);
+  t.deepEqual(seen, ['old', 'old', 'old', 'old']);
+  isEntitled = true;
+  task.batch([{ offset: 2, ...message }]);
+  t.deepEqual(seen.slice(4), ['new', 'new']);
+});
 
 test('where batches end, and where a snapshot was taken, changes neither what is emitted nor the state', (t) => {
   for (let seed = 0; seed < 40; seed++) {

@@ -12,7 +12,7 @@ import {
   typeOfReference,
 } from '../../schemas/fields.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import type { Source } from '../../schemas/records/source.ts';
+import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -30,7 +30,7 @@ const decoded = <View extends RecordView, Answer>(
   source: Source<View>,
   { value, ...message }: ScanMessage,
   read: (view: View) => Answer,
-): Answer[] => Array.from(source.decode({ ...message, key: '', value: Buffer.from(value) }, from), read);
+): Answer[] => Array.from(itemsOf(source, { ...message, key: '', value: Buffer.from(value) }, from), read);
 
 const id = (byte: number, length: number): Uint8Array => new Uint8Array(length).fill(byte);
 const integer = (key: string, intValue: string): object => ({ key, value: { intValue } });

@@ -4,6 +4,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { itemsOf } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import { valuesOf } from '../../schemas/records/values.ts';
 import { defineTopic } from '../../schemas/topic.ts';
@@ -15,7 +16,7 @@ import { logsRequest, messageOf, metricsRequest, receivedAtMs, scannerOf, text, 
 const from = { topic: 'otlp.logs', partition: 3 };
 const busRecord = (message: ScanMessage) => ({ ...message, key: 'acme', value: Buffer.from(message.value) });
 const decoded = <Answer>(message: ScanMessage, look: (log: LogRecord) => Answer): Answer[] =>
-  Array.from(logRecords.decode(busRecord(message), from), look);
+  Array.from(itemsOf(logRecords, busRecord(message), from), look);
 
 const logsOf = (logRecord: readonly object[], resource: object[] = []): Uint8Array =>
   logsRequest({ resourceLogs: [{ resource: { attributes: resource }, scopeLogs: [{ logRecords: logRecord }] }] });
@@ -35,6 +36,22 @@ test('records of a message are numbered over its members, and say where they lie
   ]);
 });
 
+test('a message is opened once, however many read it, and its records can be asked for in any order', (t) => {
+  const bodies = [logsOf([said('0'), said('1')]), logsOf([said('2')])].map((body) => gzipSync(body));
+  const message = busRecord(messageOf(bodies, { encoding: 'gzip' }));
+  const opened = logRecords.open(message, from);
+  t.is(logRecords.open(message, from), opened);
+  t.is(opened.count, 3);
+  t.deepEqual(
+    [2, 0, 1, 2, 1].map((ordinal) => opened.at(ordinal).body),
+    ['2', '0', '1', '2', '1'],
+  );
+  t.throws(() => opened.at(3), { instanceOf: RangeError });
+  const broken = { ...message, value: message.value.subarray(1) };
+  const faults = [1, 2].map(() => t.throws(() => logRecords.open(broken, from)));
+  t.is(faults[0], faults[1], 'and what is wrong with it is found once');
+});
+
 test('one view is moved over all records, and a copy stays what it was when the memory is used again', (t) => {
   const record = busRecord(
     messageOf([
@@ -49,7 +66,7 @@ test('one view is moved over all records, and a copy stays what it was when the 
   );
   const views = new Set<LogRecord>();
   const copies: LogRecord[] = [];
-  for (const log of logRecords.decode(record, from)) {
+  for (const log of itemsOf(logRecords, record, from)) {
     views.add(log);
     copies.push(log.copy());
   }
@@ -156,7 +173,7 @@ test('a message is given as a whole or not at all, and exactly when the sink lan
     t.is(rejected.length === 0, lands, `${name}: the sink`);
     const given: string[] = [];
     const read = (): void => {
-      for (const log of logRecords.decode(busRecord(message), from)) given.push(log.body);
+      for (const log of itemsOf(logRecords, busRecord(message), from)) given.push(log.body);
     };
     if (lands) {
       t.notThrows(read, name);
@@ -184,7 +201,7 @@ test('headers that do not fit the value are refused', (t) => {
   const longer = { ...busRecord(message), value: Buffer.concat([message.value, Buffer.of(0)]) };
   const shorter = { ...busRecord(message), value: Buffer.from(message.value.subarray(1)) };
   for (const record of [longer, shorter, { ...busRecord(message), headers: {} }])
-    t.throws(() => [...logRecords.decode(record, from)], { instanceOf: PermanentError });
+    t.throws(() => [...itemsOf(logRecords, record, from)], { instanceOf: PermanentError });
 });
 
 test('milliseconds are those of the nanoseconds, to the last one', (t) => {
@@ -220,7 +237,7 @@ test('a span without a start has no duration, nor has one that ends before it', 
   });
   const message = busRecord(messageOf([request], { signal: 'traces' }));
   t.deepEqual(
-    Array.from(spans.decode(message, from), ({ durationNs, durationMs }) => [durationNs, durationMs]),
+    Array.from(itemsOf(spans, message, from), ({ durationNs, durationMs }) => [durationNs, durationMs]),
     [
       [3_500_000n, 3.5],
       [0n, 0],
@@ -237,7 +254,7 @@ test('a data point that says there is no value has none', (t) => {
   });
   const message = busRecord(messageOf([request], { signal: 'metrics' }));
   t.deepEqual(
-    Array.from(dataPoints.decode(message, from), ({ value, integer, isStale }) => [value, integer, isStale]),
+    Array.from(itemsOf(dataPoints, message, from), ({ value, integer, isStale }) => [value, integer, isStale]),
     [
       [9_007_199_254_740_992, 9_007_199_254_740_993n, false],
       [Number.NaN, undefined, true],
@@ -253,11 +270,11 @@ test('values of derived topics are checked by the schema of their topic', (t) =>
     key: 'service',
     value: z.strictObject({ service: z.string(), count: z.int() }),
   });
-  const { topics, decode } = valuesOf(topic);
+  const source = valuesOf(topic);
   const message = (value: string) => ({ offset: 0, timestampMs: 0, key: '', headers: {}, value: Buffer.from(value) });
-  t.deepEqual(topics, [topic]);
-  t.deepEqual([...decode(message('{"service":"cart","count":3}'), from)], [{ service: 'cart', count: 3 }]);
+  t.deepEqual(source.topics, [topic]);
+  t.deepEqual([...itemsOf(source, message('{"service":"cart","count":3}'), from)], [{ service: 'cart', count: 3 }]);
   const faults = { '{': /is not JSON/, '{"service":"cart","count":"3"}': /topic counts: count: / };
   for (const [value, wanted] of Object.entries(faults))
-    t.throws(() => [...decode(message(value), from)], { instanceOf: PermanentError, message: wanted });
+    t.throws(() => [...itemsOf(source, message(value), from)], { instanceOf: PermanentError, message: wanted });
 });

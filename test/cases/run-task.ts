@@ -53,7 +53,7 @@ const countIn = (signal: Signal, value: Buffer, tenantId: string): number => {
     headers: { ...headers, members: JSON.stringify([member]) },
   };
   const from = { topic: '', partition: 0 };
-  return [...(signal === 'logs' ? logRecords : spans).decode(record, from)].length;
+  return (signal === 'logs' ? logRecords : spans).open(record, from).count;
 };
 
 /** Values in messages of a derived topic. */

@@ -8,7 +8,7 @@ import { predicateOf } from '../../queries/search/predicate.ts';
 import type { Search } from '../../queries/search/tree.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import type { Source } from '../../schemas/records/source.ts';
+import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { everyForm, everyValue, requests, searches } from './search-records.ts';
@@ -28,7 +28,8 @@ const byPredicate = (message: ScanMessage, search: Search, signal: SearchSignal)
   const isFound = predicateOf(search, signal) as (record: RecordView) => boolean;
   const { value, ...rest } = message;
   const found: number[] = [];
-  for (const record of sources[signal].decode(
+  for (const record of itemsOf(
+    sources[signal],
     { ...rest, key: '', value: Buffer.from(value) },
     { topic: 'any', partition: 0 },
   ))

@@ -7,7 +7,7 @@ import { parseSearch, searchLimits } from '../../queries/search/parse.ts';
 import { searchPredicate } from '../../queries/search/predicate.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
-import type { Source } from '../../schemas/records/source.ts';
+import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { logsRequest, messageOf, openTables, type Tables, text, tracesRequest } from './sink-tables.ts';
@@ -125,7 +125,8 @@ test.after.always(() => tables.close());
 const byPredicate = (search: string, signal: SearchSignal): string => {
   const isFound = searchPredicate(search, signal) as (record: RecordView) => boolean;
   const { value, ...message } = messages[signal];
-  const read = sources[signal].decode(
+  const read = itemsOf(
+    sources[signal],
     { ...message, key: '', value: Buffer.from(value) },
     { topic: 'any', partition: 0 },
   );

@@ -82,4 +82,22 @@ const tallies = defineProcessor({
   },
 });
 
-export const processors: readonly Processor[] = [shouter, entitled, tallies, visitCounter];
+/** Takes 10 ms for a word. */
+const slow = defineProcessor({
+  name: 'test-slow',
+  summary: 'Takes time',
+  reads: emittedTo(words),
+  step() {
+    const endMs = performance.now() + 10;
+    while (performance.now() < endMs);
+  },
+});
+
+export const quick = ['test-quick-1', 'test-quick-2', 'test-quick-3', 'test-quick-4'];
+
+export const processors: readonly Processor[] = [
+  ...[shouter, entitled, tallies, visitCounter, slow],
+  ...quick.map((name) =>
+    defineProcessor({ name, summary: 'Takes none', reads: emittedTo(words), step: () => undefined }),
+  ),
+];

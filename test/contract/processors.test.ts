@@ -22,7 +22,7 @@ import { processorStateChunks, processorStates } from '../../schemas/resources/p
 import { topics } from '../../schemas/topics.ts';
 import { ignoredPages, visitCounts, visits } from '../cases/made-up-processor.ts';
 import { eventually } from '../waiting.ts';
-import { marks, processors, shouts, words } from './made-up-processors.ts';
+import { marks, processors, quick, shouts, words } from './made-up-processors.ts';
 
 const group = 'processors.test-shouts';
 
@@ -58,7 +58,7 @@ interface Running {
 const start = async (
   t: ExecutionContext,
   { bus, documents }: Stores,
-  only: string,
+  only: string | readonly string[],
   pool: { messageSeconds?: number } = {},
 ): Promise<Running> => {
   const counted = new Map<string, number>();
@@ -72,7 +72,7 @@ const start = async (
   };
   const module = new URL('./made-up-processors.ts', import.meta.url);
   const role = await startProcessors({
-    ...{ bus, documents, metrics, log: silent, clock: systemClock, only: [only] },
+    ...{ bus, documents, metrics, log: silent, clock: systemClock, only: [only].flat() },
     registered: { processors, module },
     pool: { threads: 1, ...pool },
     pace: { tickMs: 50 },
@@ -123,6 +123,19 @@ test('what a step emits is published, in order, and in messages that can be take
     t.regex(headers['emitter'] ?? '', /^[0-9a-f-]{36}$/);
     t.regex(headers['position'] ?? '', /^\d+\.\d+$/);
   }
+});
+
+test('a processor that takes 10 ms for each item holds up no other', async (t) => {
+  const stores = await open(t);
+  const said = Array.from({ length: 10 }, (_, index) => `word-${index}`);
+  await stores.producer.publish(Array.from({ length: 60 }, () => messageOf('acme', said)));
+  await start(t, stores, ['test-slow', ...quick]);
+  for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
+  // The slow one is at work now.
+  await stores.producer.publish([messageOf('acme', said)]);
+  for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
+  t.is(await lagOf(stores.bus, 'processors.test-slow'), 61);
+  await caughtUp(stores.bus, 'processors.test-slow');
 });
 
 test('what is dropped is neither published nor a dead letter, and counted by its reason', async (t) => {

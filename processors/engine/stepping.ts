@@ -1,0 +1,86 @@
+/** The items of one message on their way through a step: it can stop after any of them, and go on later. */
+import type { BusRecord } from '../../schemas/ports/bus.ts';
+import type { Opened } from '../../schemas/records/source.ts';
+import type { Context, Emits, Follows, Processor } from './definition.ts';
+import { onlyOrdinals } from './ordinals.ts';
+import type { Turn } from './turn.ts';
+
+/** A time of a record this much after its reception does not move the watermark. */
+const aheadMs = 5_000;
+
+/** The latest time among all items of a message that moves a watermark. Processors of one thread share what was opened, so it is found once. */
+const latest = new WeakMap<Opened<unknown>, number>();
+
+export class Stepping {
+  /** Items that were stepped. */
+  items = 0;
+  /** Milliseconds of the thread. */
+  ms = 0;
+  /** Latest time of an item that moves the watermark. */
+  latestMs = Number.NEGATIVE_INFINITY;
+  /** Ordinals of items that failed, and why the first one did. */
+  readonly poison: number[] = [];
+  failure: unknown;
+  readonly #processor: Processor;
+  readonly #message: BusRecord;
+  readonly #opened: Opened<unknown>;
+  readonly #context: Context<Emits, Follows, unknown>;
+  readonly #isWanted: ((ordinal: number) => boolean) | undefined;
+  readonly #seesTimes: boolean;
+  #next = 0;
+
+  constructor(
+    processor: Processor,
+    message: BusRecord,
+    opened: Opened<unknown>,
+    context: Context<Emits, Follows, unknown>,
+  ) {
+    this.#processor = processor;
+    this.#message = message;
+    this.#opened = opened;
+    this.#context = context;
+    this.#isWanted = onlyOrdinals(message.headers['only-ordinals']);
+    const known = this.#isWanted === undefined ? latest.get(opened) : undefined;
+    this.latestMs = known ?? Number.NEGATIVE_INFINITY;
+    this.#seesTimes = processor.readsTime && known === undefined;
+  }
+
+  /** All of the message's items failed. */
+  get isAllPoison(): boolean {
+    return this.poison.length === this.#opened.count;
+  }
+
+  /** Steps items until the turn is over; answers whether all were stepped. */
+  run(turn: Turn): boolean {
+    const began = performance.now();
+    const opened = this.#opened;
+    const { count } = opened;
+    while (this.#next < count) {
+      const ordinal = this.#next++;
+      if (this.#isWanted?.(ordinal) !== false) this.#step(opened.at(ordinal), ordinal);
+      if (turn.isOver()) break;
+    }
+    this.ms += performance.now() - began;
+    if (this.#next < count) return false;
+    if (this.#seesTimes && this.#isWanted === undefined) latest.set(opened, this.latestMs);
+    return true;
+  }
+
+  #step(item: unknown, ordinal: number): void {
+    this.items++;
+    if (this.#seesTimes) this.#seeTime(item);
+    try {
+      this.#processor.step(item, this.#context);
+    } catch (error) {
+      if (this.poison.length === 0) this.failure = error;
+      this.poison.push(ordinal);
+    }
+  }
+
+  #seeTime(item: unknown): void {
+    const { reads } = this.#processor;
+    const { timestampMs } = this.#message;
+    const time = reads.timeOf?.(item) ?? timestampMs;
+    if (time > this.latestMs && time <= (reads.receivedAtOf?.(item) ?? timestampMs) + aheadMs) this.latestMs = time;
+  }
+}
