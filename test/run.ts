@@ -1,17 +1,20 @@
 /**
  * `npm test`: lint, types, generated documents, then every suite, with the real services that this machine allows.
- * With CI set, every service must start and nothing may be skipped. Arguments choose test files instead of all.
+ * With CI set, every service must start and nothing may be skipped. Words choose the test files that have one of them in their
+ * path, without the other checks.
  */
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { everySuite, filesOf } from './choosing.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
-import { templateProgram, templateVariable } from './services/columns-template.ts';
+import { templateVariable } from './services/columns-template.ts';
 import { serviceNames } from './services/definition.ts';
 import { scratchDirectory } from './services/scratch.ts';
-import { startServices, unavailable } from './services/services.ts';
+import { startServices, stopperOfStarted, unavailable } from './services/services.ts';
+import { type Duration, durationIn, slowest } from './slowest.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
@@ -20,6 +23,7 @@ const binary = (name: string): string => `${root}node_modules/.bin/${name}`;
 let passed = 0;
 let failed = 0;
 const failures: string[] = [];
+const durations: Duration[] = [];
 
 /** Runs a program with this Node first in the path; answers its exit code. */
 const run = (
@@ -57,16 +61,19 @@ const check = async (title: string, command: string, args: readonly string[]): P
  * Ava's output as people read it, counted. Its TAP output writes each error as YAML and ends without a word at one that YAML
  * cannot hold, so the failing test would have no name.
  */
-const suites = async (files: readonly string[], concurrency: number, environment: NodeJS.ProcessEnv): Promise<void> => {
+const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> => {
   let skipped = 0;
   let counted = 0;
-  const args = ['--no-color', `--concurrency=${concurrency}`, ...files];
+  // Two more than CI has cores: many suites wait for something most of the time.
+  const args = ['--no-color', '--concurrency=4', ...files];
   const code = await run(binary('ava'), args, environment, (line) => {
     console.log(line);
     const [, mark, title = ''] = /^ {2}(✔|✘|- \[(?:skip|todo)\]) (.*)$/.exec(line) ?? [];
     if (mark === undefined) return;
-    if (mark === '✔') passed++;
-    else if (mark === '✘') {
+    if (mark === '✔') {
+      passed++;
+      durations.push(durationIn(title));
+    } else if (mark === '✘') {
       // Tests, and files that ended before their tests did.
       failed++;
       counted++;
@@ -84,12 +91,19 @@ const suites = async (files: readonly string[], concurrency: number, environment
   }
 };
 
-const chosen = process.argv.slice(2);
+const words = process.argv.slice(2);
+const isWhole = words.length === 0;
+const chosen = isWhole ? everySuite : filesOf(words, globSync('test/**/*.test.ts', { cwd: root }));
 const started = Date.now();
+// Suites find the shared instances by themselves; started for a whole run, they stay up from the first suite to the last.
+const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
+const starting = isWhole
+  ? startServices(inCi ? serviceNames : serviceNames.filter((name) => !missing.includes(name)))
+  : stopperOfStarted();
 // Helm is built from its source, which takes longer than a suite may be silent.
-const tools = chosen.length > 0 || chartToolsMissing !== undefined ? undefined : chartTools();
-tools?.catch(() => undefined);
-if (chosen.length === 0) {
+const tools = isWhole && chartToolsMissing === undefined ? chartTools() : undefined;
+for (const promise of [starting, tools]) promise?.catch(() => undefined);
+if (isWhole) {
   await check('code is linted and formatted', binary('biome'), [
     'ci',
     '--config-path=.biome.json',
@@ -101,37 +115,33 @@ if (chosen.length === 0) {
     '--config=.knip.json',
     '--include=files,dependencies,unlisted,unresolved',
   ]);
+  for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
+  if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
 }
 
 const scratch = scratchDirectory();
-const template = join(scratch, 'columns-template');
-const environment: NodeJS.ProcessEnv = {
-  ...process.env,
-  TMPDIR: scratch,
-  UV_THREADPOOL_SIZE: '16',
-  // Each file of tests is a process that loads much of the same code.
-  NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
-};
-// Suites find the shared instances by themselves; started here, they stay up from the first suite to the last.
-const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
-for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
-if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
-const services = await startServices(inCi ? [...serviceNames] : serviceNames.filter((name) => !missing.includes(name)));
+const services = await starting;
 try {
-  // Without it, tests make their tables themselves.
-  if ((await run(process.execPath, [templateProgram, template], process.env)) === 0)
-    environment[templateVariable] = template;
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
-  if (chosen.length > 0) await suites(chosen, 1, environment);
-  else {
-    // Two more than CI has cores: many suites wait for something most of the time.
-    await suites(['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'], 4, environment);
-  }
+  await suites(chosen, {
+    ...process.env,
+    TMPDIR: scratch,
+    UV_THREADPOOL_SIZE: '16',
+    [templateVariable]: join(scratch, 'columns-template'),
+    // Each file of tests is a process that loads much of the same code.
+    NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
+  });
 } finally {
   await services.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
 if (failures.length > 0) console.log(`\nFailed:\n${failures.map((title) => `  ${title}`).join('\n')}`);
+if (durations.length > 0)
+  console.log(
+    `\nSlowest:\n${slowest(durations, 30)
+      .map((line) => `  ${line}`)
+      .join('\n')}`,
+  );
 console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -262,6 +262,17 @@ export const startServices = async (names: readonly ServiceName[]): Promise<Serv
   };
 };
 
+/** Stops the shared instances that others start from now on, for example suites that are run one by one. */
+export const stopperOfStarted = async (): Promise<Pick<Services, 'stop'>> => {
+  const before = await Promise.all(serviceNames.map(running));
+  const after = serviceNames.filter((_, index) => before[index] === undefined);
+  return {
+    async stop() {
+      await Promise.all(after.map(stopShared));
+    },
+  };
+};
+
 const describe = async (name: ServiceName): Promise<string> => {
   const given = process.env[definitions[name].variable];
   if (given) return `${name}: ${given} (${definitions[name].variable})`;

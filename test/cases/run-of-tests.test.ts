@@ -1,0 +1,36 @@
+/** What `npm test` chooses and tells. */
+import test from 'ava';
+import { filesOf } from '../choosing.ts';
+import { durationIn, slowest } from '../slowest.ts';
+
+const files = ['test/cases/sigma.test.ts', 'test/cases/sigma-index.test.ts', 'test/contract/bus-kafka.test.ts'];
+
+for (const [words, chosen] of [
+  [['sigma'], files.slice(0, 2)],
+  [['sigma', 'bus'], files],
+  [['cases/sigma', 'sigma-index'], files.slice(0, 2)],
+  [['./test/contract/bus-kafka.test.ts'], files.slice(2)],
+] as const)
+  test(`${words.join(' ')} chooses what has it in its path, once`, (t) =>
+    t.deepEqual(filesOf(words, files), [...chosen]));
+
+test('a word that chooses nothing is refused by its name', (t) => {
+  t.throws(() => filesOf(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
+});
+
+for (const [line, title, ms] of [
+  ['cases › a › quick', 'cases › a › quick', 0],
+  ['cases › a › some (350ms)', 'cases › a › some', 350],
+  ['cases › a › some (1.2s)', 'cases › a › some', 1_200],
+  ['cases › a › some (2m)', 'cases › a › some', 120_000],
+  ['cases › a › some (1m 20.8s)', 'cases › a › some', 80_800],
+  ['cases › a › of (two) (3s)', 'cases › a › of (two)', 3_000],
+  ['cases › a › in no time (none)', 'cases › a › in no time (none)', 0],
+] as const)
+  test(`${line}: its duration`, (t) => t.deepEqual(durationIn(line), { title, ms }));
+
+test('the slowest are told first, and no more than are asked for', (t) => {
+  const durations = ['a (1s)', 'b', 'c (1m 2s)', 'd (1.5s)'].map(durationIn);
+  t.deepEqual(slowest(durations, 2), ['  62.0 s  c', '   1.5 s  d']);
+  t.is(slowest(durations, 9).length, 3, 'one is too short to be told');
+});
