@@ -8,5 +8,6 @@ export default {
   sortTestFiles: (one, other) => other.localeCompare(one),
   nodeArguments: ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
   environmentVariables: { UV_THREADPOOL_SIZE: '16' },
+  require: ['./test/computing.ts'],
   workerThreads: false,
 };

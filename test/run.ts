@@ -4,11 +4,12 @@
  * path, without the other checks.
  */
 import { spawn } from 'node:child_process';
-import { globSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { everySuite, filesOf } from './choosing.ts';
+import { computedSeconds, computingVariable, longestComputing } from './computing.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { templateVariable } from './services/columns-template.ts';
 import { serviceNames } from './services/definition.ts';
@@ -120,6 +121,8 @@ if (isWhole) {
 }
 
 const scratch = scratchDirectory();
+const computing = join(scratch, 'computing');
+let longest: string[] = [];
 const services = await starting;
 try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
@@ -127,21 +130,23 @@ try {
     ...process.env,
     TMPDIR: scratch,
     UV_THREADPOOL_SIZE: '16',
+    [computingVariable]: computing,
     [templateVariable]: join(scratch, 'columns-template'),
     // Each file of tests is a process that loads much of the same code.
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
   });
+  if (existsSync(computing)) longest = longestComputing(readFileSync(computing, 'utf8'), 30);
 } finally {
   await services.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
-if (failures.length > 0) console.log(`\nFailed:\n${failures.map((title) => `  ${title}`).join('\n')}`);
-if (durations.length > 0)
-  console.log(
-    `\nSlowest:\n${slowest(durations, 30)
-      .map((line) => `  ${line}`)
-      .join('\n')}`,
-  );
-console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s`);
+/** Lines under a word, if there are any. */
+const tell = (title: string, lines: readonly string[]): void => {
+  if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+};
+tell('Failed', failures);
+tell('Files that computed longest', longest);
+tell('Slowest tests', slowest(durations, 30));
+console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s, computing ${Math.round(computedSeconds())} s`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,6 +1,9 @@
 /** What `npm test` chooses and tells. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import test from 'ava';
 import { filesOf } from '../choosing.ts';
+import { computedSeconds, longestComputing } from '../computing.ts';
 import { durationIn, slowest } from '../slowest.ts';
 
 const files = ['test/cases/sigma.test.ts', 'test/cases/sigma-index.test.ts', 'test/contract/bus-kafka.test.ts'];
@@ -33,4 +36,15 @@ test('the slowest are told first, and no more than are asked for', (t) => {
   const durations = ['a (1s)', 'b', 'c (1m 2s)', 'd (1.5s)'].map(durationIn);
   t.deepEqual(slowest(durations, 2), ['  62.0 s  c', '   1.5 s  d']);
   t.is(slowest(durations, 9).length, 3, 'one is too short to be told');
+});
+
+test('files are told by what they computed, the longest first', (t) => {
+  t.deepEqual(longestComputing('0.5\ta\n12.25\tb\n3\tc\n', 2), ['  12.3 s  b', '   3.0 s  c']);
+});
+
+test('what a process that ended computed counts', (t) => {
+  const before = computedSeconds();
+  const busy = 'const until = process.cpuUsage().user + 100_000; while (process.cpuUsage().user < until);';
+  t.is(spawnSync(process.execPath, ['-e', busy]).status, 0);
+  t.true(computedSeconds() - before >= (existsSync('/proc/self/stat') ? 0.05 : 0));
 });

@@ -1,0 +1,48 @@
+/** How long test files computed: told by the process of each as it ends (`require` of ava), with the processes that it started. */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The environment's variable that says in which file they tell it. */
+export const computingVariable = 'TEST_COMPUTING';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** What `/proc` counts in. */
+const ticksPerSecond = 100;
+
+/** Seconds of this process and of those it started and saw end; without `/proc`, of this process alone. */
+export const computedSeconds = (): number => {
+  if (!existsSync('/proc/self/stat')) return (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  // After the name, which may hold anything: user, system, and the same of what ended.
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15);
+  return fields.reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond;
+};
+
+/** Files and their seconds, those that computed longest first. */
+export const longestComputing = (lines: string, count: number): string[] =>
+  lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split('\t'))
+    .map(([seconds, file]) => ({ seconds: Number(seconds), file }))
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, count)
+    .map(({ seconds, file }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
+
+/** Called by ava in the process of a test file, before that is loaded. */
+const tellAtExit = async (): Promise<void> => {
+  const told = process.env[computingVariable];
+  if (told === undefined) return;
+  // Runs of ava within a test count as part of it.
+  delete process.env[computingVariable];
+  const { default: test } = await import('ava');
+  const file = relative(root, fileURLToPath(test.meta.file));
+  process.once('exit', () => appendFileSync(told, `${computedSeconds()}\t${file}\n`));
+};
+
+// biome-ignore lint/style/noDefaultExport: ava calls the default export of what it requires
+export default tellAtExit;
