@@ -26,11 +26,13 @@ const threads = new BudgetThreads<CallReply>({
   ...{ memoryMb, works: 'long texts' },
 });
 
-const tooLong = (): QueryError =>
-  new QueryError(
-    'VALIDATION_FAILED',
-    `reading this text took longer than ${budgetMs / 1000} seconds: send less at once`,
-  );
+const refused = (took: string) => (): QueryError =>
+  new QueryError('VALIDATION_FAILED', `reading this took ${took}: send less at once`);
+
+const refusals = {
+  tooLong: refused(`longer than ${budgetMs / 1000} seconds`),
+  tooLarge: refused(`more than ${memoryMb} MB of memory`),
+};
 
 const charactersOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
@@ -42,7 +44,7 @@ export const apart =
   <Args extends readonly unknown[], Result>(module: string, read: (...args: Args) => Result) =>
   async (reader: Reader, ...args: Args): Promise<Result> => {
     if (args.reduce<number>((sum, value) => sum + charactersOf(value), 0) <= shortCharacters) return read(...args);
-    const reply = await threads.run({ ...reader, budgetMs }, tooLong, (ask) =>
+    const reply = await threads.run({ ...reader, budgetMs }, refusals, (ask) =>
       ask((id): CallRequest => ({ id, module, name: read.name, args })),
     );
     if ('error' in reply) throw reply.error;

@@ -21,6 +21,13 @@ export interface Budget {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What is thrown where the budget is not enough. */
+export interface Refusals {
+  readonly tooLong: () => Error;
+  /** It needs more memory than its thread has. */
+  readonly tooLarge: () => Error;
+}
+
 /** Asks the thread. What an abort or the budget ends is ended at once. */
 export type AskThread<Reply> = (request: (id: number) => unknown) => Promise<Reply>;
 
@@ -38,10 +45,10 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     this.#options = options;
   }
 
-  /** Has a thread to itself for the time of `work`. Everything asked rejects with `tooLong` once the time is over. */
+  /** Has a thread to itself for the time of `work`. Everything asked rejects with one of the refusals once the budget is spent. */
   async run<Result>(
     { tenantId, budgetMs, signal }: Budget,
-    tooLong: () => Error,
+    { tooLong, tooLarge }: Refusals,
     work: (ask: AskThread<Reply>) => Promise<Result>,
   ): Promise<Result> {
     const leave = await this.#turnOf(tenantId, signal);
@@ -51,6 +58,8 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     const thread = this.#idle.pop() ?? this.#start();
     try {
       return await work((request) => askUntil(thread, request, ending));
+    } catch (error) {
+      throw isOutOfMemory(error) ? tooLarge() : error;
     } finally {
       clearTimeout(timer);
       if (ending.aborted || thread.isDead) void thread.end();
@@ -81,6 +90,10 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     return thread;
   }
 }
+
+/** Whether it is of a thread that died as it needed more memory than it has. */
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
 const askUntil = async <Reply extends { readonly id: number }>(
   thread: PoolThread<Reply>,

@@ -43,6 +43,14 @@ export class RulesTookTooLong extends QueryError {
   }
 }
 
+const memoryMb = 1024;
+
+const tooLarge = (): QueryError =>
+  new QueryError(
+    'VALIDATION_FAILED',
+    `the rules took more than ${memoryMb} MB of memory over these events: ask for fewer or smaller events, or for less in the rules`,
+  );
+
 export interface RuleRun extends Budget {
   /** When exceptions are looked at. */
   readonly nowMs: number;
@@ -53,7 +61,7 @@ export class RuleThreads {
   readonly #threads = new BudgetThreads<RuleReply>({
     name: 'rules',
     module: new URL('./rule-worker.ts', import.meta.url),
-    ...{ memoryMb: 1024, works: 'runs of detection rules' },
+    ...{ memoryMb, works: 'runs of detection rules' },
   });
 
   /** Deploys rules in a thread for the time of `work`. What an abort or the budget ends is ended at once. */
@@ -62,8 +70,8 @@ export class RuleThreads {
     { nowMs, ...budget }: RuleRun,
     work: (rules: RunningRules) => Promise<Result>,
   ): Promise<Result> {
-    const tooLong = (): Error => new RulesTookTooLong(budget.budgetMs);
-    return this.#threads.run(budget, tooLong, async (ask) => work(await deployed(ask, toDeploy, nowMs)));
+    const refusals = { tooLong: () => new RulesTookTooLong(budget.budgetMs), tooLarge };
+    return this.#threads.run(budget, refusals, async (ask) => work(await deployed(ask, toDeploy, nowMs)));
   }
 }
 
