@@ -36,7 +36,11 @@ export const DetectionSignal = z.strictObject({
   riskScore: z.number().describe('0 to 100'),
   timeMs: z.number().describe("Of the record, or of the last one of a correlation's"),
   events: z.array(SignalEvent).describe('The last ones, where there are many'),
-  eventCount: z.int().describe('Records that are known; there may be more where they are many'),
+  eventCount: z
+    .int()
+    .describe(
+      'Records that are known, those whose signals suppression hid as well; there may be more where they are many',
+    ),
   entities: z.array(z.strictObject({ type: z.enum(['user', 'host', 'process', 'address']), value: z.string() })),
   tactics: z.array(z.string()).describe('ATT&CK tactics, as in `privilege-escalation`'),
   techniques: z.array(z.string()).describe('ATT&CK techniques, as in `T1059.001`'),

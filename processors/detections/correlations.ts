@@ -10,7 +10,7 @@ import {
   endWindow,
 } from '../../subjects/detections/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
-import { chainedMatch } from '../../subjects/detections/detect.ts';
+import { chainedMatch, isToldAgain, withHidden } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
@@ -24,7 +24,7 @@ const state = combinedState(1, {
   windows: keyedState({ version: 1, maxEntries: mostWindows, schema: CorrelationWindow }),
   /** When the time is over in which signals of a rule and group are one. */
   suppressed: keyedState<number>({ version: 1, maxEntries: mostSuppressed }),
-  /** Matches whose time the watermark has not reached. */
+  /** Matches whose time the watermark has not reached; and those whose signals were told and hide others, which they count. */
   held: keyedState({ version: 1, maxEntries: mostWindows, schema: DetectionMatch }),
 });
 type State = ReturnType<typeof state.open>;
@@ -67,18 +67,38 @@ const correlate = (
   if (signal !== undefined) tell(signal, deployment, context, passOn);
 };
 
-/** The first signal of a group counts, and no other for a time. */
-const suppress = ({ key, signal }: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
-  const { suppressed } = context.state;
+const hidingKey = 'hiding ';
+
+/** The first signal of a group counts, and no other for a time: those are counted in it, and it is told again under its id. */
+const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: CorrelationContext): void => {
+  const { suppressed, held } = context.state;
+  const { key, signal } = match;
   const of = JSON.stringify([signal.ruleId, key]);
   const fromMs = suppressed.get(of);
   const forMs = (suppression?.forSeconds ?? 0) * 1000;
-  if (fromMs !== undefined && Math.abs(signal.timeMs - fromMs) < forMs) {
-    context.drop('suppressed');
+  if (fromMs === undefined || Math.abs(signal.timeMs - fromMs) >= forMs) {
+    if (fromMs !== undefined) tellHidden(`${hidingKey}${fromMs} ${of}`, context);
+    const own = `${hidingKey}${signal.timeMs} ${of}`;
+    suppressed.set(of, signal.timeMs);
+    held.set(own, match);
+    context.setTimer('watermark', signal.timeMs + forMs, own);
+    context.emit.signals(signal);
     return;
   }
-  suppressed.set(of, signal.timeMs);
-  context.emit.signals(signal);
+  context.drop('suppressed');
+  const own = `${hidingKey}${fromMs} ${of}`;
+  const first = held.get(own);
+  if (first === undefined) return;
+  const hiding = withHidden(first.signal, signal);
+  held.set(own, { ...first, signal: hiding });
+  if (isToldAgain(hiding)) context.emit.signals(hiding);
+};
+
+/** Tells once what a signal hid in all, whether its time is over or the next one has come first. */
+const tellHidden = (own: string, { state: { held }, emit }: CorrelationContext): void => {
+  const hiding = held.get(own)?.signal;
+  held.delete(own);
+  if (hiding !== undefined && !isToldAgain(hiding)) emit.signals(hiding);
 };
 
 const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn): void => {
@@ -92,6 +112,10 @@ const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn
 
 /** The time of a window is over, or nothing has come to it for so long that it can be forgotten. */
 const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
+  if (key.startsWith(hidingKey)) {
+    tellHidden(key, context);
+    return;
+  }
   const { windows } = context.state;
   const window = windows.get(key);
   if (window === undefined) return;

@@ -35,7 +35,7 @@ export const foundSignals = `(SELECT ${own.join(', ')}, ${Object.entries(made)
   .map(([name, expression]) => `${expression} AS ${name}`)
   .join(', ')} FROM signals
   WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-    AND suppressed_by = '' LIMIT 1 BY id) AS signals`;
+    AND suppressed_by = '' ORDER BY id, event_count DESC LIMIT 1 BY id) AS signals`;
 
 type Row = readonly [
   type: FieldType,

@@ -1,7 +1,7 @@
 import { byDayReceived, landed, tenancy } from './parts.ts';
 import { defineTable } from './table.ts';
 
-/** One row a signal. An id may be there twice where a rule matched a record again (a retro-hunt): reads take one. */
+/** One row a signal. An id may be there again where a rule matched a record again (a retro-hunt), or with more events where its suppression hid others: reads take the one with most. */
 export const signalsTable = defineTable({
   name: 'signals',
   summary: 'What detection rules found',

@@ -14,7 +14,7 @@ import {
   waitsForEnd,
 } from './correlation.ts';
 import type { DeployedCorrelation, Deployment, ToDeploy } from './deployed.ts';
-import { chainedMatch, type DetectedRecord, detect } from './detect.ts';
+import { chainedMatch, type DetectedRecord, detect, withHidden } from './detect.ts';
 import { type RuleRun, RulesTookTooLong, RuleThreads } from './rule-threads.ts';
 
 interface Open {
@@ -28,7 +28,8 @@ export class Backtest {
   readonly #deployment: Deployment;
   readonly #nowMs: number;
   readonly #windows = new Map<string, Open>();
-  readonly #suppressed = new Map<string, number>();
+  /** Signals that hide others for a time, which they count. */
+  readonly #hiding = new Map<string, DetectionSignal>();
   #signals: DetectionSignal[] = [];
   /** Matches for chained correlations, which are taken in the order of their times. */
   #chained: DetectionMatch[] = [];
@@ -52,11 +53,13 @@ export class Backtest {
     return this.#taken();
   }
 
-  /** Signals of windows that were waiting for their end. */
+  /** Signals of windows that were waiting for their end, and once more those that hid others. */
   end(): DetectionSignal[] {
     this.#chain(Number.POSITIVE_INFINITY);
     this.#end(Number.POSITIVE_INFINITY);
     this.#chain(Number.POSITIVE_INFINITY);
+    for (const signal of this.#hiding.values()) this.#tellHidden(signal);
+    this.#hiding.clear();
     return this.#taken();
   }
 
@@ -104,10 +107,19 @@ export class Backtest {
   #suppress({ forRule, key, signal }: DetectionMatch): void {
     const forMs = (this.#deployment.stored.get(forRule)?.suppression?.forSeconds ?? 0) * 1000;
     const name = JSON.stringify([forRule, key]);
-    const fromMs = this.#suppressed.get(name);
-    if (fromMs !== undefined && Math.abs(signal.timeMs - fromMs) < forMs) return;
-    this.#suppressed.set(name, signal.timeMs);
+    const first = this.#hiding.get(name);
+    if (first !== undefined && Math.abs(signal.timeMs - first.timeMs) < forMs) {
+      this.#hiding.set(name, withHidden(first, signal));
+      return;
+    }
+    this.#tellHidden(first);
+    this.#hiding.set(name, signal);
     this.#signals.push(signal);
+  }
+
+  /** Tells a signal again, with how many it hid. */
+  #tellHidden(signal: DetectionSignal | undefined): void {
+    if (signal !== undefined && signal.eventCount > 1) this.#signals.push(signal);
   }
 
   #tell(signal: DetectionSignal): void {

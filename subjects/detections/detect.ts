@@ -54,6 +54,17 @@ export const unique = (entities: DetectionSignal['entities']): DetectionSignal['
   ...new Map(entities.map((entity) => [`${entity.type}\n${entity.value}`, entity])).values(),
 ];
 
+/** A signal that stands for another one too, which its rule's suppression hides: the first record and the last one are shown. */
+export const withHidden = (first: DetectionSignal, hidden: DetectionSignal): DetectionSignal => ({
+  ...first,
+  events: [...first.events.slice(0, 1), ...hidden.events],
+  eventCount: first.eventCount + 1,
+  entities: unique([...first.entities, ...hidden.entities]).slice(0, mostEntities),
+});
+
+/** Whether a signal that hides others is told again at once, and not only when its time is over: each time that its count has doubled. */
+export const isToldAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
+
 /** What signals say that come from the rule, whatever it matched. */
 export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
   ...{ ruleId: id, ruleVersion: version, ruleTitle: title, severity, riskScore },

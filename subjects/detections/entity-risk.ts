@@ -76,7 +76,7 @@ export const readEntityRisk = async (
       FROM signals WHERE tenant_id = {tenant:String} AND suppressed_by = '' AND id NOT IN {without:Array(String)}
         AND time > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Milli({at:Int64}, 'UTC')
         ${entity === undefined ? '' : 'AND has(entities, {entity:String})'}
-      LIMIT 1 BY id
+      ORDER BY id, event_count DESC LIMIT 1 BY id
     ) ARRAY JOIN entities AS entity
     ${which.length === 0 ? '' : `WHERE ${which.join(' AND ')}`}
     GROUP BY entity

@@ -39,7 +39,7 @@ const signalsAbout = async (
   return columns.query<StoredSignal>(
     `${selectedSignal} AND ${sql} AND suppressed_by = ''
       AND (rule_id = {rule:String} OR (kind = 'correlation' AND position(events, {named:String}) > 0))
-    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${mostPreviewed + 1}`,
+    ORDER BY time DESC, id DESC, event_count LIMIT 1 BY id LIMIT ${mostPreviewed + 1}`,
     { ...values, rule: ruleId, named: `"ruleId":${JSON.stringify(ruleId)}` },
     { maxResultRows: mostPreviewed + 1 },
   );

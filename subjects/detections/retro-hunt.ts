@@ -50,13 +50,14 @@ export const hunt = async (
   const asked = { from: String(Math.max(fromMs, keptMs)), to: String(toMs) };
   const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs });
   const question = { filter: { scope: 'account' as const }, range, limit: mostRecords };
-  const signals: DetectionSignal[] = [];
+  /** By id: one that is told again is the same, with all that it hid. */
+  const signals = new Map<string, DetectionSignal>();
   let records = 0;
   const toDeploy = await toDeployOf(rules, own);
   const isWhole = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
     records += page.records;
-    signals.push(...page.signals.filter(({ ruleId }) => ids.has(ruleId)));
-    return signals.length < mostSignals;
+    for (const signal of page.signals) if (ids.has(signal.ruleId)) signals.set(signal.id, signal);
+    return signals.size < mostSignals;
   });
-  return { records, isWhole: isWhole && records < mostRecords, signals: signals.slice(0, mostSignals) };
+  return { records, isWhole: isWhole && records < mostRecords, signals: [...signals.values()].slice(0, mostSignals) };
 };

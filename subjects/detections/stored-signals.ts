@@ -58,7 +58,7 @@ const conditions = {
   service: "JSONExtractString(events, 1, 'service') = {service:String}",
 } as const;
 
-/** A page of signals, the newest first. One that landed twice is there once. */
+/** A page of signals, the newest first. One that landed again is there once, with all that it counts. */
 export const readSignals = (
   { columns }: Columns,
   { withSuppressed, ids, ...filter }: SignalFilter,
@@ -74,7 +74,7 @@ export const readSignals = (
   ];
   return columns.query<StoredSignal>(
     `${selectedSignal} AND ${all.join(' AND ')}
-    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    ORDER BY time DESC, id DESC, event_count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
       ...Object.fromEntries(asked.map((name) => [name, filter[name] ?? ''])),
@@ -86,14 +86,41 @@ export const readSignals = (
 
 /** A signal by its id; undefined where there is none. */
 export const readSignal = async ({ columns }: Columns, id: string): Promise<StoredSignal | undefined> => {
-  const [found] = await columns.query<StoredSignal>(`${selectedSignal} AND id = {id:String} ORDER BY time LIMIT 1`, {
-    id,
-  });
+  const [found] = await columns.query<StoredSignal>(
+    `${selectedSignal} AND id = {id:String} ORDER BY time, event_count DESC LIMIT 1`,
+    { id },
+  );
   return found;
 };
 
 /** Records that the rule matched, with the fields and why. */
 export const eventsOf = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
+
+/** Signals that suppression hid after this one. Suppression is of rules alone, and a rule's own signal is of one record. */
+export const hiddenBy = ({ kind, event_count: count }: Pick<StoredSignal, 'kind' | 'event_count'>): number =>
+  kind === 'rule' ? Math.max(0, count - 1) : 0;
+
+/** How many signals the suppression of each of these rules hid since a time. */
+export const countHidden = async (
+  { columns }: Columns,
+  rules: readonly string[],
+  sinceMs: number,
+): Promise<ReadonlyMap<string, number>> => {
+  if (rules.length === 0) return new Map();
+  const rows = await columns.query<{ rule: string; hidden: string }>(
+    `SELECT rule, toString(sum(most - 1)) AS hidden FROM (
+      SELECT toString(rule_id) AS rule, id, max(event_count) AS most FROM signals
+      WHERE tenant_id = {tenant:String} AND kind = 'rule' AND event_count > 1 AND rule_id IN {rules:Array(String)}
+        AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+      GROUP BY rule, id
+    ) GROUP BY rule`,
+    { rules: [...rules], since: String(sinceMs) },
+  );
+  return new Map([
+    ...rules.map((rule) => [rule, 0] as const),
+    ...rows.map(({ rule, hidden }) => [rule, Number(hidden)] as const),
+  ]);
+};
 
 /** How often each rule, technique and tactic was met in a range. */
 export const countSignals = async (

@@ -13,17 +13,25 @@ test.after.always(() => tables.close());
 
 const row = (
   [id, agoSeconds, rule, severity]: readonly [string, number, string, string],
-  { entities = ['user ann', 'host web-1'], techniques = ['T1033'], user = 'ann', by = '', tenant = 'acme' } = {},
+  {
+    entities = ['user ann', 'host web-1'],
+    techniques = ['T1033'],
+    user = 'ann',
+    by = '',
+    tenant = 'acme',
+    events = 1,
+  } = {},
 ): string => {
   const list = (values: readonly string[]): string => `[${values.map((each) => `'${each}'`).join(', ')}]`;
-  return `('${tenant}', 'default', now64(3), 0, ${agoSeconds}, '${id}', 'rule', fromUnixTimestamp64Milli(toInt64(${receivedAtMs - agoSeconds * 1000})), '${rule}', 1, 'Title of ${rule}', '${severity}', 40, '[]', 1, ${list(entities)}, ['discovery', 'execution'], ${list(techniques)}, map('User', '${user}'), '${by}')`;
+  return `('${tenant}', 'default', now64(3), 0, ${agoSeconds}, '${id}', 'rule', fromUnixTimestamp64Milli(toInt64(${receivedAtMs - agoSeconds * 1000})), '${rule}', 1, 'Title of ${rule}', '${severity}', 40, '[]', ${events}, ${list(entities)}, ['discovery', 'execution'], ${list(techniques)}, map('User', '${user}'), '${by}')`;
 };
 
 test.before(async () => {
   tables = await openTables();
   const rows = [
     row(['s1', 10, 'whoami', 'low']),
-    row(['s1', 10, 'whoami', 'low']),
+    row(['s1', 10, 'whoami', 'low'], { events: 3 }),
+    row(['s1', 10, 'whoami', 'low'], { events: 2 }),
     row(['s2', 20, 'whoami', 'critical'], { entities: ['user bob'], user: 'bob', techniques: ['T1059.001', 'T1033'] }),
     row(['s3', 30, 'dump', 'high'], { entities: [], techniques: [] }),
     row(['s4', 30, 'dump', 'high'], { by: 'exception-1' }),
@@ -51,6 +59,8 @@ const searches: readonly (readonly [search: string, ids: readonly string[]])[] =
   ['ruleId:whoami', ['s1', 's2']],
   ['severity:>=high', ['s2', 's3']],
   ['severity:low', ['s1']],
+  ['eventCount:3', ['s1']],
+  ['eventCount:2', []],
   ['entity:"user bob"', ['s2']],
   ['entity:host*', ['s1']],
   ['NOT entity:*', ['s3']],

@@ -12,6 +12,8 @@ interface Made {
   readonly severity?: string;
   readonly suppressedBy?: string;
   readonly times?: number;
+  readonly eventCount?: number;
+  readonly rule?: string;
 }
 
 const land = ({
@@ -21,6 +23,8 @@ const land = ({
   severity = 'high',
   suppressedBy = '',
   times = 1,
+  eventCount = 1,
+  rule = 'whoami',
 }: Made): Promise<void> => {
   const events = JSON.stringify([
     {
@@ -34,7 +38,7 @@ const land = ({
     .replaceAll("'", "\\'");
   return harness.columns.execute(
     `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by)
-    SELECT '${tenant}', 'default', now64(3), 0, ${agoSeconds} * 10 + number, '${id}', 'rule', fromUnixTimestamp64Milli(toInt64(${nowMs - agoSeconds * 1000})), 'whoami', 3, 'Who am I', '${severity}', 75, '${events}', 1, ['user ann smith', 'host web-1'], ['discovery'], ['T1033'], map(), '${suppressedBy}' FROM numbers(${times})`,
+    SELECT '${tenant}', 'default', now64(3), 0, ${agoSeconds} * 10 + number, '${id}', 'rule', fromUnixTimestamp64Milli(toInt64(${nowMs - agoSeconds * 1000})), '${rule}', 3, 'Who am I', '${severity}', 75, '${events}', ${eventCount}, ['user ann smith', 'host web-1'], ['discovery'], ['T1033'], map(), '${suppressedBy}' FROM numbers(${times})`,
   );
 };
 
@@ -172,4 +176,29 @@ test.serial('signals of another organization are not to be found', async (t) => 
   t.is((await harness.ask('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
   t.is((await triage('of-b', { state: 'closed' })).status, 404);
   t.false((await ids('suppressed=true')).includes('of-b'));
+});
+
+test.serial('a signal that hid others says how many, and so does its rule', async (t) => {
+  const source = 'title: Twice\nlogsource: { category: x }\ndetection:\n  s: { CommandLine: nc }\n  condition: s\n';
+  const as = 'editor';
+  const { body: hiding } = await harness.ask('POST', '/api/siem/rules', {
+    ...{ as, body: { source, suppression: { by: ['User'], forSeconds: 60 } } },
+  });
+  const { body: plain } = await harness.ask('POST', '/api/siem/rules', { as, body: { source } });
+  const tenant = 'a';
+  const of = { tenant, rule: hiding.id as string };
+  for (const eventCount of [1, 2, 6]) await land({ ...of, id: 'hides-5', agoSeconds: 7200, eventCount });
+  await land({ ...of, id: 'hides-1', agoSeconds: 7300, eventCount: 2 });
+  await land({ ...of, id: 'long-ago', agoSeconds: 60 * 86_400, eventCount: 9 });
+  const { items } = (await list(`ruleId=${hiding.id}&from=now-1d`)) as unknown as { items: Record<string, unknown>[] };
+  t.deepEqual(
+    items.map(({ id, eventCount, hidden }) => [id, eventCount, hidden]),
+    [
+      ['hides-5', 6, 5],
+      ['hides-1', 2, 1],
+    ],
+  );
+  t.is((await harness.ask('GET', '/api/siem/signals/hides-5', { as })).body.hidden, 5);
+  t.is((await harness.ask('GET', `/api/siem/rules/${hiding.id}`, { as })).body.hidden, 6);
+  t.is((await harness.ask('GET', `/api/siem/rules/${plain.id}`, { as })).body.hidden, null);
 });

@@ -48,17 +48,23 @@ export const backtestDetectionRule = defineOperation({
     const { nowMs } = reading;
     const range = rangeOf(body, { caller: reading, signal: 'logs', nowMs });
     const toDeploy = await toDeployOfRule(rule, own);
-    const found = { records: 0, signals: 0, items: [] as Omit<DetectionSignal, 'tenantId'>[] };
+    const items = new Map<string, Omit<DetectionSignal, 'tenantId'>>();
+    const ids = new Set<string>();
+    let looked = 0;
     const question = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
     const run = { tenantId: caller.tenantId, nowMs, budgetMs: lookMs, signal, toDeploy };
     const isWhole = await backtestLogs(reading, run, question, ({ records, signals }) => {
-      found.records += records;
+      looked += records;
       for (const { tenantId: _, ...shown } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
-        found.signals++;
-        if (found.items.length < mostShown) found.items.push(shown);
+        ids.add(shown.id);
+        // One that is told again is the same, with all that it hid.
+        if (items.has(shown.id) || items.size < mostShown) items.set(shown.id, shown);
       }
       return true;
     });
-    return { ...found, isWhole: isWhole && found.records < body.limit };
+    return {
+      ...{ records: looked, signals: ids.size, items: [...items.values()] },
+      isWhole: isWhole && looked < body.limit,
+    };
   },
 });

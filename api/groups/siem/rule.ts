@@ -15,6 +15,7 @@ import { missingRules } from '../../../subjects/detections/named-rules.ts';
 import { mostRuleCharacters, readRulesApart } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.ts';
+import { countHidden } from '../../../subjects/detections/stored-signals.ts';
 import { readSwitchedOff } from '../../../subjects/detections/switched-off.ts';
 import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../subjects/detections/telemetry.ts';
 import { splitDocuments } from '../../../subjects/detections/yaml.ts';
@@ -94,6 +95,12 @@ export const RuleView = z.strictObject({
     })
     .nullable()
     .describe('Where it took too long over records: it is asked again once it is changed'),
+  hidden: z
+    .int()
+    .nullable()
+    .describe(
+      `Signals that its suppression hid in the last ${defaultTelemetryDays} days, as far as they were told; null: it has none`,
+    ),
 });
 
 /** The one document of a text; what is wrong with it is named by line and field. */
@@ -186,9 +193,12 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   },
   live: true,
   async show(documents, context) {
-    const [{ tables, telemetry }, off] = await Promise.all([
+    const reading = readingOf(context.caller, context.ports);
+    const hiding = documents.filter(({ suppression }) => suppression !== null).map(({ id }) => id);
+    const [{ tables, telemetry }, off, hidden] = await Promise.all([
       sentBy(context),
-      readSwitchedOff(readingOf(context.caller, context.ports), documents),
+      readSwitchedOff(reading, documents),
+      countHidden(reading, hiding, reading.nowMs - defaultTelemetryDays * 86_400_000),
     ]);
     const read = documents.map(({ source }) => storedDocument(source));
     const readable = read.filter((document) => typeof document !== 'string');
@@ -213,6 +223,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
             : telemetryOf(document, tables, telemetry),
         unknownRules: document === undefined ? [] : missing(document),
         switchedOff: switchedOff === undefined ? null : { ...switchedOff, reason: 'too-slow' as const },
+        hidden: hidden.get(stored.id) ?? null,
       };
     });
   },

@@ -9,6 +9,7 @@ import {
 import { SignalEvent, signalSeverities } from '../../../schemas/signals.ts';
 import {
   eventsOf,
+  hiddenBy,
   readSignal,
   readSignals,
   type SignalFilter,
@@ -35,7 +36,10 @@ const SignalView = z.strictObject({
   events: z
     .array(SignalEvent)
     .describe('Records that matched, with the fields and why: the first and the last, where there are many'),
-  eventCount: z.int(),
+  eventCount: z.int().describe('Records that matched, those whose signals suppression hid as well'),
+  hidden: z
+    .int()
+    .describe('Signals of the same rule and group that suppression hid after this one; grows until its time is over'),
   entities: z.array(z.strictObject({ type: z.string(), value: z.string() })),
   tactics: z.array(z.string()),
   techniques: z.array(z.string()),
@@ -60,6 +64,7 @@ const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
     time: new Date(Number(signal.ms)).toISOString(),
     events: eventsOf(signal),
     eventCount: signal.event_count,
+    hidden: hiddenBy(signal),
     entities: signal.entities.map((entity) => {
       const [type = '', ...value] = entity.split(' ');
       return { type, value: value.join(' ') };
