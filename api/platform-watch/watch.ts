@@ -10,6 +10,7 @@ import { platformTenant } from '../../schemas/ports/documents.ts';
 import type { Standings } from '../../schemas/ports/standing.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import type { Plan } from '../../schemas/resources/plan.ts';
 import {
   operatorProblems,
   type PlatformAlert,
@@ -17,12 +18,14 @@ import {
   platformAlertKinds,
   platformAlerts,
 } from '../../schemas/resources/platform-alert.ts';
+import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
 import {
   type Finding,
   latenessOf,
   latenessReason,
   platformTransition,
   rulesFinding,
+  type WatchedRule,
 } from '../../subjects/alerts/platform.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
 import { WatchedRules } from './watched-rules.ts';
@@ -53,6 +56,13 @@ type Alerts = ReadonlyMap<PlatformAlertKind, PlatformAlert>;
 
 /** What is found for an organization; a kind that is not there is not known, and stays as it is. */
 type Findings = ReadonlyMap<PlatformAlertKind, Finding | undefined>;
+
+/** Rules that are evaluated on a plan: without metrics nothing is recorded. */
+const evaluatedWith = (
+  { entitlements }: Pick<Plan, 'entitlements'>,
+  rules: ReadonlyMap<string, WatchedRule>,
+): ReadonlyMap<string, WatchedRule> =>
+  entitlements.includes('metrics') ? rules : new Map([...rules].filter(([, { kind }]) => kind === 'alert'));
 
 export class PlatformWatch {
   readonly #ports: PlatformWatchPorts;
@@ -102,9 +112,12 @@ export class PlatformWatch {
     for (const [tenantId, rules] of this.#rules.byTenant) {
       const fires = firing.get(tenantId)?.has('rules-not-evaluated') === true;
       const at = { nowMs, watchedSinceMs: this.#watchedSinceMs, fires };
-      const finding = this.#rules.unreadable(rules) ?? rulesFinding(rules, this.#rules.evaluatedOf(tenantId), at);
-      if (finding !== undefined && (await this.#organization(tenantId))?.disabled === false)
-        stale.set(tenantId, finding);
+      const findingOf = (own: typeof rules): Finding | undefined =>
+        this.#rules.unreadable(own) ?? rulesFinding(own, this.#rules.evaluatedOf(tenantId), at);
+      if (findingOf(rules) === undefined) continue;
+      const plan = await readPlanOf(this.#ports.documents, tenantId);
+      const finding = plan && findingOf(evaluatedWith(plan, rules));
+      if (finding !== undefined) stale.set(tenantId, finding);
     }
     return stale;
   }

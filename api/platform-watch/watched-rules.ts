@@ -1,10 +1,12 @@
-/** The alert rules of all organizations, and when each was last evaluated, as that landed. */
+/** The alert rules and groups of recording rules of all organizations, and when each was last evaluated, as that landed. */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { readLastEvaluations } from '../../subjects/alerts/history.ts';
 import { type Finding, leastStaleMs, type WatchedRule } from '../../subjects/alerts/platform.ts';
+import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
 import { readRule } from '../../subjects/alerts/rule.ts';
 
 interface WatchedRulesPorts {
@@ -15,10 +17,12 @@ interface WatchedRulesPorts {
 
 type ById<Value> = ReadonlyMap<string, Value>;
 
+const timed = ({ enabled, updatedAt }: Pick<WatchedRule, 'enabled' | 'updatedAt'>) => ({ enabled, updatedAt });
+
 export class WatchedRules {
   readonly #ports: WatchedRulesPorts;
   readonly #byTenant = new Map<string, Map<string, WatchedRule>>();
-  #feed: Promise<Feed> | undefined;
+  #feeds: Promise<readonly Feed[]> | undefined;
   #evaluated: ById<ById<number>> = new Map();
   #unreadableSinceMs: number | undefined;
 
@@ -41,8 +45,8 @@ export class WatchedRules {
   }
 
   async read(): Promise<void> {
-    this.#feed ??= this.#follow();
-    await this.#feed;
+    this.#feeds ??= this.#follow();
+    await this.#feeds;
     try {
       this.#evaluated = this.#byTenant.size === 0 ? new Map() : await readLastEvaluations(this.#ports.columns);
       this.#unreadableSinceMs = undefined;
@@ -65,25 +69,40 @@ export class WatchedRules {
   }
 
   async close(): Promise<void> {
-    await (await this.#feed?.catch(() => undefined))?.close();
+    for (const feed of (await this.#feeds?.catch(() => [])) ?? []) await feed.close();
   }
 
-  async #follow(): Promise<Feed> {
+  async #follow(): Promise<readonly Feed[]> {
+    const { documents } = this.#ports;
+    const feeds: Feed[] = [];
     try {
-      return await this.#ports.documents.follow(alertRules, ({ tenantId, id, document }) => {
-        const own = this.#byTenant.get(tenantId) ?? new Map<string, WatchedRule>();
-        if (document === undefined) own.delete(id);
-        else {
-          const { enabled, updatedAt } = document;
+      feeds.push(
+        await documents.follow(alertRules, ({ tenantId, id, document }) => {
           // One that is not understood here is evaluated nowhere.
-          own.set(id, { enabled, updatedAt, interval: readRule(document)?.interval ?? '1m' });
-        }
-        if (own.size === 0) this.#byTenant.delete(tenantId);
-        else this.#byTenant.set(tenantId, own);
-      });
+          const interval = (document && readRule(document)?.interval) ?? '1m';
+          this.#keep(tenantId, id, document && { kind: 'alert', ...timed(document), interval });
+        }),
+      );
+      feeds.push(
+        await documents.follow(recordingGroups, ({ tenantId, id, document }) => {
+          const { interval = '1m' } = document ?? {};
+          // The rules of a group are evaluated together: its first one stands for it.
+          this.#keep(tenantId, recordingRuleId(id, 0), document && { kind: 'recording', ...timed(document), interval });
+        }),
+      );
+      return feeds;
     } catch (error) {
-      this.#feed = undefined;
+      this.#feeds = undefined;
+      for (const feed of feeds) await feed.close();
       throw error;
     }
+  }
+
+  #keep(tenantId: string, id: string, rule: WatchedRule | undefined): void {
+    const own = this.#byTenant.get(tenantId) ?? new Map<string, WatchedRule>();
+    if (rule === undefined) own.delete(id);
+    else own.set(id, rule);
+    if (own.size === 0) this.#byTenant.delete(tenantId);
+    else this.#byTenant.set(tenantId, own);
   }
 }

@@ -259,7 +259,7 @@ export class Answers {
     const half = Math.ceil(questions.length / 2);
     for (const question of questions) {
       question.late++;
-      if (question.late > (isLoaded ? 2 : mostLate)) question.answer.reject(this.#tookLong(sharedMs, ', with others'));
+      if (question.late > (isLoaded ? 2 : mostLate)) question.answer.reject(this.tookLong(sharedMs, ', with others'));
       else if (isLoaded) this.#wait(question, kinds[question.query.kind as keyof typeof kinds].most);
       else this.#wait(question, half);
       if (isLoaded) continue;
@@ -289,12 +289,12 @@ export class Answers {
     } catch (error) {
       if (left.signal.aborted) return;
       if (!(late.aborted && this.#isLoaded) && !this.#isAway(error, begun)) this.#setApart(query);
-      answer.reject(late.aborted ? this.#tookLong(aloneMs) : error);
+      answer.reject(late.aborted ? this.tookLong(aloneMs) : error);
     }
   }
 
-  /** Where statements take long in general, that says nothing of the query. */
-  #tookLong(ms: number, how = ''): Error {
+  /** Why there is no answer after so long. Where statements take long in general, it is a `LateError`: that says nothing of the query. */
+  tookLong(ms: number, how = ''): Error {
     return this.#isLoaded
       ? new LateError(ms)
       : new UnavailableError(`the query took longer than ${ms / 1000} seconds${how}`);

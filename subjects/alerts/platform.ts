@@ -84,8 +84,9 @@ export const standingPlatformAlert = (
   };
 };
 
-/** A rule as it is watched: all of it that says when it is to be evaluated. */
+/** An alert rule, or a group of recording rules, as it is watched: all of it that says when it is to be evaluated. */
 export interface WatchedRule {
+  readonly kind: 'alert' | 'recording';
   readonly enabled: boolean;
   readonly interval: string;
   readonly updatedAt: string;
@@ -93,6 +94,11 @@ export interface WatchedRule {
 
 /** A restart takes less. */
 export const leastStaleMs = 90_000;
+
+const named: Readonly<Record<WatchedRule['kind'], string>> = {
+  alert: 'alert rules',
+  recording: 'groups of recording rules',
+};
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -110,22 +116,28 @@ export const rulesFinding = (
   }: { readonly nowMs: number; readonly watchedSinceMs: number; readonly fires: boolean },
 ): Finding | undefined => {
   let sinceMs = nowMs;
-  let stale = 0;
-  let enabled = 0;
+  const counts = { alert: { stale: 0, enabled: 0 }, recording: { stale: 0, enabled: 0 } };
   for (const [id, rule] of rules) {
     if (!rule.enabled) continue;
-    enabled++;
+    const count = counts[rule.kind];
+    count.enabled++;
     const evaluated = evaluatedMs.get(id) ?? 0;
     if (staleSinceMs(rule, evaluated, nowMs) === undefined) continue;
     const lastMs = Math.max(evaluated, Date.parse(rule.updatedAt));
     const waitedMs = nowMs - (fires ? lastMs : Math.max(lastMs, watchedSinceMs));
     if (waitedMs < (fires ? 0 : Math.max(leastStaleMs, 3 * msOf(rule.interval)))) continue;
-    stale++;
+    count.stale++;
     sinceMs = Math.min(sinceMs, lastMs);
   }
-  if (stale === 0) return undefined;
-  const which = stale === enabled ? `All ${enabled} alert rules` : `${stale} of ${enabled} alert rules`;
-  return { sinceMs, reason: `${which} are not evaluated since ${iso(sinceMs)}: alerts may be otherwise by now` };
+  const which = (Object.keys(counts) as WatchedRule['kind'][]).flatMap((kind) => {
+    const { stale, enabled } = counts[kind];
+    if (stale === 0) return [];
+    return `${stale === enabled ? 'all' : `${stale} of`} ${enabled} ${named[kind]}`;
+  });
+  if (which.length === 0) return undefined;
+  const text = which.join(' and ');
+  const since = `${text[0]?.toUpperCase()}${text.slice(1)} are not evaluated since ${iso(sinceMs)}`;
+  return { sinceMs, reason: `${since}: alerts may be otherwise by now` };
 };
 
 /** What waits longer is late, and no longer where it waits less than half of that. */

@@ -17,7 +17,9 @@ import type { GroupStanding } from '../../schemas/ports/standing.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
+import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 
 const secondMs = 1000;
@@ -66,6 +68,10 @@ const open = async (t: ExecutionContext) => {
     await documents.close();
     rmSync(directory, { recursive: true, force: true });
   });
+  await documents
+    .of(plansTenant)
+    .collection(plans)
+    .insert({ id: 'pro', ...(defaultPlans['pro'] as Plan) });
   const organization = async (id: string, fields: Partial<Organization> = {}): Promise<void> => {
     const whole = Organization.parse({ name: id, planId: 'pro', ...fields });
     await documents
@@ -114,6 +120,30 @@ test('an organization whose rules are not evaluated is told once, and once when 
   t.deepEqual(changes(transitions).slice(1), ['acme PlatformRulesNotEvaluated inactive']);
   t.is(transitions[1]?.startedAtMs, transitions[0]?.startedAtMs);
   t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 0);
+});
+
+test('groups of recording rules that are not evaluated are told as alert rules are, unless the plan lacks metrics', async (t) => {
+  const { organization, pass, transitions, documents } = await open(t);
+  await documents
+    .of(plansTenant)
+    .collection(plans)
+    .insert({ id: 'logs', ...(defaultPlans['pro'] as Plan), name: 'logs', entitlements: ['logs'] });
+  for (const [id, planId] of [
+    ['acme', 'pro'],
+    ['other', 'logs'],
+  ] as const) {
+    await organization(id, { planId });
+    await documents
+      .of(id)
+      .collection(recordingGroups)
+      .insert({
+        ...{ name: 'g', file: '', enabled: true, interval: '1m', delay: '0s', limit: 0 },
+        rules: [{ record: 'r', expression: 'vector(1)', labels: {} }],
+      });
+  }
+  await pass(10 * minuteMs, ['acme', 'other']);
+  t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
+  t.regex(transitions[0]?.reason ?? '', /^All 1 groups of recording rules are not evaluated since /);
 });
 
 test('rules that were not evaluated while nobody watched may come due first', async (t) => {

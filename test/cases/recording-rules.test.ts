@@ -1,8 +1,11 @@
 /** Recording rules: what a group writes, by Prometheus' rules. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { Answers } from '../../queries/together/answers.ts';
+import { Answers, type Turn } from '../../queries/together/answers.ts';
+import { LateError } from '../../runtime/within.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { type RecordedSeries, writeRequestOf } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
@@ -16,6 +19,7 @@ import {
   type RecordingState,
 } from '../../subjects/alerts/recording/evaluate.ts';
 import { turnsOf } from '../../subjects/alerts/recording/order.ts';
+import { stretched } from '../waiting.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
 const promql = openPromql({ size: 1 });
@@ -208,5 +212,86 @@ test('values that JSON has no number for are recorded', async (t) => {
   t.deepEqual(
     evaluation.series.map(({ value }) => value),
     ['NaN', '+Inf'],
+  );
+});
+
+/** Asks of a store that never answers, or of one in which an expression with `slow` does not. */
+const askingOf = (
+  { isLoaded, hangs }: { isLoaded: boolean; hangs: (sql: string, values: string) => boolean },
+  options: { sharedMs: number; withinMs: number; turn?: Turn },
+) => {
+  const { turn, ...times } = options;
+  const columns = tables.columns.of('late');
+  const never = (limits: QueryLimits | undefined): Promise<never> =>
+    new Promise((_, reject) =>
+      limits?.signal?.addEventListener('abort', () => reject(new UnavailableError('the statement was given up'))),
+    );
+  const query: typeof columns.query = (sql, parameters, limits) =>
+    hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.query(sql, parameters, limits);
+  const native: typeof columns.native = (sql, parameters, limits) =>
+    hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.native(sql, parameters, limits);
+  const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
+  const reading: QueryReading = {
+    ...{ nowMs: startMs, plan: defaultPlans['enterprise'] as QueryReading['plan'] },
+    ...{ columns: { ...columns, query, native }, promql: { threads: promql, translation } },
+  };
+  const answers = new Answers({ gatherMs: 0, ...times, aloneMs: 20_000, ...(turn && { turn }) });
+  const tookLong = (ms: number): Error => (isLoaded ? new LateError(ms) : answers.tookLong(ms));
+  const { signal } = new AbortController();
+  return askingAt(reading, {
+    ...{ atMs: startMs, signal, ...times },
+    answers: { turn: (work, ending) => answers.turn(work, ending), tookLong },
+  });
+};
+
+/** Timers of signals keep no process alive. */
+const keepAlive = (t: ExecutionContext): void => {
+  const alive = setInterval(() => undefined, 1000);
+  t.teardown(() => clearInterval(alive));
+};
+
+test('a group that has no turn in time is not evaluated: nothing is said of its rules', async (t) => {
+  keepAlive(t);
+  const turn: Turn = (_, signal) =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
+  const ask = askingOf({ isLoaded: false, hangs: () => false }, { sharedMs: 20_000, withinMs: 20, turn });
+  const evaluated = evaluateGroup(groupOf([['r', 'x']]), { prior: emptyRecording(), nowMs: startMs, ask });
+  await t.throwsAsync(evaluated, { instanceOf: LateError });
+});
+
+test('a group is not evaluated either where tables do not answer in time, and where all that is asked takes long', async (t) => {
+  keepAlive(t);
+  const group = groupOf([
+    ['r', 'x'],
+    ['s', 'sum(r)'],
+  ]);
+  for (const [isLoaded, sharedMs, withinMs] of [
+    [false, 20_000, 50],
+    [true, 50, 20_000],
+  ] as const) {
+    const ask = askingOf({ isLoaded, hangs: () => true }, { sharedMs, withinMs });
+    const evaluated = evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, ask });
+    await t.throwsAsync(evaluated, { instanceOf: LateError });
+  }
+});
+
+test('an expression that takes too long by itself is an error of its rule, and the others are recorded', async (t) => {
+  keepAlive(t);
+  await land('late', startMs - 1000, [{ labels: { __name__: 'slow_one' }, value: 1 }]);
+  const ask = askingOf(
+    { isLoaded: false, hangs: (sql, values) => `${sql}${values}`.includes('slow_one') },
+    { sharedMs: stretched(1000), withinMs: stretched(30_000) },
+  );
+  const group = groupOf([
+    ['r', 'slow_one'],
+    ['s', 'vector(1)'],
+  ]);
+  const { rules } = await evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, ask });
+  t.deepEqual(
+    rules.map(({ series, error }) => [series, error]),
+    [
+      [0, `the query took longer than ${stretched(1000) / 1000} seconds`],
+      [1, undefined],
+    ],
   );
 });

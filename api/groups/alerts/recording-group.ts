@@ -9,7 +9,7 @@ import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { iso } from './views.ts';
+import { iso, Staleness, shownStaleness } from './views.ts';
 
 /** Of an organization. */
 const mostGroups = 1000;
@@ -17,6 +17,7 @@ const mostGroups = 1000;
 const Standing = z.strictObject({
   record: z.string(),
   evaluatedAt: z.string().nullable().describe('Null where it was not evaluated yet'),
+  ...Staleness.shape,
   error: z.string().nullable().describe('Why its last evaluation failed; null where it did not'),
   series: z.int().describe('Series that it recorded last'),
   durationMs: z.number(),
@@ -32,13 +33,15 @@ const View = z.strictObject({
 });
 
 const standingOf = (
-  { id, rules }: RecordingGroup & Stored,
+  group: RecordingGroup & Stored,
   states: ReadonlyMap<string, StandingAlert>,
+  nowMs: number,
 ): z.input<typeof Standing>[] =>
-  rules.map(({ record }, index) => {
-    const last = states.get(recordingRuleId(id, index));
+  group.rules.map(({ record }, index) => {
+    const last = states.get(recordingRuleId(group.id, index));
     return {
       ...{ record, evaluatedAt: iso(last?.evaluatedMs), error: last?.error || null },
+      ...shownStaleness(group, last?.evaluatedMs ?? 0, nowMs),
       ...{ series: last?.groups ?? 0, durationMs: last?.durationMs ?? 0 },
     };
   });
@@ -52,16 +55,14 @@ const show = async (
     ports.log.warn({ error: String(error) }, 'how recording rules stand cannot be read');
     return undefined;
   });
-  return documents.map(({ id, version, createdAt, updatedAt, ...document }) => ({
-    ...RecordingGroupFields.parse(document),
-    ...{
-      id,
-      version,
-      createdAt,
-      updatedAt,
-      standing: states === undefined ? null : standingOf({ id, version, createdAt, updatedAt, ...document }, states),
-    },
-  }));
+  return documents.map((group) => {
+    const { id, version, createdAt, updatedAt, ...document } = group;
+    return {
+      ...RecordingGroupFields.parse(document),
+      ...{ id, version, createdAt, updatedAt },
+      standing: states === undefined ? null : standingOf(group, states, ports.clock.now()),
+    };
+  });
 };
 
 /** Groups of recording rules. */

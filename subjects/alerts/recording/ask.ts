@@ -7,6 +7,7 @@ import type { Series } from '../../../queries/promql/series.ts';
 import { heeding } from '../../../queries/run.ts';
 import type { Answers } from '../../../queries/together/answers.ts';
 import { evaluatedTogether } from '../../../queries/together/promql.ts';
+import { LateError } from '../../../runtime/within.ts';
 import { UnavailableError } from '../../../schemas/errors.ts';
 import { messageOf } from '../ask.ts';
 import type { Answered, AskAll } from './evaluate.ts';
@@ -16,20 +17,17 @@ interface AskOptions {
   readonly atMs: number;
   readonly signal: AbortSignal;
   /** Where turns are taken. */
-  readonly answers: Pick<Answers, 'turn'>;
+  readonly answers: Pick<Answers, 'turn' | 'tookLong'>;
   /** How long those that are asked together may take; then each is asked alone, for as long. */
   readonly sharedMs: number;
-  /** How long all of it may take. What has no answer by then fails. */
+  /** How long all of it may take, the wait for turns included. */
   readonly withinMs: number;
   /** Whether it rejects where what is asked does not answer, so that it can be asked again. */
   readonly mayWait?: boolean;
 }
 
 const tooLate = (withinMs: number): string =>
-  `the group had no answer within ${withinMs / 1000} seconds: there is more to evaluate than can be`;
-
-const tookLong = (ms: number): UnavailableError =>
-  new UnavailableError(`the query took longer than ${ms / 1000} seconds`);
+  `the group had no answer within ${withinMs / 1000} seconds, as rules before this one took too long`;
 
 const answeredBy = ({ value }: Evaluated): Answered => {
   if (value.type === 'vector') return { elements: value.elements };
@@ -43,6 +41,8 @@ class Asking {
   readonly #reading: QueryReading;
   readonly #options: AskOptions;
   readonly #over: AbortSignal;
+  /** Whether an expression took too long by itself: then what is late is the group's doing, and its rules say so. */
+  #isSlow = false;
 
   constructor(reading: QueryReading, options: AskOptions) {
     this.#reading = reading;
@@ -50,7 +50,25 @@ class Asking {
     this.#over = AbortSignal.timeout(options.withinMs);
   }
 
-  async all(expressions: readonly string[], added: readonly Series[]): Promise<readonly Answered[]> {
+  /** In its turn. Rejects with `LateError` where that did not come in time. */
+  async inTurn(expressions: readonly string[], added: readonly Series[]): Promise<readonly Answered[]> {
+    const { answers, signal, withinMs } = this.#options;
+    if (this.#over.aborted && this.#isSlow) return expressions.map(() => ({ error: tooLate(withinMs) }));
+    const ending = AbortSignal.any([signal, this.#over]);
+    let began = false;
+    try {
+      return await answers.turn(() => {
+        began = true;
+        return this.#all(expressions, added);
+      }, ending);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!began && this.#over.aborted) throw new LateError(withinMs);
+      throw error;
+    }
+  }
+
+  async #all(expressions: readonly string[], added: readonly Series[]): Promise<readonly Answered[]> {
     const together = await this.#together(expressions, added).catch(() => []);
     const answered: Answered[] = [];
     for (const [index, expression] of expressions.entries()) {
@@ -71,12 +89,23 @@ class Asking {
     try {
       return answeredBy(await evaluatePromql(expression, this.#readingWith(added, ending), this.#window, ending));
     } catch (error) {
+      this.#options.signal.throwIfAborted();
+      if (this.#over.aborted && !this.#isSlow) throw new LateError(this.#options.withinMs);
       if (this.#over.aborted) return { error: tooLate(this.#options.withinMs) };
-      return this.#failed(ending.aborted ? tookLong(this.#options.sharedMs) : error);
+      return this.#failed(ending.aborted ? this.#tookLong() : error);
     }
   }
 
+  /** Where statements take long in general, that says nothing of the expression. */
+  #tookLong(): Error {
+    const { answers, sharedMs } = this.#options;
+    const error = answers.tookLong(sharedMs);
+    this.#isSlow ||= !(error instanceof LateError);
+    return error;
+  }
+
   #failed(error: unknown): Answered {
+    if (error instanceof LateError) throw error;
     if (this.#options.mayWait === true && error instanceof UnavailableError) throw error;
     return { error: messageOf(error) };
   }
@@ -97,8 +126,11 @@ class Asking {
   }
 }
 
-/** Rejects where the signal aborts, and as `mayWait` says; what fails otherwise is an answer. */
+/**
+ * Rejects where the signal aborts, as `mayWait` says, and with `LateError` where there is no answer in time, as there is more to evaluate than
+ * can be: that says nothing of the rules. What fails otherwise is an answer.
+ */
 export const askingAt = (reading: QueryReading, options: AskOptions): AskAll => {
   const asking = new Asking(reading, options);
-  return (expressions, added) => options.answers.turn(() => asking.all(expressions, added), options.signal);
+  return (expressions, added) => asking.inTurn(expressions, added);
 };
