@@ -6,6 +6,7 @@ import type { Answer, Asked } from './answer.ts';
 import { invalid } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
+import { hintOfAnswer } from './hints/answers.ts';
 import { hintOfMetric } from './metrics/hint.ts';
 import { runMetric } from './metrics/metric.ts';
 import type { QueryReading } from './promql/reading.ts';
@@ -49,7 +50,7 @@ export const run = async (
       answerTo(query, counted, { ...options, signal: ending }),
       freshnessOf(query, counted),
     ]);
-    const hint = query.kind === 'metric' ? await hintOfMetric(query, answer, counted) : undefined;
+    const hint = await hintTo(query, answer, counted, options.range);
     return {
       ...answer,
       from: formatTime(options.range.from),
@@ -99,6 +100,17 @@ const answerTo = async (
     default:
       return runPromql(query, reading, asked);
   }
+};
+
+/** What to tell of an answer that lacks what was asked for. */
+const hintTo = async (
+  query: Query,
+  answer: Answer,
+  reading: QueryReading,
+  range: RunOptions['range'],
+): Promise<string | undefined> => {
+  if (query.kind === 'metric') return hintOfMetric(query, answer, reading);
+  return query.kind === 'rows' || query.kind === 'aggregate' ? hintOfAnswer(query, answer, range, reading) : undefined;
 };
 
 /** The query with its defaults. Throws `VALIDATION_FAILED` about the first thing that is wrong with it. */

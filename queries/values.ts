@@ -125,13 +125,13 @@ export class ValueReader {
     return known;
   }
 
-  /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. */
-  from(condition: string): string {
+  /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. Of `mostRecords` at most, where that is given. */
+  from(condition: string, mostRecords?: number): string {
     const { table, from = table } = recordsOf(this.#signal);
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
     const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
-      WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition})`;
+      WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition}${mostRecords === undefined ? '' : ` LIMIT ${mostRecords}`})`;
     if (this.#resourceKeys.size === 0) return records;
     const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, of: attributeExpressions(key) }));
     return `${records} AS records LEFT ANY JOIN (

@@ -1,6 +1,7 @@
 /** Every setting, declared once: environment variable, default, meaning. `oiq settings` prints this table. */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { editDistance } from './edit-distance.ts';
 import { isWellFormed } from './license-key-format.ts';
 
 const maxPort = 65_535;
@@ -295,18 +296,4 @@ const nearest = (name: string): string => {
     distance = steps;
   }
   return best;
-};
-
-/** Levenshtein distance, one row at a time. */
-const editDistance = (left: string, right: string): number => {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 };

@@ -31,6 +31,7 @@ export interface Histogram {
   /** Records of all other values; empty where there are none. */
   readonly rest: readonly number[];
   readonly partial: readonly Incompleteness[];
+  readonly hint?: string | undefined;
 }
 
 /** Counts of all steps, those without records too. Values and rest together are all records. */
@@ -65,7 +66,7 @@ export const logHistogram = async (
   const { starts, partial: partialSteps } = stepsOf(range, stepMs);
   const partial = [...(all?.partial ?? []), ...(byValue?.partial ?? [])].filter(({ code }) => code !== 'groups');
   return {
-    ...{ starts, partialSteps, rest, partial },
+    ...{ starts, partialSteps, rest, partial, hint: (byValue ?? all)?.hint },
     series: byValue === undefined ? [{ value: '', counts: totals }] : found,
   };
 };

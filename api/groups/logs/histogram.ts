@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Hint } from '../../../queries/hints/lists.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { logHistogram } from '../../../queries/logs/histogram.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
@@ -54,13 +55,14 @@ export const showLogHistogram = defineOperation({
       .nullable()
       .describe('Records of all other values; null where there are none'),
     partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+    ...Hint,
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
     const range = rangeOf(query, { caller, signal: 'logs', nowMs });
     const stepMs = stepOf(query.step, range);
     const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
-    const { starts, partialSteps, series, rest, partial } = await logHistogram(reading, {
+    const { starts, partialSteps, series, rest, partial, hint } = await logHistogram(reading, {
       records: queryPartsOf('logs', query),
       ...{ range, stepMs, groupBy: query.groupBy, groups: query.limit },
     });
@@ -73,6 +75,7 @@ export const showLogHistogram = defineOperation({
       series: series.map((each) => ({ value: each.value, records: sum(each.counts), counts: [...each.counts] })),
       rest: rest.length === 0 ? null : { records: sum(rest), counts: [...rest] },
       partial: [...partial],
+      ...(hint === undefined ? {} : { hint }),
     };
   },
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
 import { chosenColumns, readChosen } from '../../../queries/logs/chosen.ts';
 import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
 import { logCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
@@ -67,6 +68,7 @@ export const listLogs = defineOperation({
   response: z.strictObject({
     items: z.array(z.union([LogRecord, ChosenRecord])).describe('Whole records, or the chosen `fields` of each'),
     nextCursor: z.string().nullable(),
+    ...Hint,
   }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
@@ -81,7 +83,11 @@ export const listLogs = defineOperation({
     const asked = { limit, after: page?.after, range, order, isOfService: query.service !== undefined };
     const { items, more } =
       names === undefined ? await whole(reader, query, asked) : await chosen(reader, query, asked, names);
-    return { items, nextCursor: more === undefined ? null : encodeLogCursor(order, { range, after: more }) };
+    return {
+      items,
+      nextCursor: more === undefined ? null : encodeLogCursor(order, { range, after: more }),
+      ...(await hintOfList('logs', query, items, { columns: reader, plan: caller.plan, nowMs })),
+    };
   },
 });
 

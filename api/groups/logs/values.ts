@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { FieldValue, topValues } from '../../../queries/fields/values.ts';
+import { Hint } from '../../../queries/hints/lists.ts';
+import { hintOfRecords } from '../../../queries/hints/records.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
@@ -35,13 +37,25 @@ export const listLogFieldValues = defineOperation({
     distinct: z.int().describe('How many values these have'),
     items: z.array(FieldValue).describe('Most frequent first'),
     partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
+    ...Hint,
   }),
   async handler({ caller, params: { name }, query }, { columns, clock }) {
     const nowMs = clock.now();
     const range = rangeOf(query, { caller, signal: 'logs', nowMs });
-    const { read, values, partial, ...counts } = await topValues(
-      { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
-      { signal: 'logs', name, range, ...queryPartsOf('logs', query), prefix: query.prefix, limit: query.limit },
+    const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
+    const parts = queryPartsOf('logs', query);
+    const { read, values, partial, ...counts } = await topValues(reading, {
+      signal: 'logs',
+      name,
+      range,
+      ...parts,
+      prefix: query.prefix,
+      limit: query.limit,
+    });
+    const hasNone = counts.withField === 0 && query.prefix === undefined;
+    const hint = await hintOfRecords(
+      { signal: 'logs', range, ...parts, found: counts.records > 0, names: hasNone ? [name] : [] },
+      reading,
     );
     return {
       name,
@@ -50,6 +64,7 @@ export const listLogFieldValues = defineOperation({
       ...counts,
       items: [...values],
       partial: [...partial],
+      ...(hint === undefined ? {} : { hint }),
     };
   },
 });

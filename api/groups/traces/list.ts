@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
 import { projectScopeParameters, requireProjectScope } from '../../../queries/project-scope.ts';
 import { rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import { listTraces as readTraces, traceConditions } from '../../../queries/traces/list.ts';
@@ -14,14 +15,11 @@ export const listTraces = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({ ...rangeParameters, ...serviceParameter, ...projectScopeParameters, ...traceConditions }),
-  response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable() }),
+  response: z.strictObject({ items: z.array(TraceSummary), nextCursor: z.string().nullable(), ...Hint }),
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
-    const { items, nextCursor } = await readTraces(query, {
-      plan: caller.plan,
-      columns: columns.of(caller.tenantId),
-      nowMs: clock.now(),
-    });
-    return { items: [...items], nextCursor };
+    const reading = { plan: caller.plan, columns: columns.of(caller.tenantId), nowMs: clock.now() };
+    const { items, nextCursor } = await readTraces(query, reading);
+    return { items: [...items], nextCursor, ...(await hintOfList('traces', query, items, reading)) };
   },
 });

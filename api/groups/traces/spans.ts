@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { namingParts } from '../../../queries/errors.ts';
+import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, serviceParameter } from '../../../queries/range.ts';
@@ -72,6 +73,7 @@ export const searchSpans = defineOperation({
     items: z.array(Span).describe('Empty with measure='),
     nextCursor: z.string().nullable(),
     aggregate: Result.nullable().describe('Null without measure='),
+    ...Hint,
   }),
   async handler({ caller, query, signal }, ports) {
     const reading = readingOf(caller, ports);
@@ -82,7 +84,8 @@ export const searchSpans = defineOperation({
     const order = spanOrders.find((each) => each === (query.order ?? 'newest'));
     if (order === undefined) throw invalid('order', `${query.order} is for groups: it needs a measure`);
     const { items, nextCursor } = await listSpans({ ...query, projectId: projectOf(query), order }, reading);
-    return { items: [...items], nextCursor, aggregate: null };
+    const hint = await hintOfList('traces', query, items, reading);
+    return { items: [...items], nextCursor, aggregate: null, ...hint };
   },
 });
 

@@ -1,0 +1,65 @@
+/** Of which names that a query asked for its answer has nothing. */
+
+import { defaultName } from '../aggregate/measures.ts';
+import type { Answer } from '../answer.ts';
+import type { AggregateQuery, Query } from '../query.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { type FruitlessQuestion, hintOfRecords } from './records.ts';
+
+/** What to tell of an answer to a query of records; undefined where it has values of all that was asked for. */
+export const hintOfAnswer = (
+  query: Extract<Query, { kind: 'rows' | 'aggregate' }>,
+  answer: Answer,
+  range: Range,
+  reading: Pick<Reading, 'columns'>,
+): Promise<string | undefined> => {
+  const { signal, search, projectId } = query;
+  const found = query.kind === 'aggregate' ? inFigures(query, answer) : inRows(answer, query.fields);
+  return hintOfRecords({ signal, range, search, projectId, ...found }, reading);
+};
+
+type Found = Pick<FruitlessQuestion, 'found' | 'names' | 'numbers'>;
+
+const inRows = ({ rows }: Answer, fields: readonly string[] = []): Found => ({
+  found: rows.length > 0,
+  names: fields.filter((_field, index) => rows.every((row) => row[index] === null)),
+});
+
+/** Groups without a value are the empty text, counts of nothing 0, and other figures of nothing null. */
+const isNothing = (value: unknown): boolean => value === '' || value === 0 || value === null;
+
+/** Measures with a search of their own are often of nothing, as counts of errors are: they say nothing of the question. */
+const inFigures = ({ groupBy, measures }: AggregateQuery, answer: Answer): Found => {
+  const columns = columnsOf(answer, groupBy.length);
+  const whole = measures
+    .map((measure) => ({ ...measure, isEmpty: columns.measure(measure.as ?? defaultName(measure)).every(isNothing) }))
+    .filter((measure) => measure.search === undefined);
+  const empty = whole.filter(({ isEmpty }) => isEmpty);
+  const named = (isNumeric: boolean): string[] =>
+    empty.flatMap(({ function: kind, field }) =>
+      field !== undefined && isNumeric === (kind !== 'count' && kind !== 'distinct') ? [field] : [],
+    );
+  return {
+    found: whole.length === 0 || whole.length > empty.length,
+    names: [...groupBy.filter((name) => columns.group(name).every(isNothing)), ...named(false)],
+    numbers: named(true),
+  };
+};
+
+/** The values of each column of a table, or of all series. */
+const columnsOf = (
+  { form, columns, rows, series }: Answer,
+  groups: number,
+): { group(name: string): unknown[]; measure(name: string): unknown[] } => {
+  const inTable = (name: string, from: number): unknown[] => {
+    const index = columns.findIndex((column, at) => at >= from && column.name === name);
+    return rows.map((row) => row[index]);
+  };
+  if (form === 'table') return { group: (name) => inTable(name, 0), measure: (name) => inTable(name, groups) };
+  return {
+    group: (name) => series.map(({ labels }) => labels[name]),
+    measure: (name) =>
+      series.filter((each) => each.name === name).flatMap(({ points }) => points.map(([, value]) => value)),
+  };
+};

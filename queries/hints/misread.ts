@@ -1,0 +1,64 @@
+/** What in a search reads as words here and as an operator in other languages. */
+
+/** Longer ones are told by their beginning. */
+const mostShown = 60;
+
+const operators: ReadonlySet<string> = new Set(['=', '==', '!=', '>', '>=', '<', '<=', '=~', '!~']);
+const pipes: ReadonlySet<string> = new Set(['|', '|=', '|~']);
+const capitals: ReadonlySet<string> = new Set(['and', 'or', 'not']);
+
+/** What stands between spaces, without quoted text by itself; quotes behind a name are part of it. */
+const tokensOf = (search: string): string[] => {
+  const tokens: string[] = [];
+  let token = '';
+  let isQuoted = false;
+  for (const character of search) {
+    if (character === '"') isQuoted = !isQuoted;
+    if (isQuoted || !/\s/.test(character)) {
+      token += character;
+      continue;
+    }
+    tokens.push(token);
+    token = '';
+  }
+  return [...tokens, token].filter((each) => each !== '' && !each.startsWith('"'));
+};
+
+const comparison = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*)(!=|==|=~|!~|=)(.*)$/s;
+const singleQuotes = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*):'/;
+
+const bareValue = (text: string): string => text.replace(/^["']/, '').replace(/["'})\],]{1,4}$/, '');
+
+/** The condition that was probably meant. */
+const condition = (name: string, operator: string, text: string): string => {
+  const value = bareValue(text);
+  if (operator === '=~') return `${name}:/${value}/`;
+  if (operator === '!~') return `NOT ${name}:/${value}/`;
+  const written = /^[\w.-]+$/.test(value) ? value : `"${value}"`;
+  if (operator === '!=') return `NOT ${name}:${written}`;
+  return `${name}:${operator.startsWith('=') ? '' : operator}${written}`;
+};
+
+const shown = (text: string): string => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+
+const hintOf = (token: string, before: string | undefined, after: string | undefined): string | undefined => {
+  if (operators.has(token)) {
+    const meant = before !== undefined && after !== undefined ? condition(before, token, after) : 'name:value';
+    return `${token} is no operator between spaces: write ${shown(meant)}`;
+  }
+  if (pipes.has(token)) return `${token} is no operator: conditions stand beside each other, as in service:cart error`;
+  if (capitals.has(token))
+    return `"${token}" is looked for as a word: operators are in capitals, ${token.toUpperCase()}`;
+  const [, name = '', operator = '', value = ''] = comparison.exec(token) ?? [];
+  if (operator !== '')
+    return `${shown(token)} is looked for as words: a value is asked for with a colon, ${shown(condition(name, operator, value))}`;
+  const [, quoted] = singleQuotes.exec(token) ?? [];
+  return quoted === undefined ? undefined : `single quotes are part of a value: write ${quoted}:"…" with double quotes`;
+};
+
+/** What to write instead, for a search that found nothing; undefined where nothing in it looks like another language. */
+export const misreadIn = (search: string): string | undefined => {
+  const tokens = tokensOf(search);
+  const hints = tokens.map((token, index) => hintOf(token, tokens[index - 1], tokens[index + 1]));
+  return hints.find((hint) => hint !== undefined);
+};

@@ -1,0 +1,92 @@
+/** Names that records of a range have, and names that no record has. */
+
+import { editDistance } from '../../schemas/edit-distance.ts';
+import type { Reference } from '../../schemas/fields.ts';
+import { countedWithin, hoursOf } from '../fields/catalogue.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import type { SearchSignal } from '../signals/index.ts';
+
+/** Those that most records have are compared with what was asked for. */
+const mostNames = 5_000;
+const mostShown = 3;
+
+export interface NamesQuestion {
+  readonly signal: SearchSignal;
+  readonly range: Range;
+  readonly projectId?: string | undefined;
+  /** Keys of attributes that are asked for. */
+  readonly keys: readonly string[];
+}
+
+type AttributeReference = Exclude<Reference, { kind: 'field' }>;
+
+/** What the records of some hours have. */
+export class Names {
+  readonly #rows: readonly { readonly kind: string; readonly key: string }[];
+
+  constructor(rows: readonly { readonly kind: string; readonly key: string }[]) {
+    this.#rows = rows;
+  }
+
+  /** Whether there are records at all. */
+  get areThere(): boolean {
+    return this.#rows.length > 0;
+  }
+
+  /** Whether a record has it, as far as names are counted: beyond some 2,000 an hour they are not. */
+  mayHave({ kind, key }: AttributeReference): boolean {
+    const kinds = kind === 'any' ? ['attribute', 'resource'] : [kind];
+    return this.#rows.some((row) => row.kind === 'other' || (row.key === key && kinds.includes(row.kind)));
+  }
+
+  /** At most three names like it, the most alike first. */
+  like(name: string): string[] {
+    const wanted = plain(name);
+    const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
+    return [...names]
+      .map((each) => ({ each, distance: distanceOf(wanted, plain(each)) }))
+      .filter(({ distance }) => distance <= Math.max(2, wanted.length / 3))
+      .sort((one, other) => one.distance - other.distance)
+      .slice(0, mostShown)
+      .map(({ each }) => each);
+  }
+}
+
+/** Names are alike in which characters they have, however these are joined. */
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(0, 100);
+
+/** One name within another, as `status` in `http.status_code`, is as good as a mistake of one character. */
+const distanceOf = (wanted: string, name: string): number =>
+  wanted.length > 2 && (name.includes(wanted) || wanted.includes(name)) && name.length > 2
+    ? 1
+    : editDistance(wanted, name);
+
+/** One statement over what `fields` counts of the hours, as the catalogue of fields reads it. */
+export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: NamesQuestion): Promise<Names> => {
+  const { sql, parameters } = countedWithin(question, hoursOf(question.range));
+  const rows = await columns.query<{ kind: string; key: string }>(
+    `SELECT toString(kind) AS kind, toString(key) AS key FROM fields WHERE ${sql}
+    GROUP BY kind, key ORDER BY kind IN ('record', 'other') DESC, key IN {keys:Array(String)} DESC, sum(records) DESC, key LIMIT ${mostNames}`,
+    { ...parameters, keys: question.keys },
+  );
+  return new Names(rows);
+};
+
+/** Projects that have records in the hours of a range. */
+export const projectsOf = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { signal, range }: Pick<NamesQuestion, 'signal' | 'range'>,
+): Promise<string[]> => {
+  const { sql, parameters } = countedWithin({ signal }, hoursOf(range));
+  const rows = await columns.query<{ project: string }>(
+    `SELECT toString(project_id) AS project FROM fields WHERE ${sql} AND kind = 'record'
+    GROUP BY project ORDER BY sum(records) DESC, project LIMIT ${mostShown}`,
+    parameters,
+  );
+  return rows.map(({ project }) => project);
+};

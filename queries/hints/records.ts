@@ -1,0 +1,104 @@
+/** What to tell of a question about records that found nothing, or nothing of what it names. */
+import { type Reference, referenceOf } from '../../schemas/fields.ts';
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { parseSearch } from '../search/parse.ts';
+import type { Search, SearchReference } from '../search/tree.ts';
+import { type QuerySignal, type SearchSignal, signals } from '../signals/index.ts';
+import { misreadIn } from './misread.ts';
+import { type Names, namesOf, projectsOf } from './names.ts';
+import { hintOfValue } from './values.ts';
+
+/** Values of a search that are looked for. */
+const mostValues = 3;
+
+export interface FruitlessQuestion {
+  readonly signal: QuerySignal;
+  readonly range: Range;
+  readonly search?: string | undefined;
+  readonly projectId?: string | undefined;
+  /** Whether records were found at all. */
+  readonly found: boolean;
+  /** Names that were asked for, of which nothing that was found has a value. */
+  readonly names?: readonly string[];
+  /** Names of which figures were asked for, and which have no numbers. */
+  readonly numbers?: readonly string[];
+}
+
+type Looking = Pick<Reading, 'columns'>;
+type Condition = Extract<Search, { is: 'value' }>;
+type AttributeReference = Exclude<Reference, { kind: 'field' }>;
+
+/**
+ * Why nothing was found, and what to ask instead; undefined where there is nothing to say. It runs no statement where all was found, and
+ * else at most one over the counted names of the hours and three over 100,000 records each.
+ */
+export const hintOfRecords = async (question: FruitlessQuestion, reading: Looking): Promise<string | undefined> => {
+  const { signal, search, found, names = [], numbers = [] } = question;
+  if (found && names.length + numbers.length === 0) return undefined;
+  const misread = found || search === undefined ? undefined : misreadIn(search);
+  const { countedBy, passing } = signals[signal];
+  if (misread !== undefined || countedBy === undefined || passing === undefined) return misread;
+  const of = { ...question, signal: signal as SearchSignal };
+  const conditions = found || search === undefined ? [] : conditionsIn(parseSearch(search, signal));
+  const references = [
+    ...conditions.map(({ reference }) => reference),
+    ...[...names, ...numbers].map((name) => referenceOf(signals[signal].fields, name) as Reference),
+  ].filter(isAttribute);
+  const known = await namesOf(reading, { ...of, keys: references.map(({ key }) => key) });
+  if (!known.areThere) return found ? undefined : nothingThere(of, reading);
+  const missing = references.find((reference) => !known.mayHave(reference));
+  if (missing !== undefined) return hintOfName(missing, known, of);
+  const hint = found ? undefined : await hintOfValues(conditions, of, reading);
+  const [text] = numbers;
+  return hint ?? (text === undefined ? undefined : `no value of ${text} in what was found reads as a number`);
+};
+
+const nothingThere = async (
+  { signal, range, projectId }: FruitlessQuestion & { readonly signal: SearchSignal },
+  reading: Looking,
+): Promise<string> => {
+  const { records } = signals[signal];
+  const projects = projectId === undefined ? [] : await projectsOf(reading, { signal, range });
+  if (projects.length === 0) return `there are no ${records} in this range: ask for another one`;
+  return `project ${projectId} has no ${records} in this range; projects that have some: ${projects.join(', ')}`;
+};
+
+const spelled = ({ kind, key }: AttributeReference): string => (kind === 'any' ? key : `${kind}.${key}`);
+
+const hintOfName = (reference: AttributeReference, known: Names, { signal }: FruitlessQuestion): string => {
+  const like = known.like(reference.key);
+  const near = like.length === 0 ? '' : `; names like it: ${like.join(', ')}`;
+  return `none of the ${signals[signal].records} of this range has ${spelled(reference)}${near}`;
+};
+
+const hintOfValues = async (
+  conditions: readonly Condition[],
+  { signal, range, projectId }: FruitlessQuestion & { readonly signal: SearchSignal },
+  reading: Looking,
+): Promise<string | undefined> => {
+  const asked = conditions.flatMap(({ reference, test }) => {
+    const name = nameOf(reference);
+    return test.is === 'equal' && test.text !== '' && name !== undefined ? [{ name, wanted: test.text }] : [];
+  });
+  for (const each of asked.slice(0, mostValues)) {
+    const hint = await hintOfValue(reading, { signal, range, projectId, ...each });
+    if (hint !== undefined) return hint;
+  }
+  return undefined;
+};
+
+/** The name of what has values that people write; ids have none that are alike. */
+const nameOf = (reference: SearchReference): string | undefined => {
+  if (reference.kind === 'field') return reference.field.type === 'text' ? reference.field.name : undefined;
+  return isAttribute(reference) ? spelled(reference) : undefined;
+};
+
+const isAttribute = (reference: SearchReference): reference is AttributeReference =>
+  reference.kind !== 'field' && reference.kind !== 'events' && reference.kind !== 'links';
+
+/** Conditions of which one explains by itself that nothing was found; what is excluded explains nothing. */
+const conditionsIn = (search: Search): Condition[] => {
+  if (search.is === 'and' || search.is === 'or') return search.parts.flatMap(conditionsIn);
+  return search.is === 'value' ? [search] : [];
+};

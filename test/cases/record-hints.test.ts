@@ -1,0 +1,176 @@
+/** What questions about records that find nothing say. */
+import test from 'ava';
+import { hintOfList } from '../../queries/hints/lists.ts';
+import { misreadIn } from '../../queries/hints/misread.ts';
+import type { Measure } from '../../queries/query.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type AskedQuery, run } from '../../queries/run.ts';
+import { listSpans } from '../../queries/traces/spans.ts';
+import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
+
+const nanoseconds = (milliseconds: number): string => String(BigInt(milliseconds) * 1_000_000n);
+const at = receivedAtMs - 60_000;
+const range = { from: BigInt(nanoseconds(at - 60_000)), to: BigInt(nanoseconds(at + 60_000)) };
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+  const logs = [
+    ['checkout', 'ann'],
+    ['checkout', 'Carl'],
+    ['cart', 'bob'],
+  ].map(([service = '', user = '']) => ({
+    resource: { attributes: [text('service.name', service), text('host.name', 'host-0')] },
+    scopeLogs: [
+      {
+        logRecords: [
+          {
+            ...{ timeUnixNano: nanoseconds(at), severityNumber: 9, severityText: 'INFO' },
+            ...{ body: { stringValue: 'order accepted' } },
+            attributes: [text('user', user), { key: 'http.status_code', value: { intValue: '200' } }],
+          },
+        ],
+      },
+    ],
+  }));
+  const spans = {
+    resourceSpans: [
+      {
+        resource: { attributes: [text('service.name', 'checkout')] },
+        scopeSpans: [
+          {
+            spans: [
+              {
+                ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name: 'GET /cart' },
+                ...{ startTimeUnixNano: nanoseconds(at), endTimeUnixNano: nanoseconds(at + 5) },
+                attributes: [text('http.route', '/cart')],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const messages = {
+    logs: messageOf([logsRequest({ resourceLogs: logs })]),
+    traces: messageOf([tracesRequest(spans)], { signal: 'traces' }),
+  };
+  await tables.land([messages.logs], { sink: 'logs' });
+  await tables.land([messages.traces], { sink: 'traces' });
+});
+test.after.always(() => tables.close());
+
+/** Counts the statements that it passes on. */
+const readingOf = (asked: string[] = []): Reading => {
+  const columns = tables.columns.of('acme');
+  const query: typeof columns.query = (sql, parameters, limits) => {
+    asked.push(sql);
+    return columns.query(sql, parameters, limits);
+  };
+  return {
+    columns: { ...columns, query },
+    plan: { name: 'all', entitlements: ['logs', 'traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
+    nowMs: receivedAtMs,
+  } as Reading;
+};
+
+const count: Measure[] = [{ function: 'count' }];
+const ask = async (query: object): Promise<string | undefined> =>
+  (await run({ kind: 'aggregate', signal: 'logs', measures: count, ...query } as AskedQuery, readingOf(), { range }))
+    .hint;
+const list = async (query: object, signal: 'logs' | 'traces' = 'logs'): Promise<string | undefined> => {
+  const span = { from: String(at - 60_000), to: String(at + 60_000) };
+  return (await hintOfList(signal, { ...span, ...query }, [], readingOf())).hint;
+};
+
+test('a search in the operators of another language is told how it is written here', (t) => {
+  const hints = {
+    'service=checkout': /^service=checkout is looked for as words: .* service:checkout$/,
+    'status=error': /status:error$/,
+    'service != checkout': /^!= is no operator between spaces: write NOT service:checkout$/,
+    'took > 40': /write took:>40$/,
+    'took >= 40': /write took:>=40$/,
+    'error or warn': /^"or" is looked for as a word: operators are in capitals, OR$/,
+    "service:'checkout'": /^single quotes are part of a value: write service:"…"/,
+    '{app="x"} |= "err"': /app:x$/,
+    'service=~"check.*"': /service:\/check\.\*\/$/,
+    '(service="check out")': /service:"check out"$/,
+  };
+  for (const [search, hint] of Object.entries(hints)) t.regex(misreadIn(search) ?? '', hint, search);
+  for (const search of [
+    '',
+    'service:checkout',
+    '"a = b"',
+    'a OR b',
+    'took:>40',
+    '/a=b/',
+    'error -user:ann',
+    '"x or y"',
+  ])
+    t.is(misreadIn(search), undefined, search);
+});
+
+test('a name that no record has is told with names like it', async (t) => {
+  t.is(
+    await ask({ search: 'http.status:500' }),
+    'none of the log records of this range has http.status; names like it: http.status_code',
+  );
+  t.is(await list({ search: 'attribute.zzzzzz:1' }), 'none of the log records of this range has attribute.zzzzzz');
+  t.regex((await ask({ groupBy: ['host'] })) ?? '', /has host; names like it: host.name$/);
+  t.regex((await ask({ measures: [{ function: 'avg', field: 'took' }] })) ?? '', /has took$/);
+  t.regex((await list({ search: 'http.routee:x' }, 'traces')) ?? '', /^none of the spans .* http.route$/);
+  const rows: AskedQuery = { kind: 'rows', signal: 'logs', fields: ['service', 'usr'] };
+  t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; names like it: user$/);
+});
+
+test('a value in another case, or one like others, is told with those that are there', async (t) => {
+  t.regex((await list({ service: 'Checkout' })) ?? '', /has service "Checkout"; it is there as "checkout"/);
+  t.regex((await ask({ search: 'user:carl' })) ?? '', /it is there as "Carl", and values are told apart by case$/);
+  t.regex((await ask({ search: 'service:chekout' })) ?? '', /values like it: "checkout"$/);
+  t.regex((await list({ service: 'payments' }, 'traces')) ?? '', /it has values such as "checkout"$/);
+  t.regex((await ask({ search: 'severity:critical' })) ?? '', /has severity "critical"; it has values such as "INFO"$/);
+  t.is(await ask({ search: 'user:ann service:cart' }), undefined, 'each is there by itself');
+  t.is(await ask({ search: 'nowhere' }), undefined);
+});
+
+test('a range and a project without records are told as such', async (t) => {
+  const empty = { from: String(at - 7_200_000), to: String(at - 3_700_000) };
+  t.is(await list(empty), 'there are no log records in this range: ask for another one');
+  t.is(
+    await ask({ projectId: 'nope' }),
+    'project nope has no log records in this range; projects that have some: shop',
+  );
+});
+
+test('a figure of what is no number is told as such', async (t) => {
+  t.is(
+    await ask({ measures: [{ function: 'count' }, { function: 'avg', field: 'body' }] }),
+    'no value of body in what was found reads as a number',
+  );
+});
+
+test('an answer that has something of all that was asked for runs no statement for a hint', async (t) => {
+  const statements = async (query: object, stepMs?: number): Promise<number> => {
+    const asked: string[] = [];
+    const options = { range, ...(stepMs === undefined ? {} : { stepMs }) };
+    await run(
+      { kind: 'aggregate', signal: 'logs', measures: count, ...query } as AskedQuery,
+      readingOf(asked),
+      options,
+    );
+    return asked.filter((sql) => /FROM fields|LIMIT 100000/.test(sql)).length;
+  };
+  t.is(await statements({ search: 'service:checkout', groupBy: ['user'] }), 0);
+  t.is(await statements({ groupBy: ['user'] }, 60_000), 0);
+  t.is(await statements({ measures: [{ function: 'count', search: 'severity:error' }] }), 0, 'none is an answer too');
+  const spans: string[] = [];
+  const page = await listSpans({ limit: 10, order: 'newest' } as never, readingOf(spans));
+  await hintOfList('traces', {}, page.items.length === 0 ? [1] : page.items, readingOf(spans));
+  t.is(spans.filter((sql) => sql.includes('FROM fields')).length, 0);
+  const most = (
+    await Promise.all(
+      ['a:1 b:2 c:3 d:4', 'user:w service:x host.name:y body:z'].map((search) => statements({ search })),
+    )
+  ).sort();
+  t.true((most.at(-1) ?? 0) <= 4, 'and few where nothing was found');
+});
