@@ -130,10 +130,15 @@ interface LastRow {
   readonly last: string;
 }
 
-/** When the last record of a signal came from each of these hosts (`host.id` or `host.name`); without those that sent none. */
+const counts = { logs: 'logs', traces: 'spans' } as const;
+
+/**
+ * When the last record of a signal came from each of these hosts (`host.id` or `host.name`); without those that sent none. It is known by
+ * the minute: where both signals came in it, it is the time of the later one.
+ */
 export const readLastRecords = async (
   reading: Reading,
-  table: 'logs' | 'spans',
+  signal: keyof typeof counts,
   hosts: readonly string[],
   range: Range,
   scope: ProjectScope,
@@ -141,10 +146,11 @@ export const readLastRecords = async (
   if (hosts.length === 0) return new Map();
   const ids = `SELECT resource_id, id AS host FROM entities WHERE tenant_id = {tenant:String} AND kind = 'host' AND id IN ({hosts:Array(String)})`;
   const rows = await reading.columns.query<LastRow>(
-    `SELECT host, toString(max(newest)) AS last FROM (
-      SELECT resource_id, max(toUnixTimestamp64Milli(${table}.timestamp)) AS newest FROM ${table}
-      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${ids}))
-        AND ${table}.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')${projectScopeCondition(scope)}
+    `SELECT host, toString(least(max(newest), intDiv({to:Int64}, 1000000))) AS last FROM (
+      SELECT resource_id, max(toUnixTimestamp64Milli(resource_activity.last_seen)) AS newest FROM resource_activity
+      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${ids})) AND ${counts[signal]} > 0
+        AND minute >= toStartOfMinute(fromUnixTimestamp64Nano({from:Int64}, 'UTC')) AND minute <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+        AND resource_activity.first_seen <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')${projectScopeCondition(scope)}
       GROUP BY resource_id) AS records
     INNER JOIN (${ids}) AS hosts USING (resource_id) GROUP BY host`,
     { from: String(range.from), to: String(range.to), hosts: [...hosts], ...projectScopeValues(scope) },

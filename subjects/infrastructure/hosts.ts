@@ -46,7 +46,7 @@ export const Host = z.strictObject({
   wasStopped: z
     .strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() })
     .describe('Whether a silent host was stopped on purpose'),
-  lastSeen: KnownText.describe('Time of the last metric point, log record or span that was looked at'),
+  lastSeen: KnownText.describe('Time of the last metric point, log record or span'),
   os: z.strictObject({ type: KnownText, description: KnownText }),
   arch: KnownText,
   cloud: z.strictObject({
@@ -83,7 +83,7 @@ const lookBackNs = 86_400_000_000_000n;
 
 export const recent = ({ to }: Range): Range => ({ from: to - recentNs, to });
 
-/** Hosts of a range, or one of them. */
+/** Hosts of a range, or those with one id, else of one name. */
 export const readHosts = async (
   reading: Reading,
   range: Range,
@@ -103,8 +103,8 @@ export const readHosts = async (
   ]);
   const signs = await readMetricSigns(reading, past, scope, sendersOf(cells, range));
   const all = [...groupedByHost(cells, [...signs, ...named])];
-  const found = all.filter(([key]) => only === undefined || key === only);
-  const last = await lastRecords(reading, found, past, scope, only !== undefined);
+  const found = only === undefined ? all : hostsCalled(all, only);
+  const last = await lastRecords(reading, found, past, scope);
   const nodes = nodesOf(cells);
   const items = found.flatMap(([key, host]) => {
     const metrics = lastMetricOf(host);
@@ -154,29 +154,26 @@ const isStillNode = ({ traces, cells }: HostParts, nodes: ReadonlySet<string>): 
   return name === undefined || nodes.size === 0 ? undefined : nodes.has(String(name));
 };
 
-/** When records came last: looked for where metrics are missing, because that reads more than anything else here. */
-const lastRecords = async (
-  reading: Reading,
-  found: readonly (readonly [string, HostParts])[],
-  range: Range,
-  scope: ProjectScope,
-  isForAll: boolean,
-) => {
-  const isQuiet = (host: HostParts): boolean => isForAll || host.cells.size === 0;
-  const asked = found.filter(([, host]) => isQuiet(host)).slice(0, 1000);
-  const names = [...new Set(asked.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
-  const read = async (signal: 'logs' | 'traces', table: 'logs' | 'spans') => {
+type FoundHost = readonly [string, HostParts];
+
+const hostsCalled = (all: readonly FoundHost[], called: string): FoundHost[] => {
+  const byId = all.filter(([key]) => key === called);
+  return byId.length > 0 ? byId : all.filter(([, { identity }]) => identity.name === called);
+};
+
+/** When records came last. */
+const lastRecords = async (reading: Reading, found: readonly FoundHost[], range: Range, scope: ProjectScope) => {
+  const names = [...new Set(found.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
+  const read = async (signal: 'logs' | 'traces') => {
     if (!reading.plan.entitlements.includes(signal)) {
       const reason = `the plan ${reading.plan.name} does not include ${signal}`;
       return (): LastSeen => reason;
     }
-    const last = await readLastRecords(reading, table, names, range, scope);
-    return (key: string, host: HostParts): LastSeen => {
-      if (!isQuiet(host)) return 'its metrics came, which is enough';
-      return last.get(key) ?? (host.identity.name === undefined ? undefined : last.get(host.identity.name));
-    };
+    const last = await readLastRecords(reading, signal, names, range, scope);
+    return (key: string, host: HostParts): LastSeen =>
+      last.get(key) ?? (host.identity.name === undefined ? undefined : last.get(host.identity.name));
   };
-  const [logs, traces] = await Promise.all([read('logs', 'logs'), read('traces', 'spans')]);
+  const [logs, traces] = await Promise.all([read('logs'), read('traces')]);
   return { logs, traces };
 };
 

@@ -205,6 +205,13 @@ test.before(async () => {
     { 'host.name': 'elsewhere' },
     hostmetrics(times, 'receiver'),
   );
+  // Two hosts of one name in another project; a log record of one came after its last point.
+  const others = agentOf(harness.columns, 'a', { projectId: 'other' });
+  for (const id of ['t-1', 't-2'])
+    await others.metrics({ 'host.name': 'twin', 'host.id': id }, hostmetrics(ended(2 * minuteMs), 'receiver'));
+  await others.logs({ 'host.name': 'twin', 'host.id': 't-1' }, [
+    { atMs: nowMs - minuteMs, body: { stringValue: 'x' } },
+  ]);
   const process = (pid: string, name: string, cores: number, bytes: number, isFormer: boolean) =>
     a.metrics(
       { 'host.name': 'receiver', 'process.pid': pid, 'process.executable.name': name, 'process.owner': 'root' },
@@ -378,6 +385,25 @@ test('a host says what it is, and what its sender does not say', async (t) => {
   t.like(scraped, { arch: { value: 'x86_64' }, os: { type: { value: 'linux' } } });
 });
 
+test('a host is found by its name too, where no other has it', async (t) => {
+  t.is((await ask('/api/infrastructure/hosts/now')).id, 'i-1');
+  t.is(
+    (await harness.ask('GET', at('/api/infrastructure/hosts/now/timeseries?metric=cpu'), { as: 'viewer' })).status,
+    200,
+  );
+  const { status, body } = await harness.ask('GET', at('/api/infrastructure/hosts/twin'), { as: 'viewer' });
+  t.is(status, 400);
+  t.is(body.message, 'id: 2 hosts are called twin: ask for one by its id, t-1, t-2');
+});
+
+test('a host was last seen when the list says so', async (t) => {
+  const { items } = await ask('/api/infrastructure/hosts');
+  for (const { id, lastSeen } of items)
+    t.deepEqual((await ask(`/api/infrastructure/hosts/${id}`)).lastSeen, lastSeen, id);
+  const first = items.find(({ id }: { id: string }) => id === 't-1');
+  t.is(first.lastSeen.value, new Date(nowMs - minuteMs).toISOString().replace('Z', '000000Z'));
+});
+
 test('a silent host is listed with when each signal stopped, and nothing about it is a number any more', async (t) => {
   const { items } = await ask('/api/infrastructure/hosts?state=silent');
   t.deepEqual(
@@ -405,10 +431,10 @@ test('lists name every host once, containers are none, and other projects and or
     (await ask(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
   const own = ['former', 'gone', 'i-1', 'kubelet', 'logger', 'mute', 'receiver', 'scraped', 'second', 'store'];
   t.deepEqual((await ids('projectId=shop')).toSorted(), own);
-  t.deepEqual((await ids('')).toSorted(), [...own, 'elsewhere'].toSorted());
-  t.deepEqual(await ids('projectId=other'), ['elsewhere']);
+  t.deepEqual((await ids('')).toSorted(), [...own, 'elsewhere', 't-1', 't-2'].toSorted());
+  t.deepEqual(await ids('projectId=other'), ['elsewhere', 't-1', 't-2']);
   t.deepEqual(await ids('search=SCRAP'), ['scraped']);
-  t.is((await ids('sort=cpu')).length, 11);
+  t.is((await ids('sort=cpu')).length, 13);
   t.false(JSON.stringify(await ask('/api/infrastructure/hosts')).includes('canary-of-b'));
 });
 
@@ -421,8 +447,8 @@ test('pages of hosts neither skip nor repeat, in any order', async (t) => {
       found.push(...page.items.map(({ id }: { id: string }) => id));
       cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
     } while (cursor !== '');
-    t.is(new Set(found).size, 11, sort);
-    t.is(found.length, 11, sort);
+    t.is(new Set(found).size, 13, sort);
+    t.is(found.length, 13, sort);
   }
 });
 

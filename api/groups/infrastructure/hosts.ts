@@ -3,10 +3,10 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
 import { listOf, listPage, listParameters } from '../../../subjects/infrastructure/paging.ts';
-import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
+import { hostParams, oneHost } from './one-host.ts';
 
 const kind = 'hosts';
 
@@ -51,14 +51,12 @@ export const showHost = defineOperation({
   summary: 'Get one host',
   role: 'viewer',
   cache: listCache,
-  params: z.strictObject({ id: z.string().min(1).max(512) }),
+  params: hostParams,
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: Host,
   async handler({ caller, params, query }, ports) {
     const reading = readingOf(caller, ports);
     const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
-    const [host] = (await readHosts(reading, range, query, params.id)).items;
-    if (host === undefined) throw notFound('host');
-    return host;
+    return oneHost(reading, { range, scope: query, called: params.id });
   },
 });

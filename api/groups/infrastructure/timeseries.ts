@@ -4,11 +4,10 @@ import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { stepOf, stepParameter, stepsOf } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { HostSeries, hostSeriesNames, readHostSeries } from '../../../subjects/infrastructure/host-series.ts';
-import { readHosts } from '../../../subjects/infrastructure/hosts.ts';
-import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
+import { hostParams, oneHost } from './one-host.ts';
 
 const { from, to } = rangeParameters;
 
@@ -19,7 +18,7 @@ export const showHostTimeseries = defineOperation({
   summary: 'Get the figures of one host over time',
   role: 'viewer',
   cache: listCache,
-  params: z.strictObject({ id: z.string().min(1).max(512) }),
+  params: hostParams,
   query: z.strictObject({
     ...{ from, to, ...projectScopeParameters },
     metric: z.enum(hostSeriesNames).optional().describe('Without it, all of them'),
@@ -31,8 +30,7 @@ export const showHostTimeseries = defineOperation({
     const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
     const stepMs = stepOf(query.step, range, { leastMs: 1000 });
     stepsOf(range, stepMs);
-    const [host] = (await readHosts(reading, range, query, params.id)).items;
-    if (host === undefined) throw notFound('host');
+    const host = await oneHost(reading, { range, scope: query, called: params.id });
     const found = await readHostSeries(reading, range, query, {
       host,
       ...(query.metric === undefined ? {} : { names: [query.metric] }),

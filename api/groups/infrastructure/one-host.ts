@@ -1,0 +1,27 @@
+/** The host that a path names. */
+import { z } from 'zod';
+import type { ProjectScope } from '../../../queries/project-scope.ts';
+import type { Range } from '../../../queries/range.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { type Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
+import { invalid, notFound } from '../../errors.ts';
+
+export const hostParams = z.strictObject({
+  id: z.string().min(1).max(512).describe('Its id, or a name that it alone has'),
+});
+
+/** By its id, or by a name that it alone has. */
+export const oneHost = async (
+  reading: Reading,
+  { range, scope, called }: { readonly range: Range; readonly scope: ProjectScope; readonly called: string },
+): Promise<Host> => {
+  const { items } = await readHosts(reading, range, scope, called);
+  const [host] = items;
+  if (host === undefined) throw notFound('host');
+  if (items.length === 1) return host;
+  const ids = items
+    .map(({ id }) => id)
+    .sort()
+    .slice(0, 5);
+  throw invalid('id', `${items.length} hosts are called ${called}: ask for one by its id, ${ids.join(', ')}`);
+};
