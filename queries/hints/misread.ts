@@ -21,7 +21,12 @@ const tokensOf = (search: string): string[] => {
     tokens.push(token);
     token = '';
   }
-  return [...tokens, token].filter((each) => each !== '' && !each.startsWith('"'));
+  return [...tokens, token].map(withoutParentheses).filter((each) => each !== '' && !each.startsWith('"'));
+};
+
+const withoutParentheses = (token: string): string => {
+  const begin = token.startsWith('(') ? 1 : 0;
+  return token.slice(begin, token.endsWith(')') && !token.slice(begin).includes('(') ? -1 : undefined);
 };
 
 const comparison = /^[({-]{0,10}([A-Za-z_@$][\w.@$/-]*)(!=|==|=~|!~|=)(.*)$/s;

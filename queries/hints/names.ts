@@ -42,11 +42,11 @@ export class Names {
 
   /** At most three names like it, the most alike first. */
   like(name: string): string[] {
-    const wanted = plain(name);
+    const most = Math.ceil(plain(name).length / 3);
     const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
     return [...names]
-      .map((each) => ({ each, distance: distanceOf(wanted, plain(each)) }))
-      .filter(({ distance }) => distance <= Math.max(2, wanted.length / 3))
+      .map((each) => ({ each, distance: distanceOf(name, each) }))
+      .filter(({ distance }) => distance <= most)
       .sort((one, other) => one.distance - other.distance)
       .slice(0, mostShown)
       .map(({ each }) => each);
@@ -61,10 +61,14 @@ const plain = (name: string): string =>
     .slice(0, 100);
 
 /** One name within another, as `status` in `http.status_code`, is as good as a mistake of one character. */
-const distanceOf = (wanted: string, name: string): number =>
-  wanted.length > 2 && (name.includes(wanted) || wanted.includes(name)) && name.length > 2
-    ? 1
-    : editDistance(wanted, name);
+const distanceOf = (asked: string, name: string): number => {
+  const wanted = plain(asked);
+  const whole = plain(name);
+  const isWithin = wanted.length > 2 && whole.length > 2 && (whole.includes(wanted) || wanted.includes(whole));
+  if (isWithin) return 1;
+  const parts = name.split('.').map(plain);
+  return Math.min(...[whole, ...parts].map((each) => editDistance(wanted, each)));
+};
 
 /** One statement over what `fields` counts of the hours, as the catalogue of fields reads it. */
 export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: NamesQuestion): Promise<Names> => {

@@ -95,6 +95,7 @@ test('a search in the operators of another language is told how it is written he
     '{app="x"} |= "err"': /app:x$/,
     'service=~"check.*"': /service:\/check\.\*\/$/,
     '(service="check out")': /service:"check out"$/,
+    '(took > 40)': /write took:>40$/,
   };
   for (const [search, hint] of Object.entries(hints)) t.regex(misreadIn(search) ?? '', hint, search);
   for (const search of [
@@ -116,6 +117,8 @@ test('a name that no record has is told with names like it', async (t) => {
     'none of the log records of this range has http.status; names like it: http.status_code',
   );
   t.is(await list({ search: 'attribute.zzzzzz:1' }), 'none of the log records of this range has attribute.zzzzzz');
+  t.is(await ask({ search: 'foo:1' }), 'none of the log records of this range has foo');
+  t.regex((await ask({ groupBy: ['hots'] })) ?? '', /has hots; names like it: host.name/);
   t.regex((await ask({ groupBy: ['host'] })) ?? '', /has host; names like it: host.name$/);
   t.regex((await ask({ measures: [{ function: 'avg', field: 'took' }] })) ?? '', /has took$/);
   t.regex((await list({ search: 'http.routee:x' }, 'traces')) ?? '', /^none of the spans .* http.route$/);
