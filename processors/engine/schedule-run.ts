@@ -11,6 +11,7 @@ import { ConflictError, type Feed } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { mostStaleMs } from './configuration.ts';
+import { DueLooks } from './due-looks.ts';
 import { type FollowedEntitlement, followEntitlement } from './entitlements.ts';
 import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts';
 import { FairQueue } from './schedule-queue.ts';
@@ -26,7 +27,7 @@ export interface ScheduleRuntime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How often it looks what is due. Default 100. */
+  /** The shortest time between two looks for what is due. Default 100. */
   readonly lookMs?: number;
 }
 
@@ -89,6 +90,7 @@ class ScheduleRun {
   );
   readonly #notSaved = this.#failures('slots could not be saved or published; they are loaded again');
   #entitlement: FollowedEntitlement | undefined;
+  #looks: DueLooks | undefined;
   #sinceMs = 0;
   #isStale = false;
   #overdueAtMs = Number.NEGATIVE_INFINITY;
@@ -141,18 +143,21 @@ class ScheduleRun {
   }
 
   async #consume(consumer: ReturnType<Bus['consumer']>, kept: KeptResources<object>): Promise<void> {
-    const timer = setInterval(() => this.#look(kept), this.#runtime.lookMs ?? 100);
+    const { clock, lookMs = 100 } = this.#runtime;
+    const looks = new DueLooks({ look: () => this.#look(kept), now: () => clock.now(), leastMs: lookMs });
+    this.#looks = looks;
     try {
       await consumer.run([scheduleTopic(this.#schedule.name).name], async () => undefined, {
         assigned: (partition) => this.#assigned(partition),
         revoked: (partition) => this.#revoked(partition),
       });
     } finally {
-      clearInterval(timer);
+      looks.stop();
     }
   }
 
-  #look(kept: KeptResources<object>): void {
+  /** Starts what is due; answers when the next is. */
+  #look(kept: KeptResources<object>): number {
     const { clock, log } = this.#runtime;
     this.#measure(clock.now());
     const isStale = Math.max(kept.staleMs(), this.#entitlement?.staleMs() ?? 0) > mostStaleMs;
@@ -162,9 +167,11 @@ class ScheduleRun {
         'changes of the documents are not known; nothing runs until they are',
       );
     this.#isStale = isStale;
-    if (isStale) return;
+    if (isStale) return Number.NEGATIVE_INFINITY;
     const nowMs = clock.now();
-    for (const slot of this.#slots.values()) slot.look(nowMs);
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const slot of this.#slots.values()) nextMs = Math.min(nextMs, slot.look(nowMs));
+    return nextMs;
   }
 
   /** Of things that are due and have not run, also of slots that are not open. */
@@ -243,10 +250,12 @@ class ScheduleRun {
         queue: this.#queue,
         isEntitled: (tenantId) => this.#entitlement?.has(tenantId) === true,
         late: this.#late,
+        due: (dueMs) => this.#looks?.due(dueMs),
       });
       if (revoked.aborted) return;
       this.#slots.set(slot, opened);
       this.#opening.delete(slot);
+      this.#looks?.due(Number.NEGATIVE_INFINITY);
       void opened.failed.then((error) => {
         this.#slots.delete(slot);
         if (!revoked.aborted) this.#opening.set(slot, this.#runtime.clock.now());

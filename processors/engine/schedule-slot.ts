@@ -36,6 +36,8 @@ export interface SlotOptions {
   readonly metrics: Metrics;
   /** Is told of each run that took too long: under pressure there are many. */
   readonly late: (thing: string, error: Error) => void;
+  /** Is told when a thing is due at a time that the last look did not answer. */
+  readonly due: (dueMs: number) => void;
 }
 
 /** What has run waits this long for others of its slot, unless none is running. */
@@ -94,15 +96,20 @@ export class Slot {
     return this.#failed.promise;
   }
 
-  /** Starts what is due. */
-  look(nowMs: number): void {
+  /** Starts what is due; answers when the next is. */
+  look(nowMs: number): number {
     // The clock was set back.
     if (nowMs < this.#lookedMs) {
       this.#nextDueMs = Number.NEGATIVE_INFINITY;
       this.#madeUp.clear();
     }
     this.#lookedMs = nowMs;
-    if (nowMs < this.#nextDueMs || this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted) return Number.POSITIVE_INFINITY;
+    if (nowMs >= this.#nextDueMs) this.#start(nowMs);
+    return this.#nextDueMs;
+  }
+
+  #start(nowMs: number): void {
     this.#nextDueMs = Number.POSITIVE_INFINITY;
     const { missed } = this.#options.schedule;
     const most = missed === 'skip' ? 1 : Math.max(1, missed.makeUp);
@@ -132,6 +139,7 @@ export class Slot {
   /** A thing was made, changed or removed. */
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
+    this.#options.due(this.#nextDueMs);
     if (!this.#options.things.has(key)) this.#forget(key);
     const saved = this.#things.get(key);
     if (saved === undefined || saved.born === this.#options.things.get(key)?.document.createdAt) return;
@@ -335,6 +343,7 @@ export class Slot {
     const thing = this.#options.things.get(key);
     if (thing === undefined) this.#forget(key);
     else this.#await(thing);
+    this.#options.due(this.#nextDueMs);
     if (this.#busy.size === 0) this.#settled?.();
   }
 

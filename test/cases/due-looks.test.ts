@@ -1,0 +1,85 @@
+/** When schedules look for what is due: never more often than they may, and seldom where nothing is. */
+import test from 'ava';
+import { DueLooks } from '../../processors/engine/due-looks.ts';
+
+/** Looks over time that passes when it is told to. `dueMs` is what a look answers. */
+const looking = (dueMs: number) => {
+  const state = { nowMs: 0, dueMs };
+  const lookedAt: number[] = [];
+  let timer: { readonly atMs: number; readonly work: () => void } | undefined;
+  const looks = new DueLooks({
+    look() {
+      lookedAt.push(state.nowMs);
+      return state.dueMs;
+    },
+    now: () => state.nowMs,
+    leastMs: 100,
+    timers: {
+      setTimeout(work, ms) {
+        timer = { atMs: state.nowMs + ms, work };
+        return timer as unknown as NodeJS.Timeout;
+      },
+      clearTimeout: () => {
+        timer = undefined;
+      },
+    },
+  });
+  const passUntil = (untilMs: number): void => {
+    while (timer !== undefined && timer.atMs <= untilMs) {
+      const { atMs, work } = timer;
+      timer = undefined;
+      state.nowMs = atMs;
+      work();
+    }
+    state.nowMs = untilMs;
+  };
+  return { looks, lookedAt, state, passUntil };
+};
+
+test('Where nothing is due for an hour, a minute has 60 looks', (t) => {
+  const { lookedAt, passUntil } = looking(3_600_000);
+  passUntil(60_100);
+  t.is(lookedAt.length, 61);
+});
+
+test('A look comes at the moment at which something is due', (t) => {
+  const { lookedAt, passUntil, state } = looking(437);
+  passUntil(200);
+  state.dueMs = 10_000;
+  passUntil(1_000);
+  t.deepEqual(lookedAt, [100, 437]);
+});
+
+test('However much is due, looks are apart', (t) => {
+  const { lookedAt, passUntil } = looking(Number.NEGATIVE_INFINITY);
+  passUntil(500);
+  t.deepEqual(lookedAt, [100, 200, 300, 400, 500]);
+});
+
+test('What becomes due earlier is looked at in time, however often that is told', (t) => {
+  const { looks, lookedAt, passUntil, state } = looking(60_000);
+  passUntil(150);
+  looks.due(620);
+  for (const atMs of [200, 250]) {
+    passUntil(atMs);
+    looks.due(Number.NEGATIVE_INFINITY);
+  }
+  passUntil(310);
+  t.deepEqual(lookedAt, [100, 300]);
+  looks.due(620);
+  passUntil(619);
+  t.deepEqual(lookedAt, [100, 300]);
+  state.dueMs = Number.POSITIVE_INFINITY;
+  passUntil(1_619);
+  t.deepEqual(lookedAt, [100, 300, 620]);
+  passUntil(1_620);
+  t.deepEqual(lookedAt, [100, 300, 620, 1_620]);
+});
+
+test('Nothing is looked at after the stop, nor when something becomes due then', (t) => {
+  const { looks, lookedAt, passUntil } = looking(0);
+  looks.stop();
+  looks.due(0);
+  passUntil(5_000);
+  t.deepEqual(lookedAt, []);
+});
