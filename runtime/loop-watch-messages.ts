@@ -4,12 +4,11 @@
 export const lookName = 'oiq.loop-watch';
 
 /** Called with the beat that the thread saw last, and for how long there has been no other. */
-export type Look = (beat: number, silentMs: number) => void;
+export type Look = (beat: bigint, silentMs: number) => void;
 
 export interface WatchStart {
-  /** Counted up by the loop, `beatMs` apart. */
-  readonly beats: Int32Array;
-  readonly beatMs: number;
+  /** When the loop last went on, in nanoseconds of `process.hrtime`. */
+  readonly beats: BigInt64Array;
   /** How long the loop stands still before the thread looks at it, and looks again. */
   readonly blockedMs: number;
   readonly longMs: number;
