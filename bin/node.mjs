@@ -75,13 +75,19 @@ const flags = [
   '--max-semi-space-size=16',
 ];
 
+/**
+ * glibc's allocator: blocks of a megabyte and more are the kernel's, and go back to it when they are freed. By default the first large
+ * block that is freed makes the allocator keep all of up to 32 MB, and one small block above them holds them.
+ */
+const allocator = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' };
+
 /** Runs `file` with `args` and exits as it does. Signals are passed on; should this process vanish, the child is told by its closed channel. */
 export const run = (file, args) => {
   if (!installed()) install();
   const child = spawn(node24(), [...flags, resolve(root, file), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // libuv's default of four threads starves the file system while the embedded engine runs queries on them.
-    env: { UV_THREADPOOL_SIZE: '16', NODE_COMPILE_CACHE: compileCache, ...process.env },
+    env: { UV_THREADPOOL_SIZE: '16', NODE_COMPILE_CACHE: compileCache, ...allocator, ...process.env },
   });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : code));
