@@ -80,3 +80,17 @@ export const exact = (text: string): number | string => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
 };
+
+/** A point in time that is kept as it was written, so that `now-1h` moves on. */
+export const TimeText = z
+  .string()
+  .max(64)
+  .refine(
+    (text) => parseTime(text, 0) !== undefined,
+    'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
+  );
+/** A duration that is kept as it was written. */
+export const DurationText = z
+  .string()
+  .max(32)
+  .refine((text) => parseDuration(text) !== undefined, 'must be a duration such as 30s, 5m or 1h');

@@ -3,6 +3,7 @@ import { readSaved } from '../../../queries/query.ts';
 import { askedRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { stepOf } from '../../../queries/steps.ts';
+import { DurationText, TimeText } from '../../../queries/time.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
 import { ApiError, notFound } from '../../errors.ts';
@@ -10,7 +11,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { runRemembered } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { type Document, savedQueryResource, step, time } from './saved-query.ts';
+import { type Document, savedQueryResource } from './saved-query.ts';
 
 export const runSavedQuery = defineOperation({
   method: 'POST',
@@ -21,9 +22,9 @@ export const runSavedQuery = defineOperation({
   unaudited: 'it reads telemetry, as lists do',
   params: idParameter,
   body: z.strictObject({
-    from: time.optional().describe('Instead of the saved one'),
-    to: time.optional(),
-    step: step.nullable().optional().describe('Instead of the saved one; null for a table'),
+    from: TimeText.optional().describe('Instead of the saved one'),
+    to: TimeText.optional(),
+    step: DurationText.nullable().optional().describe('Instead of the saved one; null for a table'),
   }),
   response: Result,
   async handler({ caller, params, body }, ports) {

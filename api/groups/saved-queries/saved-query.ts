@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Query, queryVersion, readSaved } from '../../../queries/query.ts';
-import { parseDuration, parseTime } from '../../../queries/time.ts';
+import { DurationText, TimeText } from '../../../queries/time.ts';
 import { Validity, validitiesOf } from '../../../queries/validity.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import {
@@ -16,27 +16,15 @@ import { equals } from '../../resources/resource-list.ts';
 import { usersOf } from '../../resources/resource-references.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 
-export const time = z
-  .string()
-  .max(64)
-  .refine(
-    (text) => parseTime(text, 0) !== undefined,
-    'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
-  );
-export const step = z
-  .string()
-  .max(32)
-  .refine((text) => parseDuration(text) !== undefined, 'must be a duration such as 30s, 5m or 1h');
-
 /** What callers write of a saved query. */
 export const SavedQueryFields = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(4096).default(''),
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
   visibility: z.enum(['private', 'organization']).default('organization').describe('private: only its owner sees it'),
-  from: time.default('now-1h').describe('Where the range begins, unless a run says otherwise'),
-  to: time.default('now'),
-  step: step.optional().describe('With a step it gives series, without one a table'),
+  from: TimeText.default('now-1h').describe('Where the range begins, unless a run says otherwise'),
+  to: TimeText.default('now'),
+  step: DurationText.optional().describe('With a step it gives series, without one a table'),
   query: Query,
 });
 type Fields = z.output<typeof SavedQueryFields>;

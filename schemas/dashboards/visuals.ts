@@ -1,0 +1,263 @@
+/** What a panel draws: one kind each, with what only that kind has. */
+import { z } from 'zod';
+import { Reducer } from './transformations.ts';
+
+const text = (most: number) => z.string().max(most);
+
+const legend = z
+  .strictObject({
+    place: z.enum(['bottom', 'right', 'hidden']).default('bottom'),
+    form: z.enum(['list', 'table']).default('list'),
+    values: z.array(Reducer).max(32).default([]).describe('What is listed beside each name'),
+    sortBy: Reducer.nullable().default(null),
+    descending: z.boolean().default(true),
+    width: z.number().min(0).max(4096).nullable().default(null),
+  })
+  .prefault({});
+const tooltip = z
+  .strictObject({
+    shows: z.enum(['one', 'all', 'none']).default('one'),
+    sort: z.enum(['none', 'ascending', 'descending']).default('none'),
+    hidesZeros: z.boolean().default(false),
+  })
+  .prefault({});
+/** How a series or column becomes the values that are shown. */
+const reduce = z
+  .strictObject({
+    reducer: Reducer.default('last-not-null'),
+    everyRow: z.boolean().default(false).describe('One value for each row instead of one for each field'),
+    most: z.int().min(1).max(1000).nullable().default(null).describe('Most rows'),
+    fields: text(1024).default('').describe('RE2: only fields whose name matches; empty: those that are numbers'),
+  })
+  .prefault({});
+const orientation = z.enum(['auto', 'horizontal', 'vertical']).default('auto');
+const stacking = z.enum(['none', 'normal', 'percent']).default('none');
+const share = (usual: number) => z.number().min(0).max(1).default(usual);
+const valueShown = z.enum(['auto', 'always', 'never']).default('auto');
+const size = z.number().min(1).max(1000).nullable().default(null).describe('Pixels; null: as it fits');
+const sizes = { titleSize: size, valueSize: size };
+
+const kind = <Kind extends string, Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
+  z.strictObject({ kind: z.literal(name), ...shape });
+
+const figures = [
+  kind('stat', {
+    reduce,
+    orientation,
+    ...sizes,
+    text: z.enum(['auto', 'value', 'name', 'value-and-name', 'none']).default('auto'),
+    coloured: z.enum(['value', 'background', 'background-solid', 'none']).default('value'),
+    graph: z.enum(['none', 'line', 'area']).default('area'),
+    align: z.enum(['auto', 'center']).default('auto'),
+    showsChange: z.boolean().default(false).describe('By how many percent it changed over the range'),
+    wide: z.boolean().default(true),
+  }),
+  kind('gauge', {
+    reduce,
+    orientation,
+    ...sizes,
+    thresholdLabels: z.boolean().default(false),
+    thresholdMarkers: z.boolean().default(true),
+  }),
+  kind('bar-gauge', {
+    reduce,
+    orientation,
+    ...sizes,
+    style: z.enum(['gradient', 'lcd', 'basic']).default('gradient'),
+    unfilled: z.boolean().default(true),
+    value: z.enum(['colour', 'text', 'hidden']).default('colour'),
+    names: z.enum(['auto', 'top', 'left', 'hidden']).default('auto'),
+    legend,
+  }),
+  kind('pie', {
+    reduce,
+    form: z.enum(['pie', 'ring']).default('pie'),
+    labels: z
+      .array(z.enum(['name', 'value', 'percent']))
+      .max(3)
+      .default([]),
+    legendValues: z
+      .array(z.enum(['value', 'percent']))
+      .max(2)
+      .default([]),
+    sort: z.enum(['none', 'ascending', 'descending']).default('descending'),
+    legend,
+    tooltip,
+  }),
+] as const;
+
+const overTime = [
+  kind('time-series', {
+    legend,
+    tooltip,
+    zones: z.array(text(64)).max(4).default([]).describe("Time zones of the axis; empty: the dashboard's"),
+    across: z.enum(['horizontal', 'vertical']).default('horizontal').describe('Direction of time'),
+  }),
+  kind('heatmap', {
+    fromValues: z.boolean().default(false).describe('Buckets are made of the values; otherwise series are buckets'),
+    xBuckets: text(64).default('').describe('Width of a bucket, or their number'),
+    yBuckets: text(64).default(''),
+    yScale: z.enum(['linear', 'log2', 'log10', 'symlog']).default('linear'),
+    yUnit: text(64).default(''),
+    yDecimals: z.int().min(0).max(20).nullable().default(null),
+    yMin: z.number().nullable().default(null),
+    yMax: z.number().nullable().default(null),
+    ySide: z.enum(['left', 'right', 'hidden']).default('left'),
+    reversed: z.boolean().default(false),
+    scale: text(64).default('oranges').describe('Name of a colour scale, or `opacity`'),
+    colour: text(64).default(''),
+    colourScale: z.enum(['linear', 'exponential']).default('exponential'),
+    exponent: z.number().min(0.01).max(10).default(0.5),
+    steps: z.int().min(2).max(256).default(64),
+    colourReversed: z.boolean().default(false),
+    colourMin: z.number().nullable().default(null),
+    colourMax: z.number().nullable().default(null),
+    hidesBelow: z.number().nullable().default(null),
+    hidesAbove: z.number().nullable().default(null),
+    gap: z.number().min(0).max(20).default(1),
+    valueShown,
+    cellUnit: text(64).default(''),
+    cellDecimals: z.int().min(0).max(20).nullable().default(null),
+    bucketEnds: z.enum(['auto', 'upper', 'lower', 'middle']).default('auto'),
+    exemplarColour: text(64).default(''),
+    legend: z.boolean().default(true),
+    tooltip,
+    histogramInTooltip: z.boolean().default(false),
+  }),
+  kind('state-timeline', {
+    merges: z.boolean().default(true).describe('Equal states that follow each other are one'),
+    rowHeight: share(0.9),
+    valueShown,
+    align: z.enum(['left', 'center', 'right']).default('left'),
+    perPage: z.int().min(1).max(1000).nullable().default(null),
+    legend,
+    tooltip,
+  }),
+  kind('status-history', {
+    rowHeight: share(0.9),
+    columnWidth: share(0.9),
+    valueShown,
+    perPage: z.int().min(1).max(1000).nullable().default(null),
+    legend,
+    tooltip,
+  }),
+] as const;
+
+const tables = [
+  kind('bars', {
+    x: text(512).default('').describe('Field of the axis; empty: the first that is time or text'),
+    colourBy: text(512).default(''),
+    orientation,
+    stacking,
+    valueShown,
+    groupWidth: share(0.7),
+    barWidth: share(0.97),
+    barRadius: share(0),
+    labelAngle: z.int().min(-90).max(90).default(0),
+    labelLength: z.int().min(0).max(1000).nullable().default(null),
+    labelSpacing: z.int().min(-1000).max(1000).default(0),
+    wholeHeight: z.boolean().default(false).describe('The pointer finds a bar above and below it too'),
+    ...sizes,
+    legend,
+    tooltip,
+  }),
+  kind('table', {
+    header: z.boolean().default(true),
+    sortBy: z
+      .array(z.strictObject({ field: text(512), descending: z.boolean().default(false) }))
+      .max(8)
+      .default([]),
+    footer: z
+      .strictObject({
+        reducers: z.array(Reducer).min(1).max(32),
+        fields: z.array(text(512)).max(100).default([]).describe('Empty: all that are numbers'),
+      })
+      .nullable()
+      .default(null),
+    rowHeight: z.enum(['small', 'medium', 'large']).default('small'),
+    paged: z.boolean().default(false),
+    frozenColumns: z.int().min(0).max(20).default(0),
+    showsTypes: z.boolean().default(false),
+    frame: z.int().min(0).max(1000).default(0).describe('Which of several tables'),
+  }),
+  kind('histogram', {
+    bucketSize: z.number().positive().nullable().default(null),
+    bucketOffset: z.number().default(0),
+    bucketCount: z.int().min(1).max(1000).nullable().default(null),
+    combines: z.boolean().default(false).describe('All series are one'),
+    stacking,
+    legend,
+    tooltip,
+  }),
+] as const;
+
+const records = [
+  kind('logs', {
+    time: z.boolean().default(false).describe('Each line begins with its time'),
+    labels: z.boolean().default(false),
+    commonLabels: z.boolean().default(false),
+    wraps: z.boolean().default(false),
+    pretty: z.boolean().default(false).describe('JSON is set out'),
+    details: z.boolean().default(true).describe('A line can be opened'),
+    controls: z.boolean().default(false),
+    order: z.enum(['newest', 'oldest']).default('newest'),
+    duplicates: z
+      .enum(['none', 'exact', 'numbers', 'signature'])
+      .default('none')
+      .describe('Which lines that follow each other count as one'),
+    fields: z.array(text(512)).max(64).default([]),
+  }),
+  kind('traces', { most: z.int().min(1).max(1000).default(100) }),
+  kind('node-graph', {
+    nodeUnits: z.array(text(64)).max(2).default([]).describe('Of the main figure and the second one'),
+    edgeUnits: z.array(text(64)).max(2).default([]),
+    arcs: z
+      .array(z.strictObject({ field: text(512), colour: text(64) }))
+      .max(16)
+      .default([]),
+    arrangement: z.enum(['layered', 'force', 'grid']).default('layered'),
+    zoom: z.enum(['cooperative', 'greedy']).default('cooperative'),
+  }),
+] as const;
+
+const others = [
+  kind('text', {
+    form: z.enum(['markdown', 'code']).default('markdown').describe('HTML in it is text'),
+    content: text(65_536).default('').describe('May use variables'),
+    language: text(32).default('').describe('Of code'),
+    lineNumbers: z.boolean().default(false),
+  }),
+  kind('alerts', {
+    shows: z.enum(['list', 'count']).default('list'),
+    states: z
+      .array(z.enum(['firing', 'pending', 'recovering', 'no-data', 'error', 'resolved']))
+      .max(6)
+      .default(['firing']),
+    severities: z.array(text(32)).max(8).default([]),
+    rules: z.array(text(128)).max(100).default([]).describe('Ids; empty: all'),
+    search: text(1024).default('').describe('In names of rules; may use variables'),
+    labels: text(4096).default('').describe('Matchers, such as {team="core"}; may use variables'),
+    groupBy: z.array(text(256)).max(8).default([]),
+    most: z.int().min(1).max(1000).default(20),
+    order: z.enum(['severity', 'newest', 'oldest', 'name', 'name-descending']).default('severity'),
+  }),
+  kind('dashboards', {
+    favourites: z.boolean().default(false),
+    recent: z.boolean().default(false),
+    found: z.boolean().default(true).describe('Those that search, folder and tags find'),
+    search: text(256).default(''),
+    folder: text(512).default(''),
+    tags: z.array(text(64)).max(32).default([]),
+    most: z.int().min(1).max(1000).default(10),
+    headings: z.boolean().default(true),
+    keepTime: z.boolean().default(false),
+    keepVariables: z.boolean().default(false),
+  }),
+  kind('placeholder', {
+    sourceType: text(256).describe('What it was where it came from: the type of the panel or of its data source'),
+    why: text(1024).default('').describe('Why it cannot be shown'),
+    queries: z.array(text(65_536)).max(100).default([]).describe('As they were written there'),
+  }),
+] as const;
+
+export const Visual = z.discriminatedUnion('kind', [...figures, ...overTime, ...tables, ...records, ...others]);

@@ -1,0 +1,90 @@
+/** What is wrong with a dashboard beyond the form of its parts: names that are there twice, and what is named and not there. */
+
+/** The parts of a document that name each other. */
+interface Named {
+  readonly variables: readonly { readonly name: string }[];
+  readonly sections: readonly { readonly id: string; readonly within: string | null }[];
+  readonly panels: readonly {
+    readonly id: string;
+    readonly place: { readonly section: string | null };
+    readonly queries: readonly { readonly name: string }[];
+    readonly formulas: readonly { readonly name: string }[];
+  }[];
+  readonly annotations: readonly { readonly name: string }[];
+}
+
+export interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Most bytes of a dashboard as JSON, what was left to its default included. */
+export const mostBytes = 1024 * 1024;
+
+/** How deep sections may lie in each other. */
+const deepest = 4;
+
+const twice = (names: readonly string[], pathOf: (index: number) => Problem['path'], what: string): Problem[] => {
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [{ path: pathOf(index), message: `another ${what} has this one too: ${name}` }];
+  });
+};
+
+/** How many sections a section lies in, itself included; more than `deepest` where they lie in a circle. */
+const depthOf = (id: string, within: ReadonlyMap<string, string | null>): number => {
+  let depth = 0;
+  for (let at: string | null = id; at !== null && depth <= deepest; at = within.get(at) ?? null) depth++;
+  return depth;
+};
+
+const ofSections = (sections: Named['sections']): Problem[] => {
+  const within = new Map(sections.map((section) => [section.id, section.within]));
+  return sections.flatMap((section, index) => {
+    const path = ['sections', index, 'within'];
+    if (section.within !== null && !within.has(section.within))
+      return [{ path, message: `there is no section ${section.within}` }];
+    return depthOf(section.id, within) > deepest
+      ? [{ path, message: `sections lie in each other more than ${deepest} deep, or in a circle` }]
+      : [];
+  });
+};
+
+const ofPanels = ({ panels, sections }: Pick<Named, 'panels' | 'sections'>): Problem[] => {
+  const known = new Set(sections.map(({ id }) => id));
+  return panels.flatMap(({ place: { section }, queries, formulas }, index) => {
+    const names = [...queries, ...formulas].map(({ name }) => name);
+    const placeOf = (at: number): Problem['path'] =>
+      at < queries.length
+        ? ['panels', index, 'queries', at, 'name']
+        : ['panels', index, 'formulas', at - queries.length, 'name'];
+    const nowhere =
+      section === null || known.has(section)
+        ? []
+        : [{ path: ['panels', index, 'place', 'section'], message: `there is no section ${section}` }];
+    return [...nowhere, ...twice(names, placeOf, 'query or formula of the panel')];
+  });
+};
+
+/** Everything that is wrong, with its path. */
+export const problemsOf = (document: Named): Problem[] => {
+  const { variables, sections, panels, annotations } = document;
+  const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
+  const namesOf = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
+  const bytes = Buffer.byteLength(JSON.stringify(document));
+  return [
+    ...twice(idsOf(panels), (index) => ['panels', index, 'id'], 'panel'),
+    ...twice(idsOf(sections), (index) => ['sections', index, 'id'], 'section'),
+    ...twice(namesOf(variables), (index) => ['variables', index, 'name'], 'variable'),
+    ...twice(namesOf(annotations), (index) => ['annotations', index, 'name'], 'annotation'),
+    ...ofSections(sections),
+    ...ofPanels(document),
+    ...(bytes > mostBytes
+      ? [{ path: [], message: `a dashboard has at most ${mostBytes} bytes, this one ${bytes}` }]
+      : []),
+  ];
+};

@@ -1,0 +1,169 @@
+/** What a dashboard may say: everything of the declared form, within its bounds, and nothing else. */
+import test from 'ava';
+import { DashboardFields, documentVersion } from '../../../subjects/dashboards/document.ts';
+import { presentForm, readDashboard } from '../../../subjects/dashboards/read-saved.ts';
+import { wholeDashboard } from './dashboard-example.ts';
+
+type Part = Record<string, unknown>;
+const panel = (id: string, more: Part = {}): Part => ({ id, visual: { kind: 'text' }, ...more });
+const dashboard = (more: Part): Part => ({ name: 'one', ...more });
+
+/** Paths of what is wrong. */
+const wrong = (document: Part): string[] => {
+  const parsed = DashboardFields.safeParse(document);
+  return parsed.success
+    ? []
+    : parsed.error.issues.flatMap((issue) =>
+        issue.code === 'unrecognized_keys'
+          ? issue.keys.map((key) => [...issue.path, key].join('.'))
+          : [issue.path.join('.')],
+      );
+};
+
+test('a dashboard that was read once is the same when it is read again', (t) => {
+  const first = DashboardFields.parse(wholeDashboard);
+  t.deepEqual(DashboardFields.parse(JSON.parse(JSON.stringify(first))), first);
+  t.is(first.panels[0]?.queries.length, 3);
+});
+
+for (const [what, document, path] of [
+  ['two panels of one id', dashboard({ panels: [panel('a'), panel('a')] }), 'panels.1.id'],
+  [
+    'a panel that leaves the grid',
+    dashboard({ panels: [panel('a', { place: { x: 20, width: 5 } })] }),
+    'panels.0.place.width',
+  ],
+  ['a panel left of the grid', dashboard({ panels: [panel('a', { place: { x: -1 } })] }), 'panels.0.place.x'],
+  [
+    'a panel in a section that there is not',
+    dashboard({ panels: [panel('a', { place: { section: 'x' } })] }),
+    'panels.0.place.section',
+  ],
+  [
+    'sections in a circle',
+    dashboard({
+      sections: [
+        { id: 'a', within: 'b' },
+        { id: 'b', within: 'a' },
+      ],
+    }),
+    'sections.0.within',
+  ],
+  ['301 panels', dashboard({ panels: Array.from({ length: 301 }, (_, index) => panel(`p${index}`)) }), 'panels'],
+  [
+    '51 variables',
+    dashboard({ variables: Array.from({ length: 51 }, (_, index) => ({ kind: 'text', name: `v${index}` })) }),
+    'variables',
+  ],
+  [
+    'two variables of one name',
+    dashboard({
+      variables: [
+        { kind: 'text', name: 'v' },
+        { kind: 'text', name: 'v' },
+      ],
+    }),
+    'variables.1.name',
+  ],
+  [
+    'an unknown key',
+    dashboard({ panels: [panel('a', { visual: { kind: 'text', surprise: 1 } })] }),
+    'panels.0.visual.surprise',
+  ],
+  [
+    'a query that is both',
+    dashboard({
+      panels: [
+        panel('a', { queries: [{ name: 'A', savedQueryId: 'x', query: { kind: 'promql', expression: 'up' } }] }),
+      ],
+    }),
+    'panels.0.queries.0.query',
+  ],
+  [
+    'a query that is none',
+    dashboard({ panels: [panel('a', { queries: [{ name: 'A' }] })] }),
+    'panels.0.queries.0.query',
+  ],
+  [
+    'a formula with the name of a query',
+    dashboard({
+      panels: [panel('a', { queries: [{ name: 'A', savedQueryId: 'x' }], formulas: [{ name: 'A', expression: 'A' }] })],
+    }),
+    'panels.0.formulas.0.name',
+  ],
+  [
+    'more than 1 MiB',
+    dashboard({
+      panels: Array.from({ length: 20 }, (_, index) =>
+        panel(`p${index}`, { visual: { kind: 'text', content: 'x'.repeat(60_000) } }),
+      ),
+    }),
+    '',
+  ],
+  ['an id that is no id', dashboard({ panels: [panel('a b')] }), 'panels.0.id'],
+  ['a folder with an empty name', dashboard({ folder: 'a//b' }), 'folder'],
+] as const)
+  test(`${what} is refused with its path`, (t) => t.true(wrong(document).includes(path), String(wrong(document))));
+
+for (const url of [
+  'javascript:alert(1)',
+  ' javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'data:text/html,x',
+  '//evil.example/x',
+  '/\\evil.example',
+  '$target',
+  'https:/evil',
+  'vbscript:x',
+  '/x\ny',
+])
+  test(`a link to ${JSON.stringify(url)} is refused, wherever it stands`, (t) => {
+    const link = { url };
+    for (const [document, path] of [
+      [dashboard({ links: [{ kind: 'address', ...link }] }), 'links.0.url'],
+      [dashboard({ panels: [panel('a', { links: [link] })] }), 'panels.0.links.0.url'],
+      [dashboard({ panels: [panel('a', { fields: { links: [link] } })] }), 'panels.0.fields.links.0.url'],
+      [
+        dashboard({
+          panels: [panel('a', { overrides: [{ match: { by: 'name', name: 'x' }, settings: { links: [link] } }] })],
+        }),
+        'panels.0.overrides.0.settings.links.0.url',
+      ],
+    ] as const)
+      t.deepEqual(wrong(document), [path]);
+  });
+
+for (const url of ['https://example.com/$x', 'http://localhost:3000', '/logs?service=$service', '/'])
+  test(`a link to ${url} is taken`, (t) => t.deepEqual(wrong(dashboard({ links: [{ kind: 'address', url }] })), []));
+
+const older = { ...presentForm, documentVersion: documentVersion - 1 };
+
+test('a dashboard of an older form is brought along, and what has no place any more is told with its path', (t) => {
+  const saved = {
+    ...wholeDashboard,
+    theme: 'dark',
+    panels: [
+      { id: 'gone', visual: { kind: 'weather' } },
+      { ...wholeDashboard.panels[0], colourful: true, fields: { ...wholeDashboard.panels[0].fields, decimals: -3 } },
+      wholeDashboard.panels[1],
+    ],
+  };
+  const brought = readDashboard(saved, older);
+  t.deepEqual(brought?.losses.map(({ path }) => path).sort(), [
+    'panels.0',
+    'panels.1.colourful',
+    'panels.1.fields.decimals',
+    'theme',
+  ]);
+  const whole = DashboardFields.parse(wholeDashboard);
+  const { decimals: _, ...fields } = whole.panels[0]?.fields ?? {};
+  t.deepEqual(brought?.document, {
+    ...whole,
+    panels: [{ ...(whole.panels[0] as object), fields }, whole.panels[1]],
+  } as typeof whole);
+});
+
+test('a dashboard of a later form, and one without what it needs, cannot be read', (t) => {
+  t.is(readDashboard(wholeDashboard, { ...presentForm, documentVersion: documentVersion + 1 }), undefined);
+  t.is(readDashboard({ panels: [] }, older), undefined);
+});
