@@ -1,0 +1,158 @@
+/** The difference between two dashboards, told in words. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { DashboardFields } from './document.ts';
+import { keepingIds } from './ids.ts';
+
+export const DashboardDifference = z.strictObject({
+  path: z.string().describe('Dotted; parts of lists by their id or name: panels.errors.fields.unit'),
+  what: z.string().describe('In words: panel “Errors”: unit changed'),
+  before: z.unknown().describe('null where there was nothing'),
+  after: z.unknown(),
+});
+export type DashboardDifference = z.output<typeof DashboardDifference>;
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const label = (value: unknown, usual: string): string =>
+  typeof value === 'string' && value !== '' ? `“${value}”` : usual;
+
+/** Lists whose members are the same by a key, and not by their place; and what one is called. */
+interface Keyed {
+  keyOf(member: Fields): string;
+  called(member: Fields, key: string): string;
+}
+
+const byId = (noun: string): Keyed => ({
+  keyOf: ({ id }) => String(id),
+  called: ({ title, visual }, key) =>
+    `${noun} ${label(title, isFields(visual) ? `${String(visual['kind'])} ${key}` : key)}`,
+});
+const byName = (noun: string): Keyed => ({ keyOf: ({ name }) => String(name), called: (_, key) => `${noun} ${key}` });
+
+/** What an override is for: `name “errors”`. */
+const matchOf = ({ match }: Fields): string => {
+  const { by, ...what } = isFields(match) ? match : {};
+  return `${String(by)} “${Object.values(what).join()}”`;
+};
+
+const keyedLists: Readonly<Record<string, Keyed>> = {
+  panels: byId('panel'),
+  sections: byId('section'),
+  variables: byName('variable'),
+  annotations: byName('annotation'),
+  queries: byName('query'),
+  formulas: byName('formula'),
+  overrides: { keyOf: matchOf, called: (_, key) => `override of ${key}` },
+};
+
+/** How a member is called where its name is not the word for it; those without a word are not told. */
+const words: Readonly<Record<string, string>> = {
+  queryVersion: 'form of queries',
+  min: 'lower limit',
+  max: 'upper limit',
+  mappings: 'value mappings',
+  visual: 'display',
+  fields: '',
+  query: '',
+  settings: '',
+  savedQueryId: 'saved query',
+};
+const wordsOf = (name: string): string =>
+  words[name] ?? name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** Where a difference is: its path, and what people call the thing. */
+interface At {
+  readonly path: readonly string[];
+  readonly subject: readonly string[];
+}
+const within = ({ path, subject }: At, name: string, called = wordsOf(name)): At => ({
+  path: [...path, name],
+  subject: called === '' ? subject : [...subject, called],
+});
+
+const told = (at: At, verb: string, before: unknown, after: unknown): DashboardDifference => ({
+  path: at.path.join('.'),
+  what: `${at.subject.join(': ')} ${verb}`,
+  before: before ?? null,
+  after: after ?? null,
+});
+
+const verbOf = (before: unknown, after: unknown): string => {
+  const wasThere = before !== undefined && before !== null;
+  const isThere = after !== undefined && after !== null;
+  if (wasThere && !isThere) return 'removed';
+  return isThere && !wasThere ? 'added' : 'changed';
+};
+
+/** Things whose parts say nothing by themselves. */
+const wholes: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'kept', 'ids']);
+
+const ofPlaces = (at: At, before: Fields, after: Fields): DashboardDifference[] => {
+  const isSized = ['width', 'height'].every((name) => before[name] === after[name]);
+  const isPlaced = ['section', 'x', 'y'].every((name) => before[name] === after[name]);
+  const verb = isSized ? 'moved' : isPlaced ? 'resized' : 'moved and resized';
+  return [told({ path: at.path, subject: at.subject.slice(0, -1) }, verb, before, after)];
+};
+
+const ofKeyed = (
+  at: At,
+  { keyOf, called }: Keyed,
+  [before, after]: readonly [readonly Fields[], readonly Fields[]],
+): DashboardDifference[] => {
+  const left = new Map(before.map((member) => [keyOf(member), member]));
+  const right = new Map(after.map((member) => [keyOf(member), member]));
+  const member = (key: string, one: Fields): At => ({
+    path: [...at.path, key],
+    subject: [...at.subject.slice(0, -1), called(one, key)],
+  });
+  const gone = [...left].filter(([key]) => !right.has(key));
+  const found = gone.map(([key, one]) => told(member(key, one), 'removed', one, null));
+  for (const [key, one] of right) {
+    const former = left.get(key);
+    found.push(
+      ...(former === undefined ? [told(member(key, one), 'added', null, one)] : ofObjects(member(key, former), former, one)),
+    );
+  }
+  const orderBefore = [...left.keys()].filter((key) => right.has(key));
+  const orderAfter = [...right.keys()].filter((key) => left.has(key));
+  if (!isDeepStrictEqual(orderBefore, orderAfter)) found.push(told(at, 'put in another order', orderBefore, orderAfter));
+  return found;
+};
+
+const ofObjects = (at: At, before: Fields, after: Fields): DashboardDifference[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
+    ofMember(at, name, before[name], after[name]),
+  );
+
+/** Of the dashboard itself, or of a panel or section. */
+const isTitle = ({ path }: At, name: string): boolean =>
+  path.length === 0 ? name === 'name' : path.length === 2 && name === 'title';
+
+/** Whether all members of a list can be told apart. */
+const isKeyed = (value: unknown, { keyOf }: Keyed): value is readonly Fields[] =>
+  Array.isArray(value) && value.every(isFields) && new Set(value.map(keyOf)).size === value.length;
+
+const ofMember = (at: At, name: string, before: unknown, after: unknown): DashboardDifference[] => {
+  if (isDeepStrictEqual(before, after)) return [];
+  const here = within(at, name);
+  if (isTitle(at, name))
+    return [told({ path: here.path, subject: at.subject }, 'renamed', before, after)];
+  const keyed = keyedLists[name];
+  if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed)) return ofKeyed(here, keyed, [before, after]);
+  if (!isFields(before) || !isFields(after) || wholes.has(name) || before['kind'] !== after['kind'])
+    return [told(here, verbOf(before, after), before, after)];
+  return name === 'place' ? ofPlaces(here, before, after) : ofObjects(here, before, after);
+};
+
+/**
+ * What is different in the later one of two dashboards. Order of keys, defaults that are spelled out, and ids that nobody chose are no
+ * difference: both are of today's form.
+ */
+export const dashboardDifferences = (before: DashboardFields, after: DashboardFields): DashboardDifference[] =>
+  ofObjects({ path: [], subject: ['dashboard'] }, before, keepingIds(before, after)).map((one) => ({
+    ...one,
+    what: one.what.replace(/^dashboard: /, ''),
+  }));

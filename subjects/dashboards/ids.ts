@@ -1,0 +1,42 @@
+/** Ids of panels that the server made, because their author gave none. */
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { DashboardFields, Panel } from './document.ts';
+
+const made = /^made-[0-9a-f]{12}$/;
+
+/** An id of which it can be seen that nobody chose it. */
+export const newPanelId = (): string => `made-${randomBytes(6).toString('hex')}`;
+
+const withId = (panel: Panel, id: string): Panel => ({ ...panel, id });
+
+/**
+ * The later one of two documents, where a panel that is equal but for an id that was made keeps the id that it had: a made id by itself
+ * is no difference.
+ */
+export const keepingIds = (before: DashboardFields, after: DashboardFields): DashboardFields => {
+  const idsAfter = new Set(after.panels.map(({ id }) => id));
+  const gone = before.panels.filter(({ id }) => !idsAfter.has(id));
+  if (gone.length === 0) return after;
+  const idsBefore = new Set(before.panels.map(({ id }) => id));
+  const kept = new Map<string, string>();
+  for (const panel of after.panels) {
+    if (idsBefore.has(panel.id)) continue;
+    const at = gone.findIndex(
+      (one) => (made.test(one.id) || made.test(panel.id)) && isDeepStrictEqual(withId(one, panel.id), panel),
+    );
+    const [same] = at === -1 ? [] : gone.splice(at, 1);
+    if (same !== undefined) kept.set(panel.id, same.id);
+  }
+  if (kept.size === 0) return after;
+  const idOf = (id: string): string => kept.get(id) ?? id;
+  return {
+    ...after,
+    panels: after.panels.map((panel) => withId(panel, idOf(panel.id))),
+    annotations: after.annotations.map((annotation) =>
+      annotation.panels === null
+        ? annotation
+        : { ...annotation, panels: { ...annotation.panels, ids: annotation.panels.ids.map(idOf) } },
+    ),
+  };
+};

@@ -1,0 +1,129 @@
+/** The difference between two versions, in words. */
+import test from 'ava';
+import fc from 'fast-check';
+import { dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { newPanelId } from '../../../subjects/dashboards/ids.ts';
+import { wholeDashboard } from './dashboard-example.ts';
+
+const whole = DashboardFields.parse(wholeDashboard);
+const [errors, notes] = whole.panels as [DashboardFields['panels'][number], DashboardFields['panels'][number]];
+
+/** The difference that a change of the example makes: path, words, before and after. */
+const told = (change: (document: DashboardFields) => object) =>
+  dashboardDifferences(whole, DashboardFields.parse(change(whole))).map(({ path, what, before, after }) => [
+    path,
+    what,
+    before,
+    after,
+  ]);
+const panelled = (change: Partial<typeof errors>) => (document: DashboardFields) => ({
+  ...document,
+  panels: [{ ...errors, ...change }, notes],
+});
+
+test('a panel that is added, removed, renamed, moved or resized is told by its title', (t) => {
+  const added = { id: 'new', title: 'New', visual: { kind: 'stat' } };
+  t.like(told((document) => ({ ...document, panels: [...document.panels, added] })), [
+    ['panels.new', 'panel “New” added', null],
+  ]);
+  t.deepEqual(told((document) => ({ ...document, panels: [errors] })), [
+    ['panels.notes', 'panel “Notes” removed', notes, null],
+  ]);
+  t.deepEqual(told(panelled({ title: 'Faults' })), [
+    ['panels.errors.title', 'panel “Errors of $service” renamed', 'Errors of $service', 'Faults'],
+  ]);
+  const place = { ...errors.place, x: 12 };
+  t.deepEqual(told(panelled({ place })), [
+    ['panels.errors.place', 'panel “Errors of $service” moved', errors.place, place],
+  ]);
+  const resized = { ...errors.place, height: 4 };
+  t.is(told(panelled({ place: resized }))[0]?.[1], 'panel “Errors of $service” resized');
+});
+
+test('a query says what it was and what it is', (t) => {
+  const [first, ...others] = errors.queries;
+  const queries = [{ ...first, query: { kind: 'promql', expression: 'up' } }, ...others] as typeof errors.queries;
+  t.deepEqual(told(panelled({ queries })), [
+    [
+      'panels.errors.queries.A.query.expression',
+      'panel “Errors of $service”: query A: expression changed',
+      'sum(rate(errors_total{service="$service"}[5m]))',
+      'up',
+    ],
+  ]);
+});
+
+test('unit, thresholds, overrides and variables are told by name', (t) => {
+  const of = (fields: object) => told(panelled({ fields: { ...errors.fields, ...fields } }));
+  t.deepEqual(of({ unit: 's' }), [['panels.errors.fields.unit', 'panel “Errors of $service”: unit changed', '%', 's']]);
+  t.deepEqual(of({ thresholds: undefined }).map(([path, what]) => [path, what]), [
+    ['panels.errors.fields.thresholds', 'panel “Errors of $service”: thresholds removed'],
+  ]);
+  t.is(told(panelled({ overrides: errors.overrides.slice(1) }))[0]?.[1], 'panel “Errors of $service”: override of pattern “.*5xx” removed');
+  const variables = whole.variables.map((one) => (one.name === 'service' ? { ...one, label: 'job' } : one));
+  t.deepEqual(told((document) => ({ ...document, variables })), [
+    ['variables.service.label', 'variable service: label changed', 'http_route', 'job'],
+  ]);
+});
+
+test('what the dashboard itself says is told without a thing before it', (t) => {
+  t.deepEqual(told((document) => ({ ...document, name: 'Shop', time: { ...document.time, from: 'now-1h' } })), [
+    ['name', 'dashboard renamed', 'Checkout', 'Shop'],
+    ['time.from', 'time: from changed', 'now-6h', 'now-1h'],
+  ]);
+});
+
+test('order of keys and defaults that are spelled out are no difference', (t) => {
+  const reversed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(reversed);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).reverse().map(([name, member]) => [name, reversed(member)]));
+  };
+  t.deepEqual(told((document) => reversed(document) as object), []);
+  t.deepEqual(dashboardDifferences(DashboardFields.parse({ name: 'x' }), DashboardFields.parse({ ...DashboardFields.parse({ name: 'x' }) })), []);
+  t.deepEqual(told(() => wholeDashboard), []);
+});
+
+test('an id that was made is no difference, one that was chosen is', (t) => {
+  const renamed = (id: string) => (document: DashboardFields) => ({ ...document, panels: [errors, { ...notes, id }] });
+  t.deepEqual(told(renamed(newPanelId())), []);
+  t.deepEqual(told(renamed('remarks')).map(([path]) => path), ['panels.notes', 'panels.remarks']);
+});
+
+test('panels in another order are one difference', (t) => {
+  t.deepEqual(told((document) => ({ ...document, panels: [notes, errors] })), [
+    ['panels', 'panels put in another order', ['errors', 'notes'], ['notes', 'errors']],
+  ]);
+});
+
+const panelOf = fc.record({
+  title: fc.constantFrom('a', 'b', ''),
+  place: fc.record({ x: fc.integer({ min: 0, max: 12 }), width: fc.integer({ min: 1, max: 12 }) }),
+  fields: fc.record({ unit: fc.constantFrom('s', '%'), decimals: fc.integer({ min: 0, max: 3 }) }, { requiredKeys: [] }),
+  visual: fc.constantFrom({ kind: 'stat' }, { kind: 'text', content: 'x' }),
+  queries: fc.uniqueArray(fc.record({ name: fc.constantFrom('A', 'B'), savedQueryId: fc.constantFrom('x', 'y') }), {
+    selector: ({ name }) => name,
+  }),
+});
+const documents = fc
+  .record({
+    name: fc.constantFrom('a', 'b'),
+    tags: fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }),
+    panels: fc.dictionary(fc.constantFrom('p', 'q', 'r'), panelOf),
+  })
+  .map(({ panels, ...rest }) =>
+    DashboardFields.parse({ ...rest, panels: Object.entries(panels).map(([id, panel]) => ({ id, ...panel })) }),
+  );
+
+test('of any two documents, nothing is told exactly where they are equal, and each place once', (t) => {
+  fc.assert(
+    fc.property(documents, documents, (before, after) => {
+      const differences = dashboardDifferences(before, after);
+      t.is(differences.length === 0, JSON.stringify(before) === JSON.stringify(after));
+      t.is(new Set(differences.map(({ path }) => path)).size, differences.length);
+      for (const { before: former, after: latter } of differences) t.notDeepEqual(former, latter);
+    }),
+    { numRuns: 300 },
+  );
+});
