@@ -34,7 +34,9 @@ const refusals = {
   tooLarge: refused(`more than ${memoryMb} MB of memory`),
 };
 
-const charactersOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
+/** Characters of a text, bytes of what is packed. */
+const lengthOf = (value: unknown): number =>
+  typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 
 /**
  * The same function, which reads short texts at once and long ones in a thread. The module has to export it under its own name, and what it
@@ -43,7 +45,7 @@ const charactersOf = (value: unknown): number => (typeof value === 'string' ? va
 export const apart =
   <Args extends readonly unknown[], Result>(module: string, read: (...args: Args) => Result) =>
   async (reader: Reader, ...args: Args): Promise<Result> => {
-    if (args.reduce<number>((sum, value) => sum + charactersOf(value), 0) <= shortCharacters) return read(...args);
+    if (args.reduce<number>((sum, value) => sum + lengthOf(value), 0) <= shortCharacters) return read(...args);
     const reply = await threads.run({ ...reader, budgetMs }, refusals, (ask) =>
       ask((id): CallRequest => ({ id, module, name: read.name, args })),
     );

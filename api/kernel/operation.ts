@@ -76,8 +76,8 @@ export interface Definition<
   /** More fields of the body that the server owns. They are ignored, as `id` and `version` are. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
-  /** Media types besides JSON that the body may have, in lower case, each with how its bytes become what `body` declares. */
-  readonly alsoTakes?: Readonly<Record<string, (bytes: Uint8Array) => unknown>>;
+  /** Media types besides JSON that the body may have, in lower case, each with how its bytes become what `body` declares, or a promise of that. */
+  readonly alsoTakes?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
   /** The body is form-encoded: its fields are parameters of the query. */
   readonly form?: true;
   /**

@@ -95,7 +95,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
       refuseOtherTenant(caller.tenantId, query['tenantId']);
       refuseLowRights(caller, operation);
     }
-    const body = await bodyOf(context.req, operation);
+    const body = await bodyOf(context.req, operation, caller);
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
     const change = transactFor(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.

@@ -1,5 +1,6 @@
 /** Texts of Sigma in a zip archive. */
 import { strFromU8, Unzip, type UnzipFile, UnzipInflate } from 'fflate';
+import { apart } from '../../queries/apart.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 
 export interface SigmaFile {
@@ -63,3 +64,17 @@ export const filesOf = (archive: Uint8Array): SigmaFile[] => {
     return refuse(`this is no zip archive: ${(error as Error).message}`);
   }
 };
+
+/** Its files, or what is wrong with it. */
+export const readArchive = (
+  archive: Uint8Array,
+): { readonly files: readonly SigmaFile[] } | { readonly problem: string } => {
+  try {
+    return { files: filesOf(archive) };
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    return { problem: error.message };
+  }
+};
+
+export const readArchiveApart = apart(import.meta.url, readArchive);

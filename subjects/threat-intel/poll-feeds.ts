@@ -80,7 +80,7 @@ const take = async (
     const telling = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
     const written = await writeIndicators(commit, tenantId, read.indicators, telling);
     for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += written[each];
-    progress.counts.refused += read.refused.length;
+    progress.counts.refused += read.refusedCount;
     progress.refused.push(...read.refused.slice(0, mostRefused - progress.refused.length));
     progress.place = place;
     progress.hasRead = true;

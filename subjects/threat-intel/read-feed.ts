@@ -5,9 +5,14 @@ import { retryAfterMs } from '../../runtime/retry-after.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/resources/threat-intel.ts';
 import { withoutTrailing } from '../../schemas/text.ts';
-import type { ReadIndicators } from './indicator.ts';
-import { readDocumentApart } from './read-document.ts';
-import { readStix } from './stix.ts';
+import {
+  type DocumentOf,
+  type ReadDocument,
+  type ReadPage,
+  readDocumentApart,
+  readPageApart,
+  type Unread,
+} from './read-document.ts';
 
 /** Why a feed could not be read, for people. */
 export class FeedError extends Error {
@@ -26,7 +31,7 @@ export type FeedPlace = Pick<ThreatFeedState, 'etag' | 'lastModified' | 'addedAf
 
 /** A part of what a feed gives, and the place behind it. */
 export interface FeedPart {
-  readonly read: ReadIndicators;
+  readonly read: ReadDocument;
   readonly place: FeedPlace;
 }
 
@@ -86,13 +91,17 @@ const ask = async (
   );
 };
 
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new FeedError(`what it gives is no JSON: ${(error as Error).message.slice(0, 200)}`);
-  }
+/** Throws what keeps a document from being read. */
+const refuseUnread: <Read extends object>(
+  read: Read | Unread,
+  feed: ThreatFeed,
+) => asserts read is Exclude<Read, Unread> = (read, { maxIndicators }) => {
+  if ('problem' in read) throw new FeedError(`what it gives ${read.problem}`);
+  if ('tooMany' in read)
+    throw new FeedError(`it gives more than ${maxIndicators} indicators at once: allow more for the feed`);
 };
+
+const wantedOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOf => ({ confidence, most: maxIndicators });
 
 async function* readUrl(
   feed: ThreatFeed,
@@ -106,26 +115,13 @@ async function* readUrl(
   });
   if (answer.status === 304) return;
   const { headers } = answer;
-  const read = await readDocumentApart(reading, format, await answer.text(), feed.confidence);
-  if ('problem' in read) throw new FeedError(`what it gives ${read.problem}`);
+  const read = await readDocumentApart(reading, format, await answer.text(), wantedOf(feed));
+  refuseUnread(read, feed);
   yield {
     read,
     place: { etag: headers.get('etag'), lastModified: headers.get('last-modified'), addedAfter: null },
   };
 }
-
-interface Envelope {
-  readonly more?: unknown;
-  readonly next?: unknown;
-  readonly objects?: unknown;
-}
-
-const envelopeOf = (text: string): Envelope => {
-  const envelope = text.trim() === '' ? {} : jsonOf(text);
-  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
-    throw new FeedError('what it gives is no envelope of TAXII 2.1');
-  return envelope;
-};
 
 const dateOf = (headers: Headers): string | null => {
   const given = headers.get('x-taxii-date-added-last');
@@ -148,12 +144,10 @@ const urlOf = (objects: string, { addedAfter, next }: TaxiiPage): string => {
 };
 
 /** The page behind; a server that says there is more, and gives no `next`, is asked for what was added after this one. */
-const pageBehind = (page: TaxiiPage, { more, next }: Envelope, addedLast: string | null): TaxiiPage | undefined => {
-  if (more !== true) return undefined;
+const pageBehind = (page: TaxiiPage, { more, next }: ReadPage, addedLast: string | null): TaxiiPage | undefined => {
+  if (!more) return undefined;
   const behind =
-    typeof next === 'string' && next !== ''
-      ? { addedAfter: page.addedAfter, next }
-      : { addedAfter: addedLast ?? page.addedAfter, next: undefined };
+    next !== '' ? { addedAfter: page.addedAfter, next } : { addedAfter: addedLast ?? page.addedAfter, next: undefined };
   if (behind.next === page.next && behind.addedAfter === page.addedAfter)
     throw new FeedError('it says that there is more, and not where');
   return behind;
@@ -171,15 +165,16 @@ async function* readTaxii(
   for (let count = 0; page !== undefined; count++) {
     if (count >= mostPages) throw new FeedError(`it has more than ${mostPages} pages`);
     const answer = await ask(feed, reading, urlOf(objects, page), { accept: taxii });
-    const envelope = envelopeOf(await answer.text());
+    const given = await readPageApart(reading, await answer.text(), wantedOf(feed));
+    refuseUnread(given, feed);
     const addedLast = dateOf(answer.headers);
     // Objects come in the order in which the server added them.
     read = addedLast ?? read;
     yield {
-      read: readStix(envelope.objects ?? [], feed.confidence),
+      read: given.read,
       place: { etag: null, lastModified: null, addedAfter: read },
     };
-    page = pageBehind(page, envelope, addedLast);
+    page = pageBehind(page, given, addedLast);
   }
 }
 

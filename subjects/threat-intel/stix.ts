@@ -1,21 +1,7 @@
 /** Reads indicators from STIX 2.1 (and 2.0) objects: a bundle, an envelope of TAXII, a list or a single object. */
 import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
+import { type Fields, fieldsOf, objectsIn, textOf } from './fields.ts';
 import { givenIndicator, normalised, type ReadIndicators, timeOf, usualConfidence } from './indicator.ts';
-
-interface StixIndicator {
-  readonly id: string;
-  readonly pattern: string;
-  readonly pattern_type?: string;
-  readonly name?: string;
-  readonly description?: string;
-  readonly labels?: readonly string[];
-  readonly indicator_types?: readonly string[];
-  readonly confidence?: number;
-  readonly valid_from?: string;
-  readonly valid_until?: string;
-  readonly revoked?: boolean;
-  readonly modified?: string;
-}
 
 const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
   [/^(?:ipv4-addr|ipv6-addr):value$/, 'ip'],
@@ -147,40 +133,36 @@ export const valuesOfPattern = (pattern: string): Value[] | string => {
   return 'only a choice of values is understood: no sequence, repetition or time';
 };
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const objectsOf = (given: unknown): unknown[] => {
-  if (Array.isArray(given)) return given;
-  if (!isObject(given)) return [];
-  return Array.isArray(given['objects']) ? given['objects'] : [given];
+const objectsOf = (given: unknown): Fields[] => {
+  if (Array.isArray(given)) return objectsIn(given);
+  const { objects = [given] } = fieldsOf(given);
+  return objectsIn(objects);
 };
 
 const stringsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string').slice(0, 64) : [];
 
-const moreOf = (stix: StixIndicator): Partial<GivenIndicator> => {
+const moreOf = (stix: Fields): Partial<GivenIndicator> => {
   const { confidence } = stix;
   return {
-    name: String(stix.name ?? '').slice(0, 256),
-    description: String(stix.description ?? '').slice(0, 4096),
-    tags: [...new Set([...stringsOf(stix.labels), ...stringsOf(stix.indicator_types)])],
+    name: textOf(stix['name']).slice(0, 256),
+    description: textOf(stix['description']).slice(0, 4096),
+    tags: [...new Set([...stringsOf(stix['labels']), ...stringsOf(stix['indicator_types'])])],
     ...(typeof confidence === 'number' && { confidence: Math.min(100, Math.max(0, confidence)) }),
-    validFrom: timeOf(stix.valid_from),
-    validUntil: timeOf(stix.valid_until),
-    isRevoked: stix.revoked === true,
-    givenId: typeof stix.id === 'string' ? stix.id.slice(0, 256) : '',
+    validFrom: timeOf(stix['valid_from']),
+    validUntil: timeOf(stix['valid_until']),
+    isRevoked: stix['revoked'] === true,
+    givenId: textOf(stix['id']).slice(0, 256),
   };
 };
 
 /** Objects that are indicators; of several versions of one the latest. */
-const latestOf = (given: unknown): StixIndicator[] => {
-  const latest = new Map<unknown, StixIndicator>();
-  for (const object of objectsOf(given)) {
-    if (!isObject(object) || object['type'] !== 'indicator') continue;
-    const stix = object as unknown as StixIndicator;
-    const id = stix.id ?? object;
-    if (String(latest.get(id)?.modified ?? '') <= String(stix.modified ?? '')) latest.set(id, stix);
+const latestOf = (given: unknown): Fields[] => {
+  const latest = new Map<unknown, Fields>();
+  for (const stix of objectsOf(given)) {
+    if (stix['type'] !== 'indicator') continue;
+    const id = textOf(stix['id']) || stix;
+    if (textOf(latest.get(id)?.['modified']) <= textOf(stix['modified'])) latest.set(id, stix);
   }
   return [...latest.values()];
 };
@@ -190,12 +172,13 @@ export const readStix = (given: unknown, confidence = usualConfidence): ReadIndi
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const stix of latestOf(given)) {
-    const at = typeof stix.id === 'string' ? stix.id : '';
-    if ((stix.pattern_type ?? 'stix') !== 'stix' || typeof stix.pattern !== 'string') {
-      refused.push({ at, message: `patterns of the type ${stix.pattern_type} are not understood` });
+    const at = textOf(stix['id']);
+    const { pattern, pattern_type: kind = 'stix' } = stix;
+    if (kind !== 'stix' || typeof pattern !== 'string') {
+      refused.push({ at, message: `patterns of the type ${textOf(kind)} are not understood` });
       continue;
     }
-    const values = valuesOfPattern(stix.pattern);
+    const values = valuesOfPattern(pattern);
     if (typeof values === 'string') refused.push({ at, message: values });
     else
       indicators.push(...values.map(({ type, value }) => givenIndicator(type, value, { confidence, ...moreOf(stix) })));

@@ -1,10 +1,13 @@
 /** Long texts are read in a thread: with the same result, and while the main thread goes on. */
+import { randomBytes } from 'node:crypto';
 import test from 'ava';
+import { zipSync } from 'fflate';
 import type { Reader } from '../../queries/apart.ts';
 import { readAlertmanager, readAlertmanagerApart } from '../../subjects/alerts/routing/alertmanager.ts';
 import { readRuleFile, readRuleFileApart } from '../../subjects/alerts/rule-file.ts';
+import { readArchive, readArchiveApart } from '../../subjects/detections/archive.ts';
 import { readRules, readRulesApart } from '../../subjects/detections/read.ts';
-import { readDocument, readDocumentApart } from '../../subjects/threat-intel/read-document.ts';
+import { readDocument, readDocumentApart, readPage, readPageApart } from '../../subjects/threat-intel/read-document.ts';
 
 const reader: Reader = { tenantId: 'a' };
 const repeated = (count: number, line: (index: number) => string): string =>
@@ -18,6 +21,12 @@ const indicators = `type,value,score\n${repeated(1_000, (index) => `domain,a${in
 
 /** Of 200,000 characters, which the readers take 0.5 to 1.5 seconds for. */
 const [slowYaml, slowLines] = ['"'.repeat(200_000), repeated(20_000, (index) => `k${index}: 1\n`)];
+
+const bundled = (count: number): string =>
+  repeated(
+    count,
+    (index) => `{"type":"indicator","id":"indicator--${index}","pattern":"[domain-name:value = 'a${index}.example']"},`,
+  ).slice(0, -1);
 
 const reads = [
   {
@@ -41,8 +50,15 @@ const reads = [
   {
     what: 'indicators as CSV',
     ...{ text: indicators, slow: slowLines },
-    atOnce: (text: string): unknown => readDocument('csv', text, 50),
-    apart: (text: string): Promise<unknown> => readDocumentApart(reader, 'csv', text, 50),
+    atOnce: (text: string): unknown => readDocument('csv', text, { confidence: 50, most: 5_000 }),
+    apart: (text: string): Promise<unknown> => readDocumentApart(reader, 'csv', text, { confidence: 50, most: 5_000 }),
+  },
+  {
+    what: 'a page of TAXII',
+    text: `{"more":true,"next":"b","objects":[${bundled(1_000)}]}`,
+    slow: `{"objects":[${bundled(5_000)}]}`,
+    atOnce: (text: string): unknown => readPage(text, { most: 100 }),
+    apart: (text: string): Promise<unknown> => readPageApart(reader, text, { most: 100 }),
   },
 ] as const;
 
@@ -66,6 +82,22 @@ for (const { what, text, slow, atOnce, apart } of reads) {
     t.true(Math.min(...beside) < atOnceMs / 5, `${beside} ms beside ${atOnceMs} ms`);
   });
 }
+
+test.serial('an archive is unpacked in a thread as it is at once, and refused for the same reason', async (t) => {
+  const files = { 'a.yml': randomBytes(20_000), 'b.yml': new Uint8Array(40 * 1024 * 1024) };
+  const archive = zipSync(files);
+  t.deepEqual(await readArchiveApart(reader, archive), readArchive(archive));
+  const bomb = zipSync({ ...files, 'c.yml': new Uint8Array(40 * 1024 * 1024) });
+  t.deepEqual(await readArchiveApart(reader, bomb), {
+    problem: 'the archive unpacks to more than 67108864 bytes',
+  });
+  const beside = [
+    await cpuMsOf(() => readArchiveApart(reader, bomb)),
+    await cpuMsOf(() => readArchiveApart(reader, bomb)),
+  ];
+  const atOnceMs = await cpuMsOf(() => readArchive(bomb));
+  t.true(Math.min(...beside) < atOnceMs / 5, `${beside} ms beside ${atOnceMs} ms`);
+});
 
 test.serial('a request that ends takes its reading with it, and the next one is read', async (t) => {
   const left = new Error('the client left');

@@ -11,6 +11,7 @@ import {
   typeOfValue,
 } from '../../subjects/threat-intel/indicator.ts';
 import { readMisp } from '../../subjects/threat-intel/misp.ts';
+import { readDocument } from '../../subjects/threat-intel/read-document.ts';
 import { readStix, valuesOfPattern } from '../../subjects/threat-intel/stix.ts';
 
 const values: readonly [written: string, type: IndicatorType | undefined, value?: string][] = [
@@ -200,6 +201,33 @@ test('an attribute of MISP with a type of very many parts is read', (t) => {
   const many = (part: string): string => Array.from({ length: 150_000 }, () => part).join('|');
   const attribute = { type: many('ip'), value: many('192.0.2.1'), to_ids: true };
   t.is(readMisp({ Event: { Attribute: [attribute] } }).indicators.length, 150_000);
+});
+
+const other = { toString: 1 };
+
+test('fields of STIX and MISP that are of other types than theirs are left out', (t) => {
+  const pattern = "[domain-name:value = 'a.example']";
+  const fields = { name: other, description: 1, labels: other, modified: other, valid_from: other, confidence: other };
+  const stix = { type: 'indicator', id: other, pattern, ...fields };
+  t.deepEqual(readStix([stix, stix, { ...stix, pattern_type: other }, { ...stix, pattern: other }, null, 1]), {
+    indicators: [givenIndicator('domain', 'a.example')],
+    refused: ['', 'stix'].map((kind) => ({ at: '', message: `patterns of the type ${kind} are not understood` })),
+  });
+  const attribute = { type: 'domain', value: 'a.example', to_ids: true, comment: other, uuid: other, Tag: [other, 1] };
+  const attributes = [attribute, { ...attribute, value: other }, { ...attribute, type: other }, null, 1];
+  const { indicators, refused } = readMisp([{ Event: { info: other, Tag: other, Attribute: attributes, Object: 1 } }]);
+  t.deepEqual(indicators, [givenIndicator('domain', 'a.example')]);
+  t.is(refused.length, 2);
+  t.deepEqual(readMisp({ Attribute: other, response: null }), { indicators: [], refused: [] });
+});
+
+test('what comes of a document is bounded: too many indicators are only counted, and what is refused is cut', (t) => {
+  const lines = (count: number): string => Array.from({ length: count }, (_, index) => `a${index}.example`).join('\n');
+  t.deepEqual(readDocument('list', lines(11), { most: 10 }), { tooMany: 11 });
+  const read = readDocument('list', `${lines(10)}\n${`${'x'.repeat(5_000)}\n`.repeat(1_500)}`, { most: 10 });
+  if (!('refused' in read)) throw new Error('it was read');
+  t.deepEqual([read.indicators.length, read.refused.length, read.refusedCount], [10, 1_000, 1_500]);
+  t.true(read.refused.every(({ message }) => message.length <= 1_000));
 });
 
 test('an indicator is believed half as much after its half-life, and not at all beyond its validity or once revoked', (t) => {

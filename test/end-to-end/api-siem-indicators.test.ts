@@ -2,6 +2,7 @@
 import test from 'ava';
 import { indicatorHunting } from '../../processors/threat-intel/indicator-hunts.ts';
 import { indicatorHunts } from '../../schemas/resources/threat-intel.ts';
+import { readMisp } from '../../subjects/threat-intel/misp.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -69,6 +70,33 @@ test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named'
   t.is(csv.body.created, 600);
   t.is(csv.body.refused[0].at, 'line 601');
   t.is((await list('source=csv&limit=1000')).length, 600);
+});
+
+test.serial('what is given as objects is read in a thread, too', async (t) => {
+  const many = (part: string): string => Array.from({ length: 100_000 }, () => part).join('|');
+  const content = { Event: { Attribute: [{ type: many('ip-dst'), value: many('192.0.2.1'), to_ids: true }] } };
+  const body = JSON.stringify({ format: 'misp', content });
+  const cpuMsOf = async (run: () => unknown): Promise<number> => {
+    const before = process.threadCpuUsage();
+    await run();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const ask = async (): Promise<void> => {
+    const answer = await harness.ask('POST', path, { as: 'editor', body });
+    t.is(answer.status, 413, JSON.stringify(answer.body));
+    t.regex(answer.body.message, /this one 100000/);
+  };
+  const beside = Math.min(await cpuMsOf(ask), await cpuMsOf(ask));
+  const atOnce = await cpuMsOf(() => readMisp(content));
+  t.true(beside < atOnce / 2, `${beside} ms beside ${atOnce} ms`);
+});
+
+test.serial('fields of objects that are of another type than theirs are left out', async (t) => {
+  const attributes = [{ type: 'domain', value: 5, to_ids: true, uuid: 'u1' }];
+  const { status, body } = await add({ format: 'misp', content: { Event: { Attribute: attributes } } });
+  t.is(status, 200);
+  t.is(body.refused[0].at, 'u1');
 });
 
 test.serial('indicators are found by value, type, tag and whether they still count', async (t) => {

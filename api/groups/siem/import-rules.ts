@@ -6,7 +6,7 @@ import { readYaml } from '../../../queries/yaml.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
-import { filesOf, type SigmaFile } from '../../../subjects/detections/archive.ts';
+import { readArchiveApart, type SigmaFile } from '../../../subjects/detections/archive.ts';
 import { faultText, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
 import { readRulesApart } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
@@ -203,7 +203,11 @@ export const importDetectionRules = defineOperation({
   }),
   alsoTakes: {
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
-    'application/zip': (bytes) => ({ files: filesOf(bytes) }),
+    'application/zip': async (bytes, caller) => {
+      const read = await readArchiveApart({ tenantId: caller?.tenantId ?? '' }, bytes);
+      if ('problem' in read) throw invalid('', read.problem);
+      return read;
+    },
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
