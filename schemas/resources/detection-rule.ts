@@ -4,14 +4,15 @@ import { defineCollection } from '../ports/documents.ts';
 import { signalSeverities } from '../signals.ts';
 
 /** Values that a selection takes, as Sigma writes them. */
+const selectionText = z.string().max(16_384);
 export const SelectionValues = z.record(
   z.string().min(1).max(256),
   z.union([
-    z.string(),
+    selectionText,
     z.number(),
     z.boolean(),
     z.null(),
-    z.array(z.union([z.string(), z.number(), z.null()])).max(1_000),
+    z.array(z.union([selectionText, z.number(), z.null()])).max(1_000),
   ]),
 );
 

@@ -1,4 +1,5 @@
 /** Rules as an organization has deployed them, ready to run. */
+import type { Reader } from '../../queries/apart.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type {
   DetectionFields,
@@ -18,7 +19,7 @@ import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import { itemError } from './modifiers.ts';
 import { lowered } from './pattern.ts';
-import { readRules } from './read.ts';
+import { type ReadRules, readRules, readRulesApart } from './read.ts';
 import { compile, type DeployedRule, type RuleSet } from './rule-set.ts';
 
 export type StoredRule = DetectionRule & Stored;
@@ -53,19 +54,35 @@ export interface ToDeploy {
   readonly placeholders: readonly DetectionPlaceholder[];
 }
 
-const mostRead = 50_000;
-const read = new Map<string, SigmaDocument | string>();
+/** Characters of the texts that are kept with what was read of them. */
+const mostKept = 64 * 1024 * 1024;
+const kept = new Map<string, SigmaDocument | string>();
+let keptCharacters = 0;
 
-/** The document of a YAML text, or what is wrong with it. The same texts are read once. */
-export const documentOf = (source: string): SigmaDocument | string => {
-  const known = read.get(source);
-  if (known !== undefined) return known;
-  if (read.size >= mostRead) read.clear();
-  const { documents, errors } = readRules(source);
+const nothing: ReadRules = { documents: [], errors: [] };
+
+const keep = (source: string, { documents, errors }: ReadRules): SigmaDocument | string => {
   const [error] = errors;
-  const made = error === undefined ? documents[0] : faultText(error);
-  read.set(source, made ?? 'the text holds no document');
-  return made ?? 'the text holds no document';
+  const made = (error === undefined ? documents[0] : faultText(error)) ?? 'the text holds no document';
+  if (keptCharacters + source.length > mostKept) {
+    kept.clear();
+    keptCharacters = 0;
+  }
+  kept.set(source, made);
+  keptCharacters += source.length;
+  return made;
+};
+
+/** The document of a YAML text, or what is wrong with it. The same texts are read once. For threads: long texts take seconds. */
+export const documentOf = (source: string): SigmaDocument | string =>
+  kept.get(source) ?? keep(source, readRules(source));
+
+/** The documents of YAML texts, or what is wrong with each. Long texts are read in a thread, and others have their turn in between. */
+export const documentsOf = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
+  const unknown = [...new Set(sources)].filter((source) => !kept.has(source));
+  const read = await readRulesApart(reader, unknown);
+  const made = new Map(unknown.map((source, index) => [source, keep(source, read[index] ?? nothing)]));
+  return sources.map((source) => made.get(source) ?? documentOf(source));
 };
 
 /** Names by which a correlation may know a deployed document. */

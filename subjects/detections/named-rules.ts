@@ -2,7 +2,7 @@
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { documentOf, namesOf } from './deployed.ts';
+import { documentsOf, namesOf } from './deployed.ts';
 import type { SigmaDocument } from './documents.ts';
 
 const namedBy = (document: SigmaDocument): readonly string[] =>
@@ -12,14 +12,21 @@ const namedBy = (document: SigmaDocument): readonly string[] =>
 export const missingRules = async (
   documents: readonly SigmaDocument[],
   beside: readonly SigmaDocument[],
-  own: Pick<TenantDocuments, 'collection'>,
+  own: Pick<TenantDocuments, 'collection' | 'tenantId'>,
 ): Promise<(document: SigmaDocument) => string[]> => {
   const wanted = new Set(documents.flatMap(namedBy));
   if (wanted.size === 0) return () => [];
   const known = new Set(beside.flatMap((document) => namesOf(document.id, document)));
-  for await (const { id, source } of documentsIn(own.collection(detectionRules), { filter: { enabled: true } })) {
-    const document = documentOf(source);
-    for (const name of typeof document === 'string' ? [id] : namesOf(id, document)) known.add(name);
+  const enabled: { readonly id: string; readonly source: string }[] = [];
+  for await (const { id, source } of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
+    enabled.push({ id, source });
+  const read = await documentsOf(
+    own,
+    enabled.map(({ source }) => source),
+  );
+  for (const [index, { id }] of enabled.entries()) {
+    const document = read[index];
+    for (const name of typeof document === 'object' ? namesOf(id, document) : [id]) known.add(name);
   }
   return (document) => namedBy(document).filter((name) => !known.has(name));
 };

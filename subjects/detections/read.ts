@@ -20,7 +20,7 @@ import {
   sigmaStatuses,
 } from './documents.ts';
 import { itemError } from './modifiers.ts';
-import { type DocumentText, splitDocuments, YamlDocument, type YamlMap } from './yaml.ts';
+import { type DocumentText, mostDocuments, splitDocuments, YamlDocument, type YamlMap } from './yaml.ts';
 
 /** Documents that could be read, and what is wrong with the others. A document with an error is not among the first. */
 export interface ReadRules {
@@ -191,9 +191,15 @@ const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError =>
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
 
+const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
+  ...{ document, line, field: '', title: '' },
+  message: `a text may hold ${mostDocuments} documents: from this line on it was not read`,
+});
+
 /** Reads one document of a text, by its text, the line at which it begins, and its number. */
 export const readDocument = (text: string, line: number, document: number): ReadRules => {
   const part: DocumentText = { text, line };
+  if (document > mostDocuments) return { documents: [], errors: [tooMany(part, document)] };
   if (text.length > mostRuleCharacters) return { documents: [], errors: [tooLarge(part, document)] };
   const errors: SigmaError[] = [];
   const parsed = new YamlDocument(part, document, errors);

@@ -10,26 +10,45 @@ export interface DocumentText {
   readonly line: number;
 }
 
-/** Splits a text at its lines of three hyphens, so that what is wrong with one document leaves the others alone. */
-export const splitDocuments = (text: string): DocumentText[] => {
+/** Three hyphens, or dots, at the beginning of a line. */
+const separator = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
+/** A line that is neither empty nor a comment. */
+const content = /(?<![^\n])[^\S\n]*[^\s#]/;
+
+const lineBreaksIn = (text: string, from: number, to: number): number => {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+};
+
+/** Of a text. */
+export const mostDocuments = 20_000;
+const mostSeparators = 5 * mostDocuments;
+
+/**
+ * Splits a text at its lines of three hyphens, so that what is wrong with one document leaves the others alone. What is
+ * behind the most documents is one more.
+ */
+export const splitDocuments = (given: string): DocumentText[] => {
+  const text = given.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const documents: DocumentText[] = [];
-  let start = 1;
-  let lines: string[] = [];
-  const end = (): void => {
-    if (lines.some((line) => line.trim() !== '' && !line.trimStart().startsWith('#')))
-      documents.push({ text: lines.join('\n'), line: start });
-    lines = [];
+  let from = 0;
+  let line = 1;
+  const end = (at: number): void => {
+    const document = text.slice(from, at);
+    if (content.test(document)) documents.push({ text: document, line });
   };
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)
-    .entries()) {
-    if (/^(---|\.\.\.)(\s|$)/.test(line)) {
-      end();
-      start = index + 2;
-    } else lines.push(line);
+  let separators = 0;
+  for (const { index } of text.matchAll(separator)) {
+    separators++;
+    if (separators > mostSeparators || documents.length === mostDocuments) break;
+    end(Math.max(from, index - 1));
+    const lineEnd = text.indexOf('\n', index);
+    const next = lineEnd < 0 ? text.length : lineEnd + 1;
+    line += lineBreaksIn(text, from, next);
+    from = next;
   }
-  end();
+  end(text.length);
   return documents;
 };
 

@@ -2,8 +2,9 @@
 import test from 'ava';
 import { fitsName } from '../../subjects/detections/condition.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
-import { readRules, readRulesApart } from '../../subjects/detections/read.ts';
+import { readDocument, readRules, readRulesApart } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
+import { splitDocuments } from '../../subjects/detections/yaml.ts';
 
 /** A rule with these lines as its detection. */
 const ruleOf = (detection: string, logsource = 'category: test'): string =>
@@ -450,6 +451,42 @@ for (const [what, detection, logsource, events] of ofUnknown)
     const set = setOf(ruleOf(detection, logsource));
     for (const [event, isMatched] of events) t.is(set.match(event).length, Number(isMatched), JSON.stringify(event));
   });
+
+test('documents are split at lines of three hyphens or dots, and those without content are left out', (t) => {
+  for (const [text, expected] of [
+    [
+      'a: 1\n---\nb: 2\n...\nc: 3\n',
+      [
+        [1, 'a: 1'],
+        [3, 'b: 2'],
+        [5, 'c: 3\n'],
+      ],
+    ],
+    [
+      '\uFEFF---\r\na: 1\r\n---\r\n# none\r\n---  b: 2\r\n\r\nc: 3',
+      [
+        [2, 'a: 1'],
+        [6, '\nc: 3'],
+      ],
+    ],
+    ['a: ---\n ---\n----\n', [[1, 'a: ---\n ---\n----\n']]],
+    ['\n \n # none\n', []],
+    ['', []],
+  ] as const)
+    t.deepEqual(
+      splitDocuments(text).map((part) => [part.line, part.text]),
+      expected.map(([...part]) => part),
+      JSON.stringify(text),
+    );
+});
+
+test('of a text of very many documents the first 20,000 are read, and a line says so', (t) => {
+  const parts = splitDocuments('a: 1\n---\n'.repeat(20_002));
+  t.deepEqual([parts.length, parts.at(-1)?.line], [20_001, 40_001]);
+  const { errors } = readDocument('a: 1', 40_001, 20_001);
+  const message = 'a text may hold 20000 documents: from this line on it was not read';
+  t.deepEqual(errors, [{ document: 20_001, line: 40_001, field: '', title: '', message }]);
+});
 
 test('reading many documents lets others run in between, and gives what reading them at once gives', async (t) => {
   const text = Array.from(

@@ -8,7 +8,7 @@ import {
   type TechniqueCoverage,
 } from '../../../subjects/attack/coverage.ts';
 import { attackNotice, attackVersion } from '../../../subjects/attack/matrix.ts';
-import { documentOf } from '../../../subjects/detections/deployed.ts';
+import { documentsOf } from '../../../subjects/detections/deployed.ts';
 import { countSignals } from '../../../subjects/detections/stored-signals.ts';
 import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -57,14 +57,18 @@ const rulesOf = async (
   own: TenantDocuments,
   { tables, telemetry }: Awaited<ReturnType<typeof sentBy>>,
 ): Promise<CoveringRule[]> => {
-  const rules: CoveringRule[] = [];
+  const rules: Omit<CoveringRule, 'isSeen'>[] = [];
   const stored = own.collection(ruleResource.collection);
-  for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } })) {
-    const document = documentOf(source);
-    const isSeen = typeof document === 'string' ? null : telemetryOf(document, tables, telemetry).isSeen;
-    rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0, isSeen });
-  }
-  return rules;
+  for await (const { id, source, enabled, tests } of documentsIn(stored, { filter: { kind: { $ne: 'filter' } } }))
+    rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
+  const documents = await documentsOf(
+    own,
+    rules.map(({ source }) => source),
+  );
+  return rules.map((rule, index) => {
+    const document = documents[index];
+    return { ...rule, isSeen: typeof document === 'object' ? telemetryOf(document, tables, telemetry).isSeen : null };
+  });
 };
 
 const counted = ({ technique: { id, name }, subtechniques: _, ...covered }: TechniqueCoverage) => ({

@@ -9,7 +9,7 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
-import { exceptionError, documentOf as storedDocument } from '../../../subjects/detections/deployed.ts';
+import { documentsOf, exceptionError } from '../../../subjects/detections/deployed.ts';
 import { faultText, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
 import { mostRuleCharacters, readRulesApart } from '../../../subjects/detections/read.ts';
@@ -200,7 +200,10 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
       readSwitchedOff(reading, documents),
       countHidden(reading, hiding, reading.nowMs - defaultTelemetryDays * 86_400_000),
     ]);
-    const read = documents.map(({ source }) => storedDocument(source));
+    const read = await documentsOf(
+      context.caller,
+      documents.map(({ source }) => source),
+    );
     const readable = read.filter((document) => typeof document !== 'string');
     const missing = await missingRules(readable, [], context.ports.documents.of(context.caller.tenantId));
     return documents.map((stored, index) => {
