@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
 import { ask } from '../../subjects/alerts/ask.ts';
+import { askingTexts } from '../../subjects/alerts/ask-text.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
 import type { RuleState } from '../../subjects/alerts/state.ts';
+import { type AskText, withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { nextDue, sharedPhaseOf, thingKey } from '../engine/schedule-times.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
@@ -25,6 +27,7 @@ interface Progress {
   readonly rule: AlertRule;
   readonly tenantId: string;
   answerAt(nowMs: number): Promise<RuleAnswer>;
+  readonly askText: AskText;
 }
 
 /** Due times behind what was done, as the rule would be evaluated live. */
@@ -46,7 +49,8 @@ const advance = async (progress: Progress): Promise<AlertBacktest> => {
   let next = backtest;
   for (const [index, nowMs] of times.entries()) {
     const answer = answers[index] as RuleAnswer;
-    const evaluation = evaluate({ tenantId, rule, prior: next.state as RuleState, answer, nowMs });
+    const given = { tenantId, rule, prior: next.state as RuleState, answer, nowMs };
+    const evaluation = await withTextAnswers((queried) => evaluate({ ...given, queried }), progress.askText);
     const room = mostTransitions - next.transitions.length;
     next = {
       ...next,
@@ -90,7 +94,7 @@ export const alertBacktesting = defineSchedule({
     const until = performance.now() + workMs;
     let next: AlertBacktest = backtest;
     while (next.status === 'running' && performance.now() < until && !signal.aborted)
-      next = await advance({ backtest: next, rule, tenantId, answerAt });
+      next = await advance({ backtest: next, rule, tenantId, answerAt, askText: askingTexts(reading, { signal }) });
     await stored.replace(id, next, version);
     return null;
   },

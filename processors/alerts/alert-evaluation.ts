@@ -8,11 +8,13 @@ import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-
 import { topics } from '../../schemas/topics.ts';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
 import { ask } from '../../subjects/alerts/ask.ts';
+import { askingTexts } from '../../subjects/alerts/ask-text.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { alertSeries } from '../../subjects/alerts/recording/alert-series.ts';
 import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
+import { withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
 import { toldEvaluation, toldEvent } from '../../subjects/alerts/told.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
@@ -108,7 +110,10 @@ export const alertEvaluation = defineSchedule({
     const answer = rule.enabled ? await ask(rule, reading, asking) : switchedOff;
     if (run.mayWait && answer.kind === 'error' && answer.isAway === true) throw new UnavailableError(answer.message);
     const prior = run.state;
-    const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: dueMs });
+    const evaluation = await withTextAnswers(
+      (queried) => evaluate({ tenantId, rule, prior, answer, nowMs: dueMs, queried }),
+      askingTexts(reading, { signal, answers }),
+    );
     const { plan } = reading;
     tell(emit, evaluation, { tenantId, rule, prior, plan, nowMs: dueMs, durationMs: performance.now() - started });
     return Object.keys(evaluation.state.alerts).length === 0
@@ -119,7 +124,10 @@ export const alertEvaluation = defineSchedule({
     const rule = prior.rule && readRule(prior.rule);
     const reading = await tenantReading(ports, tenantId, nowMs);
     if (rule === undefined || reading === undefined) return;
-    const evaluation = evaluate({ tenantId, rule, prior, answer: deleted, nowMs });
+    const evaluation = await withTextAnswers(
+      (queried) => evaluate({ tenantId, rule, prior, answer: deleted, nowMs, queried }),
+      askingTexts(reading, { answers: ruleAnswers(ports.columns, tenantId) }),
+    );
     tell(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
   },
 });

@@ -67,7 +67,7 @@ export const questionOf = (
 };
 
 /** JSON has no number for some values. */
-const numberOf = (value: unknown): number | null => {
+export const numberOf = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
   const text = String(value)

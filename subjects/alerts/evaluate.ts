@@ -28,6 +28,7 @@ import {
   type RuleState,
   transitionIdOf,
 } from './state.ts';
+import type { Queried } from './templates/queries.ts';
 import { fillIn } from './templates/template.ts';
 import { conversion } from './units.ts';
 import { verdictOf } from './verdict.ts';
@@ -63,6 +64,8 @@ export interface Evaluated {
   readonly prior: RuleState;
   readonly answer: RuleAnswer;
   readonly nowMs: number;
+  /** Answers to what the texts of transitions ask; without it they say that it has none. */
+  readonly queried?: Queried;
   readonly isTest?: boolean;
 }
 
@@ -77,11 +80,15 @@ interface ToldOf {
   readonly atMs: number;
 }
 
-const filled = (templates: Labels, { labels, value, threshold = null, atMs }: ToldOf): Record<string, string> =>
+const filled = (
+  templates: Labels,
+  { labels, value, threshold = null, atMs }: ToldOf,
+  queried?: Queried,
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(templates).map(([name, text]) => [
       name,
-      fillIn(text, { labels, value, threshold, nowMs: atMs }).slice(0, 16_384),
+      fillIn(text, { labels, value, threshold, nowMs: atMs, queried }).slice(0, 16_384),
     ]),
   );
 
@@ -96,9 +103,14 @@ export const alertLabels = (
   alertname: alertNameOf(rule),
 });
 
-/** The annotations of an alert. */
-export const alertAnnotations = (rule: Pick<AlertRule, 'annotations'>, told: ToldOf): Record<string, string> =>
-  filled(rule.annotations, told);
+/** The annotations of an alert, with the answers to what they ask. Labels ask nothing: an alert is known by them. */
+export const alertAnnotations = (
+  rule: Pick<AlertRule, 'annotations'>,
+  told: ToldOf,
+  queried: Queried,
+): Record<string, string> => filled(rule.annotations, told, queried);
+
+const unasked: Queried = () => ({ error: 'it is not asked here' });
 
 const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
@@ -261,7 +273,7 @@ class Evaluating {
   }
 
   #tell(alertId: string, { before, next, labels, severity }: Told): void {
-    const { tenantId, rule, nowMs, isTest } = this.#given;
+    const { tenantId, rule, nowMs, isTest, queried = unasked } = this.#given;
     const { value } = next;
     const from = before?.state ?? 'inactive';
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
@@ -276,7 +288,7 @@ class Evaluating {
       ...(rule.projectId !== null && { projectId: rule.projectId }),
       id: transitionIdOf(alertId, nowMs, `${next.state} ${severity}`),
       ...{ alertId, ruleId: rule.id, ruleVersion: rule.version, ruleName: rule.name },
-      ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told) },
+      ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told, queried) },
       ...{ severity, from, to: next.state, atMs: nowMs, value: finite(value) },
       ...(startedAtMs !== undefined && { startedAtMs }),
       ...(hasEnded && { endedAtMs: nowMs }),

@@ -6,6 +6,7 @@ import type { StandingAlert } from './history.ts';
 import { recordingRuleId } from './recording/group.ts';
 import { type AlertRule, alertNameOf } from './rule.ts';
 import type { Labels } from './state.ts';
+import type { Queried } from './templates/queries.ts';
 
 export interface PrometheusAlert {
   readonly labels: Readonly<Record<string, string>>;
@@ -32,6 +33,7 @@ const figure = (value: number | null): string => {
 export const prometheusAlerts = (
   rules: ReadonlyMap<string, AlertRule>,
   alerts: readonly StandingAlert[],
+  queried: Queried,
 ): PrometheusAlert[] =>
   alerts.flatMap(({ ruleId, labels, severity, value, sinceMs, evaluatedMs, state }) => {
     const rule = rules.get(ruleId);
@@ -40,7 +42,7 @@ export const prometheusAlerts = (
     const told = { labels, value, severity: severity ?? 'info', atMs: evaluatedMs };
     return [
       {
-        ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told), state: shown },
+        ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told, queried), state: shown },
         ...{ activeAt: new Date(sinceMs ?? 0).toISOString(), value: figure(value) },
       },
     ];
@@ -111,10 +113,11 @@ const shownRule = (
   { id, alert, name, labels, query }: ListedRule,
   standing: ReadonlyMap<string, StandingAlert>,
   alerts: readonly StandingAlert[],
+  queried: Queried,
 ) => {
   const last = stood(standing.get(id));
   if (alert === undefined) return { name, query, labels, ...last, type: 'recording' as const };
-  const own = prometheusAlerts(new Map([[id, alert]]), alerts);
+  const own = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
   return {
     ...{ state: worst(own), name, query, duration: msOf(alert.for) / 1000 },
     keepFiringFor: msOf(alert.keepFiringFor) / 1000,
@@ -127,13 +130,14 @@ export const prometheusRules = (
   rules: readonly ListedRule[],
   standing: ReadonlyMap<string, StandingAlert>,
   alerts: readonly StandingAlert[],
+  queried: Queried,
 ) => {
   const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
   const groups = Map.groupBy(rules, ({ group: { file, name } }) => JSON.stringify([file, name]));
   return [...groups.values()].map((listed) => {
     const own = listed
       .toSorted((one, other) => one.place - other.place)
-      .map((rule) => shownRule(rule, standing, byRule.get(rule.id) ?? []));
+      .map((rule) => shownRule(rule, standing, byRule.get(rule.id) ?? [], queried));
     const { name, file, interval, limit } = (listed[0] as ListedRule).group;
     return {
       ...{ name, file, rules: own, interval: msOf(interval) / 1000, limit },

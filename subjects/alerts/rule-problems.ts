@@ -64,7 +64,7 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
 export const textProblemsOf = ({ labels, annotations }: Pick<AlertRuleFields, 'labels' | 'annotations'>): Problem[] =>
   Object.entries({ labels, annotations }).flatMap(([field, templates]) =>
     Object.entries(templates).flatMap(([name, template]) => {
-      const message = templateProblem(template);
+      const message = templateProblem(template, field === 'annotations');
       return message === undefined ? [] : [{ path: `${field}.${name}`, message }];
     }),
   );

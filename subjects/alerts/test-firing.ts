@@ -5,6 +5,7 @@ import type { GroupAnswer } from './answer.ts';
 import { evaluate } from './evaluate.ts';
 import { type AlertRule, groupingOf, highestSeverity } from './rule.ts';
 import { alertIdOf, emptyState, type Labels, transitionIdOf } from './state.ts';
+import type { Queried } from './templates/queries.ts';
 
 /** A value that crosses the threshold of the highest severity, in that threshold's unit. */
 const crossing = (rule: AlertRule): { readonly value: number | null; readonly unit: string } => {
@@ -23,14 +24,18 @@ const crossing = (rule: AlertRule): { readonly value: number | null; readonly un
   return { value: values[operator], unit };
 };
 
+interface Fired {
+  readonly tenantId: string;
+  readonly labels: Labels;
+  readonly nowMs: number;
+  readonly queried: Queried;
+}
+
 /**
  * A firing of the rule and its end, marked as a test. The alert is one of its own, so that nothing real begins or ends by it. Labels that
  * are not given say `test`.
  */
-export const testFiring = (
-  rule: AlertRule,
-  { tenantId, labels, nowMs }: { readonly tenantId: string; readonly labels: Labels; readonly nowMs: number },
-): AlertTransition[] => {
+export const testFiring = (rule: AlertRule, { tenantId, labels, nowMs, queried }: Fired): AlertTransition[] => {
   const { condition } = rule;
   const grouping = condition.kind === 'composite' ? condition.groupBy : (groupingOf(condition.query) ?? []);
   const { value, unit } = crossing(rule);
@@ -40,7 +45,7 @@ export const testFiring = (
     events: rule.minimumEvents,
   };
   const tested = { ...rule, for: '0s', keepFiringFor: '0s' };
-  const shared = { tenantId, rule: tested, isTest: true };
+  const shared = { tenantId, rule: tested, isTest: true, queried };
   const begun = evaluate({ ...shared, prior: emptyState(), answer: { kind: 'groups', unit, groups: [group] }, nowMs });
   const over = { kind: 'over', reason: 'the test is over' } as const;
   const ended = evaluate({ ...shared, prior: begun.state, answer: over, nowMs: nowMs + 1 });

@@ -98,7 +98,7 @@ for (const [template, expected, value] of [
 
 for (const [template, problem] of [
   ['{{ $nothing }}', 'the variable $nothing is not known'],
-  ['{{ query "up" | first | value }}', 'the function query is not known here'],
+  ['{{ tmpl "up" | first | value }}', 'the function tmpl is not known here'],
   ['{{ if true }}', '{{ if }} has no {{ end }}'],
   ['{{ end }}', '{{ end }} has no beginning'],
   ['{{ $value', '{{ has no }}'],
@@ -168,10 +168,10 @@ for (const [what, of] of [
 
 test('a rule of which only a text cannot be read is taken, and the text is told', (t) => {
   const { rules } = readRuleFile(
-    `groups: [{name: g, rules: [{alert: A, expr: up == 0, annotations: {a: '{{ query "up" }}', b: '{{ $labels }}'}}]}]`,
+    `groups: [{name: g, rules: [{alert: A, expr: up == 0, annotations: {a: '{{ tmpl "up" }}', b: '{{ $labels }}'}}]}]`,
   );
-  t.is(rules[0]?.rule?.annotations['a'], '{{ query "up" }}');
+  t.is(rules[0]?.rule?.annotations['a'], '{{ tmpl "up" }}');
   t.deepEqual(rules[0]?.problems, [
-    { path: 'annotations.a', message: 'is shown as it is: the function query is not known here' },
+    { path: 'annotations.a', message: 'is shown as it is: the function tmpl is not known here' },
   ]);
 });

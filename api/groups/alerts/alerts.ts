@@ -12,9 +12,12 @@ import { alertStates } from '../../../schemas/alerts.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
 import { platformAlertKinds, platformAlerts } from '../../../schemas/resources/platform-alert.ts';
+import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
 import { type AlertFilter, readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { platformRuleId, standingPlatformAlert } from '../../../subjects/alerts/platform.ts';
+import type { AlertRule } from '../../../subjects/alerts/rule.ts';
+import { type Queried, withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -48,38 +51,48 @@ const AlertView = z.strictObject({
 const shownOfRules = async (
   found: readonly StandingAlert[],
   caller: Caller,
-  { documents, clock }: Ports,
+  ports: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
-  const own = documents.of(caller.tenantId);
+  const own = ports.documents.of(caller.tenantId);
   const ids = [...new Set(found.map(({ ruleId }) => ruleId))];
   const rules = new Map(
     await Promise.all(ids.map(async (id) => [id, await own.collection(collection).find(id)] as const)),
   );
   const marks = await Promise.all(found.map(({ alertId }) => own.collection(alertAcknowledgements).find(alertId)));
-  return found.flatMap((alert, index) => {
-    const document = rules.get(alert.ruleId);
-    const rule = document && ruleIn(document);
-    if (rule === undefined) return [];
-    const { alertId, ruleId, startedAtMs, labels, value } = alert;
-    const told = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
-    const mark = holding(marks[index], startedAtMs);
-    return [
-      {
-        ...{
-          id: alertId,
-          origin: 'rule' as const,
-          ruleId,
-          ruleName: rule.name,
-          projectId: alert.projectId,
-          evaluatedAt: iso(alert.evaluatedMs),
-        },
-        ...shownStaleness({ ...rule, updatedAt: document?.updatedAt ?? '' }, alert.evaluatedMs, clock.now()),
-        ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
-        ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told) },
-        acknowledged: shownMark(mark),
-      },
-    ];
-  });
+  return withTextAnswers(
+    (queried) =>
+      found.flatMap((alert, index) => {
+        const document = rules.get(alert.ruleId);
+        const rule = document && ruleIn(document);
+        if (rule === undefined) return [];
+        const stored = { ...rule, updatedAt: document?.updatedAt ?? '' };
+        return shownOfRule(alert, stored, { queried, mark: marks[index], nowMs: ports.clock.now() });
+      }),
+    askingTexts(readingOf(caller, ports)),
+  );
+};
+
+interface Beside {
+  readonly queried: Queried;
+  readonly mark: AlertAcknowledgement | undefined;
+  readonly nowMs: number;
+}
+
+const shownOfRule = (
+  alert: StandingAlert,
+  rule: AlertRule & { readonly updatedAt: string },
+  { queried, mark, nowMs }: Beside,
+): z.input<typeof AlertView> => {
+  const { alertId, ruleId, startedAtMs, labels, value } = alert;
+  const told = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
+  return {
+    ...{ id: alertId, origin: 'rule', ruleId, ruleName: rule.name, projectId: alert.projectId },
+    ...{ evaluatedAt: iso(alert.evaluatedMs), ...shownStaleness(rule, alert.evaluatedMs, nowMs) },
+    ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
+    ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, told) },
+    annotations: alertAnnotations(rule, told, queried),
+    acknowledged: shownMark(holding(mark, startedAtMs)),
+  };
 };
 
 const shownMark = (mark: AlertAcknowledgement | undefined): z.input<typeof Acknowledged> | null =>

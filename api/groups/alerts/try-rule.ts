@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { alertStates } from '../../../schemas/alerts.ts';
 import { ask } from '../../../subjects/alerts/ask.ts';
+import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { evaluate } from '../../../subjects/alerts/evaluate.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
 import { warningsOf } from '../../../subjects/alerts/rule-warnings.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
+import { withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import { testFiring } from '../../../subjects/alerts/test-firing.ts';
 import { ApiError, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -47,7 +49,10 @@ export const previewAlertRule = defineOperation({
       onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
     });
     const { tenantId } = caller;
-    const evaluation = evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs });
+    const evaluation = await withTextAnswers(
+      (queried) => evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs, queried }),
+      askingTexts(reading, { signal }),
+    );
     return {
       ...{ state: evaluation.ruleState, error: evaluation.error ?? null, at: new Date(nowMs).toISOString() },
       groupCount: evaluation.groups.length,
@@ -73,13 +78,17 @@ export const testAlertRule = defineOperation({
       .describe('Of the group that fires; labels of its grouping that are left out say test'),
   }),
   response: z.strictObject({ transitions: z.array(TransitionView) }),
-  async handler({ caller, params, body, change }, ports) {
+  async handler({ caller, params, body, change, signal }, ports) {
     const document = await ports.documents.of(caller.tenantId).collection(collection).find(params.id);
     if (document === undefined) throw notFound('alert rule');
     const rule = ruleIn(document);
     if (rule === undefined) throw new ApiError('CONFLICT', 'the form of this rule is not understood here');
     const { tenantId } = caller;
-    const transitions = testFiring(rule, { tenantId, labels: body.labels, nowMs: ports.clock.now() });
+    const nowMs = ports.clock.now();
+    const transitions = await withTextAnswers(
+      (queried) => testFiring(rule, { tenantId, labels: body.labels, nowMs, queried }),
+      askingTexts(readingOf(caller, ports), { signal }),
+    );
     await ports.alertTransitions.publish(...transitions);
     await change(async ({ record }) => record({ id: rule.id, name: rule.name, after: { labels: body.labels } }));
     return { transitions: transitions.map(shownTransition) };

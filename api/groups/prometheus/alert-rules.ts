@@ -3,6 +3,7 @@
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { recordingGroups } from '../../../schemas/resources/recording-group.ts';
+import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { readAlerts, readRuleStates } from '../../../subjects/alerts/history.ts';
 import {
   listedRules,
@@ -11,6 +12,7 @@ import {
   type RulesOfBoth,
 } from '../../../subjects/alerts/prometheus-shape.ts';
 import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
+import { type Queried, withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -41,6 +43,9 @@ const activeAlerts = (caller: Caller, ports: Ports) =>
 
 type Group = ReturnType<typeof prometheusRules>[number];
 
+/** What texts ask that are not shown. */
+const notShown: Queried = () => ({ samples: [] });
+
 const withoutAlerts = (group: Group): Group => ({
   ...group,
   rules: group.rules.map((rule) => (rule.type === 'alerting' ? { ...rule, alerts: [] } : rule)),
@@ -51,7 +56,7 @@ export const listRules = byGet({
   operationId: 'listPrometheusRules',
   summary: 'List alert and recording rules in the form of Prometheus',
   parameters: ruleParameters,
-  async answer({ caller, given }, ports) {
+  async answer({ caller, given, signal }, ports) {
     const isWithAlerts = wantsAlerts(given);
     const [alerting, recording] = await Promise.all([rulesOf(caller, ports), recordingOf(caller, ports)]);
     const rules = chosenRules(given, listedRules({ alerting, recording }));
@@ -60,10 +65,13 @@ export const listRules = byGet({
       readRuleStates(readingOf(caller, ports), ids),
       activeAlerts(caller, ports),
     ]);
-    const groups = prometheusRules(rules, standing, alerts);
-    return {
-      data: pageOfGroups(given, isWithAlerts ? groups : groups.map(withoutAlerts)),
-    };
+    if (!isWithAlerts)
+      return { data: pageOfGroups(given, prometheusRules(rules, standing, alerts, notShown).map(withoutAlerts)) };
+    const groups = await withTextAnswers(
+      (queried) => prometheusRules(rules, standing, alerts, queried),
+      askingTexts(readingOf(caller, ports), { signal }),
+    );
+    return { data: pageOfGroups(given, groups) };
   },
 });
 
@@ -72,8 +80,13 @@ export const listAlerts = byGet({
   operationId: 'listPrometheusAlerts',
   summary: 'List alerts in the form of Prometheus',
   parameters: {},
-  async answer({ caller }, ports) {
-    const [rules, alerts] = await Promise.all([rulesOf(caller, ports), activeAlerts(caller, ports)]);
-    return { data: { alerts: prometheusAlerts(new Map(rules.map((rule) => [rule.id, rule])), alerts) } };
+  async answer({ caller, signal }, ports) {
+    const [rules, found] = await Promise.all([rulesOf(caller, ports), activeAlerts(caller, ports)]);
+    const byId = new Map(rules.map((rule) => [rule.id, rule]));
+    const alerts = await withTextAnswers(
+      (queried) => prometheusAlerts(byId, found, queried),
+      askingTexts(readingOf(caller, ports), { signal }),
+    );
+    return { data: { alerts } };
   },
 });

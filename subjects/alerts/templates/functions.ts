@@ -1,9 +1,9 @@
-/** The functions that templates of rules may call: Go's, and Prometheus' but for those that query. */
+/** The functions that templates of rules may call: Go's and Prometheus'. `query` is the evaluator's (`run.ts`). */
 import { RE2JS } from 're2js';
 import { TemplateError } from './errors.ts';
 import { printf } from './format.ts';
 import { humanize, humanize1024, humanizeDuration, humanizePercentage, humanizeTimestamp, timeOf } from './humanize.ts';
-import { figureOf, isTrue, textIn, textOf, type Value, wholeOf } from './values.ts';
+import { figureOf, isTrue, sampleOf, samplesOf, textIn, textOf, type Value, wholeOf } from './values.ts';
 
 export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
 
@@ -43,6 +43,31 @@ const comparing = (holds: (order: number) => boolean): TemplateFunction =>
     return found !== undefined && holds(found);
   });
 
+const elementOf = (items: readonly Value[], place: number): Value => {
+  const found = items[place];
+  if (found === undefined) throw new TemplateError(`there is no place ${place}`);
+  return found;
+};
+
+/** A label of a sample; one that it has not is empty. */
+const labelOf = (name: string, sample: Value): string => {
+  const labels = sampleOf(sample).get('Labels');
+  return labels instanceof Map ? textIn((labels.get(name) as Value | undefined) ?? '') : '';
+};
+
+const sortByLabel = (name: string, vector: Value): Value =>
+  samplesOf(vector).toSorted((one, other) => {
+    const [left, right] = [labelOf(name, one), labelOf(name, other)];
+    return left === right ? 0 : left < right ? -1 : 1;
+  });
+
+const firstOf = (vector: Value): Value => {
+  const [first] = samplesOf(vector);
+  // In Prometheus' words.
+  if (first === undefined) throw new TemplateError('first() called on vector with no elements');
+  return first;
+};
+
 const index: TemplateFunction = ([from = null, ...keys]) => {
   let value: Value = from;
   for (const key of keys) {
@@ -51,7 +76,8 @@ const index: TemplateFunction = ([from = null, ...keys]) => {
       const byte = Buffer.from(value, 'utf8')[wholeOf(key)];
       if (byte === undefined) throw new TemplateError(`there is no place ${textOf(key)}`);
       value = BigInt(byte);
-    } else throw new TemplateError(`${textOf(value)} has no places`);
+    } else if (Array.isArray(value)) value = elementOf(value, wholeOf(key));
+    else throw new TemplateError(`${textOf(value)} has no places`);
   }
   return value;
 };
@@ -190,6 +216,11 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   ),
   ...{ graphLink: ofText(link(0)), tableLink: ofText(link(1)), safeHtml: ofText((text) => text) },
   ...{ stripPort: ofText(stripPort), stripDomain: ofText(stripDomain), parseDuration: ofText(parseDuration) },
+  first: taking(1, (vector) => firstOf(vector as Value)),
+  value: taking(1, (sample) => sampleOf(sample as Value).get('Value') ?? null),
+  label: taking(2, (name, sample) => labelOf(textIn(name as Value), sample as Value)),
+  strvalue: taking(1, (sample) => labelOf('__value__', sample as Value)),
+  sortByLabel: taking(2, (name, vector) => sortByLabel(textIn(name as Value), vector as Value)),
   args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
   // Neither is known where rules are evaluated.
   ...{ pathPrefix: noAddress, externalURL: noAddress },

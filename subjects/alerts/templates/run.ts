@@ -2,7 +2,8 @@
 import { TemplateError } from './errors.ts';
 import { functions } from './functions.ts';
 import type { Node, Operand, Pipeline } from './parse.ts';
-import { isTrue, mapOf, textOf, type Value } from './values.ts';
+import type { Queried } from './queries.ts';
+import { Fields, isTrue, mapOf, textIn, textOf, type Value } from './values.ts';
 
 /** What a template may name. */
 export interface TemplateValues {
@@ -10,12 +11,14 @@ export interface TemplateValues {
   readonly value: number | null;
   /** In the unit of the value; null where the condition has none. */
   readonly threshold: number | null;
-  /** Of the evaluation: `now`. */
+  /** Of the evaluation: `now`, and the time at which queries are evaluated. */
   readonly nowMs: number;
+  /** Answers to what the text asks; undefined where it may not ask. */
+  readonly queried?: Queried | undefined;
 }
 
 /** The most that one template does, and the longest text that it holds at a time: lists and texts can be made to grow. */
-const most = { steps: 10_000, length: 65_536 };
+const most = { steps: 10_000, length: 65_536, queries: 5 };
 
 /** Steps that a call takes, and the letters of what it is given that take one more. Regular expressions are compiled and slow. */
 const costs = { plain: { steps: 0, letters: 64 }, regex: { steps: 50, letters: 8 } };
@@ -23,6 +26,7 @@ const costOf = (name: string) => (name === 'match' || name === 'reReplaceAll' ? 
 
 const lengthOf = (value: Value): number => {
   if (typeof value === 'string') return value.length;
+  if (Array.isArray(value)) return value.reduce((sum: number, each: Value) => sum + lengthOf(each), 0);
   if (!(value instanceof Map)) return 0;
   let length = 0;
   for (const [name, each] of value) length += lengthOf(name) + lengthOf(each);
@@ -34,15 +38,18 @@ type Ending = 'end' | 'break' | 'continue';
 
 class Run {
   readonly #nowMs: number;
+  readonly #queried: Queried | undefined;
+  #queries = 0;
   readonly #root: ReadonlyMap<string, Value>;
   readonly #variables: [name: string, value: Value][];
   #steps = 0;
   #text = '';
 
-  constructor({ labels, value, threshold, nowMs }: TemplateValues) {
+  constructor({ labels, value, threshold, nowMs, queried }: TemplateValues) {
     this.#nowMs = nowMs;
+    this.#queried = queried;
     const [named, none] = [mapOf(labels), mapOf({})];
-    this.#root = new Map<string, Value>([
+    this.#root = new Fields([
       ['Labels', named],
       ['Value', value],
       ['ExternalLabels', none],
@@ -155,6 +162,7 @@ class Run {
 
   #call(name: string, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
     if (name === 'and' || name === 'or') return this.#decide(name === 'or', given, piped, dot);
+    if (name === 'query') return this.#query([...given.map((operand) => this.#value(operand, dot)), ...piped]);
     const call = functions[name];
     if (call === undefined) throw new TemplateError(`the function ${name} is not known here`);
     const values = [...given.map((operand) => this.#value(operand, dot)), ...piped];
@@ -162,6 +170,21 @@ class Run {
     this.#step(steps);
     for (const value of values) this.#step(Math.floor(lengthOf(value) / letters));
     return call(values, this.#nowMs);
+  }
+
+  #query([expression = null, ...others]: readonly Value[]): Value {
+    if (others.length > 0) throw new TemplateError('query takes one expression');
+    if (++this.#queries > most.queries) throw new TemplateError(`it asks more than ${most.queries} queries`);
+    const answer = this.#queried?.(textIn(expression), this.#nowMs);
+    if (answer === undefined) throw new TemplateError('the query has no answer yet');
+    if ('error' in answer) throw new TemplateError(`error calling query: ${answer.error}`);
+    return answer.samples.map(
+      ({ labels, value }) =>
+        new Fields([
+          ['Labels', mapOf(labels)],
+          ['Value', value],
+        ]),
+    );
   }
 
   /** The first value that decides, or the last. */
@@ -197,7 +220,7 @@ class Run {
   #field(value: Value, name: string): Value {
     if (!(value instanceof Map)) throw new TemplateError(`${textOf(value)} has no field ${name}`);
     const found = value.get(name) as Value | undefined;
-    if (found === undefined && value === this.#root) throw new TemplateError(`there is no field .${name}`);
+    if (found === undefined && value instanceof Fields) throw new TemplateError(`there is no field .${name}`);
     return found === undefined ? '' : found;
   }
 }

@@ -4,11 +4,15 @@ import { functions } from './functions.ts';
 import { type Node, parseTemplate } from './parse.ts';
 import { runTemplate, type TemplateValues } from './run.ts';
 
-const isKnown = (name: string): boolean => name === 'and' || name === 'or' || Object.hasOwn(functions, name);
+const own = new Set(['and', 'or', 'query']);
+const isKnown = (name: string): boolean => own.has(name) || Object.hasOwn(functions, name);
 
-const read = (template: string): readonly Node[] | string => {
+const read = (template: string, mayQuery: boolean): readonly Node[] | string => {
   try {
-    return parseTemplate(template, isKnown);
+    return parseTemplate(template, (name) => {
+      if (name === 'query' && !mayQuery) throw new TemplateError('query is for annotations alone');
+      return isKnown(name);
+    });
   } catch (error) {
     if (error instanceof TemplateError) return error.message;
     throw error;
@@ -21,7 +25,7 @@ const read = (template: string): readonly Node[] | string => {
  */
 export const fillIn = (template: string, values: TemplateValues): string => {
   if (!template.includes('{{')) return template;
-  const nodes = read(template);
+  const nodes = read(template, values.queried !== undefined);
   if (typeof nodes === 'string') return template;
   try {
     return runTemplate(nodes, values);
@@ -32,7 +36,7 @@ export const fillIn = (template: string, values: TemplateValues): string => {
 };
 
 /** Why a template cannot be read; undefined where it can. What its values are is not known before. */
-export const templateProblem = (template: string): string | undefined => {
-  const nodes = template.includes('{{') ? read(template) : [];
+export const templateProblem = (template: string, mayQuery = true): string | undefined => {
+  const nodes = template.includes('{{') ? read(template, mayQuery) : [];
   return typeof nodes === 'string' ? nodes : undefined;
 };

@@ -6,6 +6,9 @@ import { TemplateError } from './errors.ts';
 export type Value = string | number | bigint | boolean | null | Date | Items | ReadonlyMap<string, Value>;
 type Items = readonly Value[];
 
+/** What has fields of its own, as Go's structures: to name another one is a mistake. */
+export class Fields extends Map<string, Value> {}
+
 /** A map of texts, as labels are one. */
 export const mapOf = (texts: Readonly<Record<string, string>>): ReadonlyMap<string, Value> =>
   new Map(Object.entries(texts).sort(([left], [right]) => (left < right ? -1 : 1)));
@@ -78,6 +81,18 @@ export const figureOf = (value: Value): number => {
 
 export const textIn = (value: Value): string => {
   if (typeof value !== 'string') throw new TemplateError(`${textOf(value)} is no text`);
+  return value;
+};
+
+/** What `query` gives: samples with `Labels` and `Value`. */
+export const samplesOf = (value: Value): readonly Fields[] => {
+  if (!isItems(value) || !value.every((each) => each instanceof Fields))
+    throw new TemplateError(`${textOf(value)} is no vector of a query`);
+  return value as readonly Fields[];
+};
+
+export const sampleOf = (value: Value): Fields => {
+  if (!(value instanceof Fields)) throw new TemplateError(`${textOf(value)} is no sample of a query`);
   return value;
 };
 

@@ -1,0 +1,145 @@
+/** What texts of alert rules ask: each text is what `promtool test rules` (3.15) makes of the same series. */
+import test from 'ava';
+import { openPromql } from '../../queries/promql/evaluation/threads.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { Answers } from '../../queries/together/answers.ts';
+import { writeRequestOf } from '../../schemas/recorded-samples.ts';
+import { defaultPlans } from '../../schemas/resources/plan.ts';
+import { askingTexts } from '../../subjects/alerts/ask-text.ts';
+import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
+import { emptyState } from '../../subjects/alerts/state.ts';
+import { type TextAnswer, withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
+import { fillIn, templateProblem } from '../../subjects/alerts/templates/template.ts';
+import { messageOf, openTables, type Tables } from './sink-tables.ts';
+
+const promql = openPromql({ size: 1 });
+const atMs = Date.UTC(2026, 2, 1, 10);
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+  const series = [
+    [{ __name__: 'shards_max', instance: 'a:1', job: 'prometheus-k8s' }, 7.5],
+    [{ __name__: 'up', instance: 'a:1', job: 'x' }, 1],
+    [{ __name__: 'up', instance: 'b:1', job: 'x' }, 1],
+    [{ __name__: 'up', instance: 'c:1', job: 'y' }, 0],
+  ] as const;
+  const land = (tenantId: string, offset: number, own: readonly (readonly [Record<string, string>, number])[]) => {
+    const written = own.map(([labels, value]) => ({ labels, value }));
+    const headers = { tenantId, projectId: '', signal: 'metrics', format: 'remote-write-1', offset } as const;
+    return tables.land([messageOf([writeRequestOf([{ atMs: atMs - 1000, series: written }])], headers)], {
+      sink: 'metrics',
+    });
+  };
+  await land('acme', 0, series);
+  await land('other', 1, [[{ __name__: 'secret' }, 1]]);
+});
+test.after.always(() => Promise.all([tables.close(), promql.close()]));
+
+const asking = (counted = { statements: 0 }) => {
+  const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
+  const columns = tables.columns.of('acme');
+  const reading: Reading = {
+    ...{ nowMs: atMs, plan: defaultPlans['enterprise'] as Reading['plan'], promql: { threads: promql, translation } },
+    columns: {
+      ...columns,
+      native(sql, parameters, limits) {
+        counted.statements++;
+        return columns.native(sql, parameters, limits);
+      },
+    },
+  };
+  return askingTexts(reading, { answers: new Answers({ gatherMs: 20, sharedMs: 20_000, aloneMs: 20_000 }) });
+};
+const textOf = (text: string): Promise<string> =>
+  withTextAnswers(
+    (queried) => fillIn(text, { labels: { instance: 'a:1' }, value: 20, threshold: null, nowMs: atMs, queried }),
+    asking(),
+  );
+
+for (const [text, expected] of [
+  ['{{ printf `shards_max{instance="%s",job="prometheus-k8s"}` $labels.instance | query | first | value }}.', '7.5.'],
+  ['{{ range query "sum by (job) (up)" | sortByLabel "job" }}{{ .Labels.job }}={{ .Value }};{{ end }}', 'x=2;y=0;'],
+  [
+    '{{ with query "shards_max" }}{{ . | first | label "job" }}/{{ . | first | value | humanize }}{{ end }}',
+    'prometheus-k8s/7.5',
+  ],
+  ['{{ with query "absent_one" }}some{{ else }}none{{ end }} {{ len (query "absent_one") }}', 'none 0'],
+  [
+    '{{ query "scalar(shards_max{job=\\"prometheus-k8s\\"})" | first | value }}|{{ query "time()" | first | value | humanizeTimestamp }}',
+    '7.5|2026-03-01 10:00:00 +0000 UTC',
+  ],
+  ['{{ query "label_replace(vector(1), \\"__value__\\", \\"text\\", \\"\\", \\"\\")" | first | strvalue }}', 'text'],
+  [
+    '{{ range query "up == 1" | sortByLabel "instance" }}{{ .Labels.instance }}:{{ with printf "shards_max{instance=%q}" .Labels.instance | query }}{{ . | first | value }}{{ else }}-{{ end }} {{ end }}',
+    'a:1:7.5 b:1:- ',
+  ],
+  [
+    '{{ (index (query "up" | sortByLabel "instance") 1).Labels.instance }} {{ (index (query "up" | sortByLabel "instance") 0).Labels }}',
+    'b:1 map[__name__:up instance:a:1 job:x]',
+  ],
+  ['[{{ query "up" | sortByLabel "instance" | first | label "nothing" }}]', '[]'],
+  // Prometheus says where in the template; the rest is the same.
+  ['{{ query "absent_one" | first | value }}', '<error expanding template: first() called on vector with no elements>'],
+  ['{{ query "secret" | first | value }}', '<error expanding template: first() called on vector with no elements>'],
+] as const)
+  test(`${text} gives ${expected}`, async (t) => {
+    t.is(await textOf(text), expected);
+  });
+
+test('what cannot be asked is told in the text', async (t) => {
+  t.regex(await textOf('{{ query "sum(" }}'), /^<error expanding template: error calling query: .*unclosed left paren/);
+  t.regex(await textOf('{{ first "x" }}'), /^<error expanding template: x is no vector of a query>$/);
+  t.regex(await textOf('{{ (query "up" | first).Nothing }}'), /there is no field \.Nothing>$/);
+});
+
+test('a text asks five queries at most, and all texts of an evaluation fifty; equal ones are asked once', async (t) => {
+  const asked: string[] = [];
+  const ask = async (expression: string): Promise<TextAnswer> => {
+    asked.push(expression);
+    return { samples: [{ labels: {}, value: 1 }] };
+  };
+  const each = (of: string) => `{{ query "${of}" | first | value }}`;
+  const made = (texts: readonly string[]): Promise<readonly string[]> =>
+    withTextAnswers(
+      (queried) => texts.map((text) => fillIn(text, { labels: {}, value: 1, threshold: null, nowMs: 0, queried })),
+      ask,
+    );
+  t.deepEqual(await made(['abcde', 'abcdef'].map((names) => [...names].map(each).join(''))), [
+    '11111',
+    '<error expanding template: it asks more than 5 queries>',
+  ]);
+  t.deepEqual(asked.splice(0), [...'abcde']);
+  const many = await made(Array.from({ length: 60 }, (_, at) => each(`m${at}`)));
+  t.is(many.filter((text) => text === '1').length, 50);
+  t.regex(many.at(-1) ?? '', /more than 50 queries/);
+  t.is(asked.length, 50);
+});
+
+test('texts of many alerts that begin at once are asked together', async (t) => {
+  const { rules } = readRuleFile(
+    `groups: [{name: g, rules: [{alert: A, expr: up == 1, annotations: {d: '{{ printf "up{instance=%q}" $labels.instance | query | first | label "job" }}'}}]}]`,
+  );
+  const rule = { ...AlertRuleFields.parse(rules[0]?.rule), id: 'rule', version: 1 };
+  const groups = ['a:1', 'b:1', 'c:1'].map((instance) => ({ labels: { instance }, points: [1] }));
+  const counted = { statements: 0 };
+  const { transitions } = await withTextAnswers(
+    (queried) =>
+      evaluate({
+        ...{ tenantId: 'acme', rule, prior: emptyState(), answer: { kind: 'groups', unit: '', groups }, nowMs: atMs },
+        queried,
+      }),
+    asking(counted),
+  );
+  t.deepEqual(
+    transitions.map(({ annotations }) => annotations['d']),
+    ['x', 'x', 'y'],
+  );
+  t.true(counted.statements <= 2, `${counted.statements} statements that read samples`);
+});
+
+test('labels ask nothing, as an alert is known by them', (t) => {
+  t.is(templateProblem('{{ query "up" }}', false), 'query is for annotations alone');
+  t.is(templateProblem('{{ query "up" }}'), undefined);
+});
