@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { processorGroups, scheduleTopics } from '../processors/index.ts';
 import { isSecretSetting, settingDefinitions } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
@@ -41,8 +42,18 @@ const componentsOf = (
   );
 };
 
+/** Of secrets that may not be shorter, by name. */
+const leastCharacters = (): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(settingDefinitions).flatMap(([name, schema]) => {
+      const { minLength } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+      return minLength === undefined || !isSecretSetting(name) ? [] : [[name, minLength]];
+    }),
+  );
+
 /** Everything that consumes, with its consumer group and the partitions of what it reads. */
 export const components = () => ({
+  leastCharacters: leastCharacters(),
   shutdownSeconds: settingDefinitions.SHUTDOWN_SECONDS.parse(undefined),
   processors: componentsOf('processors', processorGroups),
   sinks: componentsOf('sinks', sinkGroups),

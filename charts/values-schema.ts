@@ -35,8 +35,21 @@ const resources = object({ requests: quantities, limits: quantities, claims: lis
 export const settingText = (schema: z.ZodType): Schema => {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const description = schema.description ?? json.description ?? '';
+  if (json.type === 'integer' || json.type === 'number') return numberText(json, description);
   const values = json.enum === undefined ? {} : { enum: json.enum };
   return { type: ['string', 'number', 'boolean'], ...values, description };
+};
+
+const numberText = (json: z.core.JSONSchema.BaseSchema, description: string): Schema => {
+  const { type, minimum, exclusiveMinimum, maximum } = json;
+  return {
+    type: [type, 'string'],
+    pattern: type === 'integer' ? '^[0-9]+([eE]\\+?[0-9]+)?$' : '^[0-9]+(\\.[0-9]+)?([eE]\\+?[0-9]+)?$',
+    ...(minimum !== undefined && { minimum }),
+    ...(exclusiveMinimum !== undefined && { exclusiveMinimum }),
+    ...(maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && { maximum }),
+    description,
+  };
 };
 
 const kubernetesName: Schema = { type: 'string', maxLength: 253, pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$' };

@@ -53,6 +53,40 @@ withTools('resources that the API server would drop or refuse are refused before
     await t.notThrowsAsync(render(set(`standalone.resources.${value}`)), value);
 });
 
+const stores = set(
+  'mode=cluster',
+  'settings.KAFKA_BROKERS=kafka:9092',
+  'secretSettings.CLICKHOUSE_URL=http://clickhouse',
+  'secretSettings.MONGODB_URL=mongodb://mongo',
+);
+
+withTools('a processor that is null is left out, by itself and together with others', async (t) => {
+  const processorsOf = async (...values: readonly string[]) =>
+    podsOf((await render([...stores, ...set('processors.detections=null', ...values)])).manifests)
+      .map(({ name, pod }) => ({ name, args: pod.containers[0].args }))
+      .filter(({ args }) => args.includes('processors'));
+  const alone = await processorsOf();
+  t.true(alone.length > 10);
+  t.false(alone.some(({ name }) => name.includes('detections')));
+  const [together] = await processorsOf('processorsTogether=true');
+  t.true(together?.args.includes('correlations'));
+  t.false(together?.args.includes('detections'));
+});
+
+withTools('a number that is none, and a secret that is too short, are refused before anything changes', async (t) => {
+  const cases: readonly (readonly [value: string, reason: RegExp])[] = [
+    ['settings.KEY_REQUESTS_PER_SECOND=many', /does not match pattern/],
+    ['settings.KEY_REQUESTS_PER_SECOND=0', /exclusiveMinimum|greater than 0/],
+    ['receivers.settings.BUS_PUBLISH_DELAY_MS=1s', /does not match pattern/],
+    ['secretSettings.SECRET_KEY=short', /secretSettings.SECRET_KEY has 5 characters and needs 32 or more/],
+    ['secretSettings.BOOTSTRAP_PASSWORD=short', /BOOTSTRAP_PASSWORD has 5 characters and needs 12 or more/],
+  ];
+  for (const [value, reason] of cases) await t.throwsAsync(render(set(value)), { message: reason }, value);
+  for (const value of ['KEY_REQUESTS_PER_SECOND=2000', 'QUERY_ROWS_READ=5e9', 'BUS_PUBLISH_DELAY_MS=2.5'])
+    await t.notThrowsAsync(render(set(`settings.${value}`)), value);
+  await t.notThrowsAsync(render(['--set-string', 'settings.KEY_REQUESTS_PER_SECOND=2000']));
+});
+
 withTools('a chart that has this one as a dependency may switch it by a condition', async (t) => {
   await t.notThrowsAsync(render(set('enabled=true')));
 });

@@ -42,12 +42,15 @@ defaults. Deployments, scalers, budgets and policies are made of it.
   {{- $own := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (index $root.Values $role)) -}}
   {{- $_ := set $parts $role (dict "role" $role "args" (list $role) "groups" (dict) "values" $own) -}}
 {{- end -}}
+{{- $processors := dict -}}
+{{- range $name, $component := $known.processors -}}{{- if hasKey $root.Values.processors $name -}}{{- $_ := set $processors $name $component -}}{{- end -}}{{- end -}}
 {{- if .Values.processorsTogether -}}
-  {{- $_ := set $parts "processors" (dict "role" "processors" "args" (list "processors") "groups" $known.processors "values" $root.Values.defaults) -}}
+  {{- $chosen := eq (len $processors) (len $known.processors) | ternary (list) (keys $processors | sortAlpha) -}}
+  {{- $_ := set $parts "processors" (dict "role" "processors" "args" (concat (list "processors") $chosen) "groups" $processors "values" $root.Values.defaults) -}}
 {{- else -}}
-  {{- range $name, $_ := $known.processors -}}
-    {{- $own := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (index $root.Values.processors $name | default dict)) -}}
-    {{- $_ := set $parts (printf "processor-%s" $name) (dict "role" "processors" "args" (list "processors" $name) "groups" (pick $known.processors $name) "values" $own) -}}
+  {{- range $name, $_ := $processors -}}
+    {{- $own := mergeOverwrite (deepCopy $root.Values.defaults) (deepCopy (index $root.Values.processors $name)) -}}
+    {{- $_ := set $parts (printf "processor-%s" $name) (dict "role" "processors" "args" (list "processors" $name) "groups" (pick $processors $name) "values" $own) -}}
   {{- end -}}
 {{- end -}}
 {{- range $name, $given := .Values.sinks -}}
