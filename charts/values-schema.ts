@@ -153,7 +153,7 @@ const rest = (): Record<string, Schema> => {
     networkPolicy: object({ enabled: flag, ingressFrom: list(), metricsFrom: list(), egress: list() }),
     monitoring: object({
       serviceMonitor: object({ enabled: flag, interval: text, labels: texts }),
-      prometheusRule: object({ enabled: flag, labels: texts }),
+      prometheusRule: object({ enabled: flag, labels: texts, runbookUrl: text }),
     }),
     keda: object({
       pollingInterval: whole(1),

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { metricDefinitions } from '../../schemas/ports/metrics.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
-import { chart, find, readChart, renderSet } from './chart/chart.ts';
+import { chart, find, readChart, render, renderSet } from './chart/chart.ts';
 
 const run = promisify(execFile);
 const withTools = chartToolsMissing === undefined ? test : test.skip;
@@ -20,6 +20,7 @@ interface Rule {
   readonly alert?: string;
   readonly expr: string;
   readonly labels?: { readonly severity: string };
+  readonly annotations?: { readonly summary: string; readonly description?: string };
 }
 const rules = (parse(readChart('files/rules.yaml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
   (group) => group.rules,
@@ -290,6 +291,29 @@ test('rules speak of metrics that the code declares', (t) => {
   );
   for (const { alert, labels } of rules)
     if (alert !== undefined) t.regex(labels?.severity ?? '', /critical|warning|info/);
+});
+
+test('each alert says what follows from it, and has a section about what to do', (t) => {
+  const page = readFileSync(join(chart, '../docs/alerts.md'), 'utf8');
+  const sections = new Map(page.split(/^## /m).map((part) => [part.split('\n', 1)[0], part]));
+  for (const { alert, annotations } of rules) {
+    if (alert === undefined) continue;
+    t.regex(annotations?.description ?? '', /\w{3}.*\.$/, alert);
+    t.true(sections.get(alert)?.includes(annotations?.description ?? '?'), alert);
+    t.regex(sections.get(alert) ?? '', /^- .*\.$/m, alert);
+  }
+  t.is(sections.size - 1, alerts.length);
+});
+
+withTools('alerts name the page about them where its address is given', async (t) => {
+  const values = ['monitoring.prometheusRule.enabled=true', 'monitoring.prometheusRule.runbookUrl=https://wiki/oiq'];
+  const rulesOf = async (given: readonly string[]): Promise<Rule[]> => {
+    const { manifests } = await render(given.flatMap((each) => ['--set', each]));
+    return find(manifests, 'PrometheusRule', 'oiq').spec.groups[0].rules;
+  };
+  for (const { alert, annotations } of await rulesOf(values))
+    if (alert !== undefined) t.like(annotations, { runbook_url: `https://wiki/oiq#${alert.toLowerCase()}` });
+  t.false(JSON.stringify(await rulesOf(values.slice(0, 1))).includes('runbook_url'));
 });
 
 test('the handbook tells of every metric and of every alert', (t) => {
