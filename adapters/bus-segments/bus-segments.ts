@@ -1,6 +1,7 @@
 /** The embedded bus: a durable log of append-only segment files. See the README in `bus-segments/`. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Budget } from '../../runtime/common-window.ts';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
@@ -12,6 +13,7 @@ import type { Topic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { Slabs } from '../slabs.ts';
+import { CommonReading, GroupReader } from './common-reading.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { SegmentsFollower } from './follower.ts';
 import { Group, segmentsConsumer } from './group.ts';
@@ -24,6 +26,8 @@ import { type Encoded, encode } from './record.ts';
 import { Transactions } from './transactions.ts';
 
 const mebibyte = 1024 * 1024;
+/** Bytes (decompressed) that are held for groups that have not come so far yet. */
+const mostHeldBytes = 64 * mebibyte;
 
 export interface SegmentsOptions {
   /** Everything lies in here; made when missing. One process at a time. */
@@ -88,6 +92,8 @@ class EmbeddedBus implements SegmentsBus {
   readonly #consumers = new Map<string, PartitionConsumer[]>();
   readonly #followers = new Set<SegmentsFollower>();
   readonly #slabs = new Slabs();
+  readonly #common = new WeakMap<PartitionLog, CommonReading>();
+  readonly #budget = new Budget(mostHeldBytes);
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
   #closed: Promise<void> | undefined;
@@ -357,11 +363,19 @@ class EmbeddedBus implements SegmentsBus {
         partition,
         partitionLog,
         store: this.#store,
-        slabs: this.#slabs,
         log: this.#log,
+        reader: (from) => this.#readerOf(partitionLog, from),
         bury: (lost, consumer) => this.#bury(lost, consumer),
       });
     return consumers;
+  }
+
+  /** For a group: it reads with the others of the partition. */
+  #readerOf(log: PartitionLog, from: number): GroupReader {
+    const slabs = this.#slabs;
+    const common = this.#common.get(log) ?? new CommonReading(log, slabs, this.#budget);
+    this.#common.set(log, common);
+    return new GroupReader(log, from, { slabs, common });
   }
 
   /** Lost records of the dead-letter topic itself are only logged: they hold bytes that are damaged already. */

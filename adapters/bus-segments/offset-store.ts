@@ -40,6 +40,9 @@ const schema = `
 
 const keyOf = (group: string, topic: string, partition: number): string => JSON.stringify([group, topic, partition]);
 
+const valuesOf = ({ group, topic, partition, committed, claimed }: Position) =>
+  [group, topic, partition, committed, claimed ?? null] as const;
+
 const remedy =
   'Restore the data directory from a backup. Without one, move the whole directory of the log away: what had not landed yet is lost, and so are the bytes of dead letters. Without this file alone, consumer groups would begin at the oldest record that is kept, and land records twice';
 
@@ -49,7 +52,16 @@ export const openOffsetStore = (directory: string): OffsetStore => {
   return openingSqlite(path, remedy, () => new OffsetStore(path));
 };
 
-/** Every write is synced when the call returns. Reads come from memory: no other process writes the file. */
+interface Pending {
+  readonly position: Position;
+  readonly saved: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** So long do positions wait for others, to be synced with them. */
+const togetherMs = 2;
+
+/** Every write is synced when the call returns, or what it answers resolves. Reads come from memory: no other process writes the file. */
 export class OffsetStore {
   readonly #database: DatabaseSync;
   readonly #saveTopic: StatementSync;
@@ -57,6 +69,8 @@ export class OffsetStore {
   readonly #beginTransaction: StatementSync;
   readonly #endTransaction: StatementSync;
   readonly #positions = new Map<string, Position>();
+  #pending: Pending[] = [];
+  #saving: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(path: string) {
@@ -140,9 +154,39 @@ export class OffsetStore {
   save(position: Position): void {
     // After a close nothing is acknowledged any more: the next opening delivers it again.
     if (this.#closed) throw new Error('the bus is closed');
-    const { group, topic, partition, committed, claimed } = position;
-    this.#savePosition.run(group, topic, partition, committed, claimed ?? null);
-    this.#positions.set(keyOf(group, topic, partition), position);
+    this.#savePosition.run(...valuesOf(position));
+    this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
+  }
+
+  /**
+   * As `save`, with what others save in the next moments: groups that are in step have one sync. Resolves when it is done. Until then the
+   * position is what it was.
+   */
+  saveSoon(position: Position): Promise<void> {
+    if (this.#closed) return Promise.reject(new Error('the bus is closed'));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#pending.push({ position, saved: resolve, failed: reject });
+    this.#saving ??= setTimeout(() => this.#savePending(), togetherMs);
+    return promise;
+  }
+
+  #savePending(): void {
+    clearTimeout(this.#saving);
+    this.#saving = undefined;
+    const all = this.#pending.splice(0);
+    try {
+      if (all.length > 1) this.#database.exec('BEGIN IMMEDIATE');
+      for (const { position } of all) this.#savePosition.run(...valuesOf(position));
+      if (all.length > 1) this.#database.exec('COMMIT');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      for (const { failed } of all) failed(error);
+      return;
+    }
+    for (const { position, saved } of all) {
+      this.#positions.set(keyOf(position.group, position.topic, position.partition), position);
+      saved();
+    }
   }
 
   /** A transaction is aborted from its beginning until `commitTransaction`: a crash in between leaves it so. */
@@ -163,6 +207,7 @@ export class OffsetStore {
 
   close(): void {
     this.#closed = true;
+    this.#savePending();
     this.#database.close();
   }
 }

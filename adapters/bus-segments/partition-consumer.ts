@@ -1,11 +1,11 @@
 /** One partition for one group: forms batches, remembers their ranges, delivers them to the member that owns the partition now. */
 import type { Batch, BusRecord, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { Slabs } from '../slabs.ts';
+import type { GroupReader } from './common-reading.ts';
 import type { Lost } from './lost.ts';
-import type { OffsetStore } from './offset-store.ts';
+import type { OffsetStore, Position } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
-import { Gathered, PartitionReader } from './reader.ts';
+import { Gathered } from './reader.ts';
 
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
@@ -34,9 +34,9 @@ export interface PartitionConsumerOptions {
   readonly partition: number;
   readonly partitionLog: PartitionLog;
   readonly store: OffsetStore;
-  /** Shared by the partition consumers of a bus. */
-  readonly slabs: Slabs;
   readonly log: Log;
+  /** Reads from an offset on. */
+  reader(from: number): GroupReader;
   /** Resolves when what the group cannot read is durable in the dead letter. */
   bury(lost: Lost, consumer: PartitionConsumer): Promise<void>;
 }
@@ -52,7 +52,7 @@ export class PartitionConsumer {
   #told: Tenure | undefined;
   #abandoned = false;
   #running = false;
-  #reader: PartitionReader | undefined;
+  #reader: GroupReader | undefined;
   /** Sums of the log when the reader had read everything; `undefined` when it is not known how much is left. */
   #mark: { readonly bytes: number; readonly weight: number } | undefined;
   #failures = 0;
@@ -64,7 +64,7 @@ export class PartitionConsumer {
     this.#options = options;
     this.group = options.group;
     this.#log = options.partitionLog;
-    if (this.#position === undefined) this.#save(this.#log.earliest, undefined);
+    if (this.#position === undefined) options.store.save(this.#at(this.#log.earliest, undefined));
   }
 
   get #position() {
@@ -142,7 +142,9 @@ export class PartitionConsumer {
       if (records === undefined || this.#owner !== owner) return;
       const { committed: first = 0, claimed } = this.#position ?? {};
       const last = claimed ?? records.at(-1)?.offset ?? first;
-      if (claimed === undefined) this.#save(first, last);
+      if (claimed === undefined) await this.#save(first, last);
+      // The next owner gets the same range.
+      if (this.#owner !== owner) return;
       const { topic, partition } = this;
       await this.#deliver(owner, { topic, partition, first, last, records });
       this.#failures = 0;
@@ -156,12 +158,16 @@ export class PartitionConsumer {
   async #deliver(owner: Owner, batch: Batch): Promise<void> {
     await owner.onBatch(batch);
     // Records behind the range that belong to no batch, as those of aborted transactions, were read with it.
-    this.#save(Math.max(batch.last + 1, this.#reader?.next ?? 0), undefined);
+    await this.#save(Math.max(batch.last + 1, this.#reader?.next ?? 0), undefined);
   }
 
-  #save(committed: number, claimed: number | undefined): void {
-    const { store, group, topic, partition } = this.#options;
-    store.save({ group, topic, partition, committed, claimed });
+  #at(committed: number, claimed: number | undefined): Position {
+    const { group, topic, partition } = this.#options;
+    return { group, topic, partition, committed, claimed };
+  }
+
+  #save(committed: number, claimed: number | undefined): Promise<void> {
+    return this.#options.store.saveSoon(this.#at(committed, claimed));
   }
 
   async #backOff(owner: Owner, error: Error, message: string): Promise<void> {
@@ -180,7 +186,7 @@ export class PartitionConsumer {
   /** The records of the next batch: the claimed range again, or new ones. `undefined` when another owner is to have the partition. */
   async #next(owner: Owner): Promise<BusRecord[] | undefined> {
     const { committed = 0, claimed } = this.#position ?? {};
-    this.#reader ??= new PartitionReader(this.#log, committed, this.#options.slabs);
+    this.#reader ??= this.#options.reader(committed);
     const reader = this.#reader;
     if (reader.next !== committed) this.#mark = undefined;
     await reader.seek(committed);
@@ -193,12 +199,12 @@ export class PartitionConsumer {
   }
 
   /** The group continues behind bytes that cannot be read, once they are in the dead letter. */
-  async #pass(reader: PartitionReader, lost: Lost): Promise<void> {
+  async #pass(reader: GroupReader, lost: Lost): Promise<void> {
     await this.#options.bury(lost, this);
     await reader.seek(lost.to);
   }
 
-  async #gather(reader: PartitionReader, owner: Owner): Promise<BusRecord[] | undefined> {
+  async #gather(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
     const { maxRecords, maxBytes, maxWaitMs } = owner;
     const gathered = new Gathered({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
     let deadline = Number.POSITIVE_INFINITY;
@@ -214,7 +220,7 @@ export class PartitionConsumer {
     return undefined;
   }
 
-  async #take(reader: PartitionReader, gathered: Gathered): Promise<void> {
+  async #take(reader: GroupReader, gathered: Gathered): Promise<void> {
     const lost = await reader.take(gathered);
     const empty = gathered.records.length === 0;
     if (lost !== undefined && empty) await this.#pass(reader, lost);
@@ -223,7 +229,7 @@ export class PartitionConsumer {
     const { writtenBytes, writtenWeight, end } = this.#log;
     this.#mark = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
     // Only records that belong to no batch were read: the group moves past them.
-    if (empty && reader.next > (this.#position?.committed ?? 0)) this.#save(reader.next, undefined);
+    if (empty && reader.next > (this.#position?.committed ?? 0)) await this.#save(reader.next, undefined);
   }
 
   /** Enough was written to fill the batch, or it is not known how much. */
@@ -237,7 +243,7 @@ export class PartitionConsumer {
   }
 
   /** Waits until a first record is there, until a batch is full, for the deadline or for another owner. */
-  async #more(reader: PartitionReader, gathered: Gathered, deadline: number): Promise<void> {
+  async #more(reader: GroupReader, gathered: Gathered, deadline: number): Promise<void> {
     const idle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
       if (reader.next < this.#log.stableEnd && (idle || this.#plenty(gathered))) this.#wake?.();

@@ -61,6 +61,16 @@ export class Gathered {
   }
 }
 
+/** A slab that several pieces of a partition lie in. */
+interface CountedSlab extends Slab {
+  users: number;
+}
+
+const letGo = (slab: CountedSlab): void => {
+  slab.users--;
+  if (slab.users === 0) slab.release();
+};
+
 export class PartitionReader {
   readonly #log: ReadableLog;
   readonly #slabs: Slabs;
@@ -72,8 +82,8 @@ export class PartitionReader {
   #chunkStart = 0;
   #at = 0;
   /** Memory of the chunk; of those before it that values may still be read from. */
-  #slab: Slab | undefined;
-  #left: Slab[] = [];
+  #slab: CountedSlab | undefined;
+  #left: CountedSlab[] = [];
 
   constructor(log: ReadableLog, from: number, slabs: Slabs) {
     this.#log = log;
@@ -88,7 +98,19 @@ export class PartitionReader {
 
   /** Nothing that was taken so far is read any more: its memory is used again. */
   release(): void {
-    for (const { release } of this.#left.splice(0)) release();
+    for (const slab of this.#left.splice(0)) letGo(slab);
+  }
+
+  /** Hands the memory over of what was taken since the last call: it is used again once what this answers is called. */
+  handOver(): () => void {
+    const held = this.#left.splice(0);
+    if (this.#slab !== undefined) {
+      this.#slab.users++;
+      held.push(this.#slab);
+    }
+    return () => {
+      for (const slab of held.splice(0)) letGo(slab);
+    };
   }
 
   /** Goes on from another offset. */
@@ -165,7 +187,7 @@ export class PartitionReader {
     return undefined;
   }
 
-  #hold(slab: Slab | undefined): void {
+  #hold(slab: CountedSlab | undefined): void {
     if (this.#slab !== undefined) this.#left.push(this.#slab);
     this.#slab = slab;
   }
@@ -187,7 +209,7 @@ export class PartitionReader {
     if (left <= 0) return this.#leave(segment);
     if (left < needed) return this.#damaged('it is cut short');
     const piece = Math.max(needed, leastBytes, Math.min(wanted + headBytes, mostBytes));
-    const slab = this.#slabs.take(Math.min(left, piece));
+    const slab = { ...this.#slabs.take(Math.min(left, piece)), users: 1 };
     const filled = await file.read(slab.bytes, position);
     this.#place(position);
     this.#hold(slab);

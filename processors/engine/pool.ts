@@ -1,11 +1,12 @@
 /** The threads in which tasks run, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { Budget, type WindowReader } from '../../runtime/common-window.ts';
 import { Memory } from '../../runtime/memory.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Answer, Holding } from './answer.ts';
-import { Budget, HeldMessages, type Reader } from './held-messages.ts';
+import { HeldMessages } from './held-messages.ts';
 import { type Doing, Progress } from './progress.ts';
 import { Shares } from './shares.ts';
 import type {
@@ -165,8 +166,8 @@ export class TaskPool {
       const { runs, pieces, moved, settled } = messages.send(batch);
       return await ask({ kind, runs, last }, pieces, moved).finally(settled);
     };
-    const reader: Reader = {
-      get nextOffset() {
+    const reader: WindowReader = {
+      get next() {
         return handle.holding.nextOffset;
       },
     };

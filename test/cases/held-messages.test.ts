@@ -1,6 +1,7 @@
 /** Messages that a thread holds for its tasks. */
 import test from 'ava';
-import { Budget, HeldMessages } from '../../processors/engine/held-messages.ts';
+import { HeldMessages } from '../../processors/engine/held-messages.ts';
+import { Budget } from '../../runtime/common-window.ts';
 import { Memory } from '../../runtime/memory.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 
@@ -16,15 +17,15 @@ const open = (mostBytes: number) => {
   const budget = new Budget(mostBytes);
   const forgotten: number[] = [];
   const held = new HeldMessages(budget, new Memory(), async (numbers) => void forgotten.push(...numbers));
-  const reader = (nextOffset: number) => {
-    const made = { nextOffset };
+  const reader = (next: number) => {
+    const made = { next };
     held.readers.add(made);
     return made;
   };
   /** A reader takes a range; answers how many messages went to the thread for it. */
-  const take = (who: { nextOffset: number }, first: number, last: number): number => {
+  const take = (who: { next: number }, first: number, last: number): number => {
     const sent = held.send(messages(first, last));
-    who.nextOffset = last + 1;
+    who.next = last + 1;
     sent.settled();
     return sent.pieces.reduce((sum, { records }) => sum + records.offsets.length, 0);
   };
