@@ -1,0 +1,129 @@
+/** Groups of the embedded bus that are in step read a partition once; one that is not holds up no other. */
+import test from 'ava';
+import type { SegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { type Disk, disk } from '../../adapters/bus-segments/disk.ts';
+import { openOffsetStore } from '../../adapters/bus-segments/offset-store.ts';
+import { eventually } from '../waiting.ts';
+import { publish, segmentsUnderTest, topic } from './segments-harness.ts';
+
+const messages = 60;
+const messageBytes = 300_000;
+const text = (index: number): string => `${index} `.padEnd(messageBytes, '.');
+
+/** Counts bytes of segments that are read from the disk. */
+const counting = () => {
+  const read = { bytes: 0 };
+  const counted: Disk = {
+    ...disk,
+    async open(path, mode) {
+      const file = await disk.open(path, mode);
+      return {
+        ...file,
+        async read(buffer, position) {
+          const filled = await file.read(buffer, position);
+          read.bytes += filled;
+          return filled;
+        },
+      };
+    },
+  };
+  return { read, disk: counted };
+};
+
+/** A group that notes the number of each message; a batch waits for `gate`. */
+const join = (bus: SegmentsBus, group: string, gate: () => Promise<void> = async () => undefined) => {
+  const seen: number[] = [];
+  const consumer = bus.consumer({ group, maxWaitMs: 5, maxBytes: 2_000_000 });
+  const done = consumer.run([topic.name], async ({ records }) => {
+    const numbers = records.map(({ value }) => Number.parseInt(value.toString('latin1', 0, 10), 10));
+    await gate();
+    // The values are whole as long as the batch is in hand.
+    for (const [index, { value }] of records.entries()) {
+      const number = numbers[index] as number;
+      if (value.toString('latin1') === text(number)) seen.push(number);
+    }
+  });
+  return { seen, stop: () => consumer.stop().then(() => done) };
+};
+
+const all = Array.from({ length: messages }, (_, index) => index);
+
+test('twenty groups in step read each byte once', async (t) => {
+  const { read, disk: counted } = counting();
+  const bus = await (await segmentsUnderTest(t)).open({ disk: counted });
+  const groups = Array.from({ length: 20 }, (_, index) => join(bus, `group-${index}`));
+  for (let at = 0; at < messages; at += 10) {
+    await publish(bus, ...all.slice(at, at + 10).map(text));
+    await eventually('all have read all', () => groups.every(({ seen }) => seen.length === at + 10));
+  }
+  for (const { seen, stop } of groups) {
+    t.deepEqual(seen, all);
+    await stop();
+  }
+  t.true(read.bytes < 1.5 * messages * messageBytes, `${read.bytes} bytes`);
+});
+
+test('a group whose batch lasts holds up no other, reads for itself what they have passed, and joins them again', async (t) => {
+  const { read, disk: counted } = counting();
+  const bus = await (await segmentsUnderTest(t)).open({ disk: counted });
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const slow = join(bus, 'slow', () => opened);
+  const quick = Array.from({ length: 4 }, (_, index) => join(bus, `quick-${index}`));
+  const rounds = 5;
+  for (let round = 0; round < rounds; round++) {
+    await publish(bus, ...all.map(text));
+    await eventually('the others have read all', () =>
+      quick.every(({ seen }) => seen.length === (round + 1) * messages),
+    );
+  }
+  t.deepEqual(slow.seen, []);
+  open();
+  await eventually('it has caught up', () => slow.seen.length === rounds * messages);
+  const before = read.bytes;
+  await publish(bus, ...all.map(text));
+  await eventually('all have read all', () =>
+    [slow, ...quick].every(({ seen }) => seen.length === (rounds + 1) * messages),
+  );
+  t.true(read.bytes - before < 1.5 * messages * messageBytes, `${read.bytes - before} bytes`);
+  for (const { seen, stop } of [slow, ...quick]) {
+    t.deepEqual(seen, Array.from({ length: rounds + 1 }, () => all).flat());
+    await stop();
+  }
+});
+
+test('groups that come and go read all, each message once', async (t) => {
+  const bus = await (await segmentsUnderTest(t)).open();
+  const first = join(bus, 'first');
+  await publish(bus, ...all.map(text));
+  const second = join(bus, 'second');
+  await eventually('the first has begun', () => first.seen.length > 0);
+  await first.stop();
+  await publish(bus, ...all.map(text));
+  const again = join(bus, 'first');
+  const third = join(bus, 'third');
+  await eventually('all have read all', () =>
+    [second.seen, third.seen, [...first.seen, ...again.seen]].every(({ length }) => length === 2 * messages),
+  );
+  for (const seen of [second.seen, third.seen, [...first.seen, ...again.seen]]) t.deepEqual(seen, [...all, ...all]);
+  for (const { stop } of [second, again, third]) await stop();
+});
+
+test('positions that are saved in the same moment are there when that resolves, and after a close nothing is saved', async (t) => {
+  const { directory } = await segmentsUnderTest(t);
+  const store = openOffsetStore(directory);
+  const position = (group: string, committed: number) => ({
+    ...{ group, topic: 'letters', partition: 0, committed, claimed: undefined },
+  });
+  const saved = Promise.all([store.saveSoon(position('one', 1)), store.saveSoon(position('two', 2))]);
+  t.is(store.position('one', 'letters', 0), undefined);
+  await saved;
+  t.is(store.position('one', 'letters', 0)?.committed, 1);
+  const last = store.saveSoon(position('one', 3));
+  store.close();
+  await last;
+  await t.throwsAsync(() => store.saveSoon(position('one', 4)), { message: /closed/ });
+  const reopened = openOffsetStore(directory);
+  t.is(reopened.position('one', 'letters', 0)?.committed, 3);
+  t.is(reopened.position('two', 'letters', 0)?.committed, 2);
+  reopened.close();
+});
