@@ -1,5 +1,7 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
+import type { BaseOptions } from '@platformatic/kafka';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
+import { Budget } from '../../runtime/common-window.ts';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { within } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -8,6 +10,7 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { slabBytes } from '../slabs.ts';
 import { Administration } from './administration.ts';
 import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
+import { CommonFetcher } from './common-fetcher.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { failureOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
@@ -30,8 +33,23 @@ export interface KafkaBusOptions extends KafkaSecurity {
   readonly rebalanceTimeoutMs?: number;
 }
 
+/** Bytes that are held for consumers that have not come so far yet. */
+const mostHeldBytes = 64 * 1024 * 1024;
 const checkMs = 3000;
 const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
+
+/** A fetcher with connections of its own: others would wait behind its requests. */
+const apart = (driver: BaseOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
+  const cluster = new Cluster(driver);
+  const fetcher = new Fetcher(cluster, log);
+  return {
+    fetch: (topic, partition, offset) => fetcher.fetch(topic, partition, offset),
+    close() {
+      fetcher.close();
+      void cluster.close().catch(() => undefined);
+    },
+  };
+};
 
 /**
  * Opens the bus. Connections are made when they are needed, so a cluster that is away is reported by `check` and by the
@@ -57,6 +75,8 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const consumers = new Set<KafkaConsumer>();
   const followers = new Set<KafkaFollower>();
 
+  const common = new CommonFetcher(() => apart(driver, log), new Budget(mostHeldBytes));
+
   const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
     const former = formerGroup(group);
     const made = new KafkaConsumer({
@@ -65,6 +85,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
       limits: { maxRecords, maxBytes, maxWaitMs },
       timing: { sessionTimeoutMs, rebalanceTimeoutMs },
       log,
+      common,
       takeover: former === undefined ? undefined : new Takeover({ group, former, administration, log }),
       earliest: async (topic) => (await administration.offsets(topic)).map(({ earliest }) => earliest),
     });
@@ -111,6 +132,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     check,
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));
+      common.close();
       await Promise.all([...followers].map((each) => each.close()));
       await Promise.all([...producers].map((each) => each.close()));
       await cluster.close();

@@ -6,6 +6,7 @@ import { toldTogether } from '../../runtime/told-together.ts';
 import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Cluster } from './cluster.ts';
+import type { CommonFetcher } from './common-fetcher.ts';
 import type { Assignment } from './coordinator.ts';
 import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
@@ -20,6 +21,8 @@ export interface KafkaConsumerOptions {
   readonly limits: BatchLimits;
   readonly timing: GroupTiming;
   readonly log: Log;
+  /** Shared by the consumers of a process. */
+  readonly common: CommonFetcher;
   /** From a group of another name that this one replaces. */
   readonly takeover: Takeover | undefined;
   /** First kept offsets of a topic, by partition. */
@@ -127,7 +130,8 @@ export class KafkaConsumer implements Consumer {
   /** One membership, from the join until the group asks for the next one or `stop` is called. */
   async #member(topics: readonly string[], handlers: Handlers): Promise<void> {
     const assignment = await this.#join(topics);
-    const fetcher = new Fetcher(this.#fetching, this.#options.log);
+    const { common, log } = this.#options;
+    const fetcher = common.reader(new Fetcher(this.#fetching, log));
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
     // Every partition that waits for its next try listens.
@@ -173,7 +177,7 @@ export class KafkaConsumer implements Consumer {
 
   async #loops(
     assignment: Assignment,
-    fetcher: Fetcher,
+    fetcher: Pick<Fetcher, 'fetch'>,
     ending: AbortController,
     handlers: Handlers,
   ): Promise<PartitionLoop[]> {
