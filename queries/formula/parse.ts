@@ -20,7 +20,8 @@ const pattern = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)
 
 const wrong = (at: number, message: string): QueryError => invalid('expression', `column ${at + 1}: ${message}`);
 
-const tokensOf = (text: string): Token[] => {
+/** The words of a formula; the last one is its end. */
+export const formulaWords = (text: string): readonly Token[] => {
   const tokens: Token[] = [];
   pattern.lastIndex = 0;
   for (let at = 0; text.slice(at).trim() !== ''; at = pattern.lastIndex) {
@@ -111,7 +112,7 @@ class Parser {
 }
 
 /** What a formula says. Throws a `QueryError` that names the column and what was expected there. */
-export const parseFormula = (text: string): Formula => new Parser(tokensOf(text)).parse();
+export const parseFormula = (text: string): Formula => new Parser(formulaWords(text)).parse();
 
 /** Names that it reads, each once. */
 export const namesIn = (formula: Formula): readonly string[] => {

@@ -1,0 +1,86 @@
+/** Writes a time as a format such as `YYYY-MM-DD HH:mm:ss` says it. */
+
+const months = 'January February March April May June July August September October November December'.split(' ');
+const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+
+/** Letters that stand for a part of a time; what is in brackets stands for itself. */
+const part = /\[[^\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|SSS|A|a|X|x|Z/g;
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** The parts of a time in a zone as if they were those of UTC. */
+const inZone = (ms: number, zone: string): { local: Date; offsetMinutes: number } => {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(ms);
+  const of = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
+  const seconds = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  const rest = ((ms % 1000) + 1000) % 1000;
+  return { local: new Date(seconds + rest), offsetMinutes: Math.round((seconds + rest - ms) / 60_000) };
+};
+
+const offsetText = (minutes: number): string =>
+  `${minutes < 0 ? '-' : '+'}${two(Math.trunc(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+
+const partsOf = (ms: number, local: Date, offsetMinutes: number): Readonly<Record<string, string>> => {
+  const year = String(local.getUTCFullYear()).padStart(4, '0');
+  const month = local.getUTCMonth();
+  const day = local.getUTCDate();
+  const hour = local.getUTCHours();
+  const half = hour < 12 ? 'am' : 'pm';
+  return {
+    YYYY: year,
+    YY: year.slice(-2),
+    MMMM: months[month] as string,
+    MMM: (months[month] as string).slice(0, 3),
+    MM: two(month + 1),
+    M: String(month + 1),
+    DD: two(day),
+    D: String(day),
+    dddd: days[local.getUTCDay()] as string,
+    ddd: (days[local.getUTCDay()] as string).slice(0, 3),
+    HH: two(hour),
+    H: String(hour),
+    hh: two(hour % 12 || 12),
+    h: String(hour % 12 || 12),
+    mm: two(local.getUTCMinutes()),
+    m: String(local.getUTCMinutes()),
+    ss: two(local.getUTCSeconds()),
+    s: String(local.getUTCSeconds()),
+    SSS: String(local.getUTCMilliseconds()).padStart(3, '0'),
+    A: half.toUpperCase(),
+    a: half,
+    X: String(Math.trunc(ms / 1000)),
+    x: String(ms),
+    Z: offsetText(offsetMinutes),
+  };
+};
+
+/** Whether a zone is one that times can be written in. */
+export const isZone = (zone: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Milliseconds as a text: ISO-8601 without a format or with `iso`, seconds with `seconds`. Empty for what is no time. */
+export const timeText = (ms: number, format = '', zone = 'UTC'): string => {
+  if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) return '';
+  if (format === '' || format === 'iso') return new Date(ms).toISOString();
+  if (format === 'seconds') return String(Math.trunc(ms / 1000));
+  const { local, offsetMinutes } = zone === 'UTC' ? { local: new Date(ms), offsetMinutes: 0 } : inZone(ms, zone);
+  const parts = partsOf(ms, local, offsetMinutes);
+  return format.replaceAll(part, (letters) =>
+    letters.startsWith('[') ? letters.slice(1, -1) : (parts[letters] ?? letters),
+  );
+};

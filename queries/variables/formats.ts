@@ -1,0 +1,60 @@
+/** How values are written where a use names a format, as Grafana's documentation describes them. */
+import { timeText } from '../time-text.ts';
+import type { VariableValue } from './scope.ts';
+
+/** A text that RE2 and JavaScript read as itself within a regular expression. */
+export const regexText = (text: string): string => text.replaceAll(/[\\^$*+?.()|{}[\]]/g, (sign) => `\\${sign}`);
+
+/** Texts of which a regular expression matches one. */
+export const regexChoice = (texts: readonly string[]): string => {
+  const escaped = texts.map(regexText);
+  return escaped.length === 1 ? (escaped[0] as string) : `(${escaped.join('|')})`;
+};
+
+const percent = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replaceAll(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+const luceneText = (text: string): string => text.replaceAll(/[-+=&|><!(){}[\]^"~*?:\\/ ]/g, (sign) => `\\${sign}`);
+
+const lucene = (values: readonly string[]): string => {
+  if (values.length === 0) return '__empty__';
+  if (values.length === 1) return luceneText(values[0] as string);
+  return `(${values.map((value) => `"${value.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`).join(' OR ')})`;
+};
+
+const glob = (values: readonly string[]): string =>
+  values.length === 1 ? (values[0] as string) : `{${values.join(',')}}`;
+
+const between = (quote: string, doubled: string) => (values: readonly string[]) =>
+  values.map((value) => `${quote}${value.replaceAll(quote, doubled)}${quote}`).join(',');
+
+type Format = (values: readonly string[], use: { name: string; argument: string; value: VariableValue }) => string;
+
+const formats: Readonly<Record<string, Format>> = {
+  csv: (values) => values.join(','),
+  date: (values, { argument }) => values.map((value) => timeText(Number(value), argument)).join(','),
+  distributed: (values, { name }) => values.map((value, index) => (index === 0 ? value : `${name}=${value}`)).join(','),
+  doublequote: between('"', '\\"'),
+  glob,
+  json: (values, { value }) => (value.isList ? JSON.stringify(values) : (values[0] ?? '')),
+  lucene,
+  percentencode: (values) => percent(values.join(',')),
+  pipe: (values) => values.join('|'),
+  queryparam: (values, { name }) => values.map((value) => `var-${percent(name)}=${percent(value)}`).join('&'),
+  raw: (values) => values.join(','),
+  regex: regexChoice,
+  singlequote: between("'", "\\'"),
+  sqlstring: between("'", "''"),
+  text: (values, { value }) => (value.titles ?? values).join(' + '),
+  uriencode: (values) => encodeURIComponent(values.join(',').toWellFormed()),
+};
+
+/** The text of a value in a format. One that is not known is `glob`, as in Grafana. */
+export const formatted = (value: VariableValue, name: string, format = 'glob'): string => {
+  const [kind = '', ...argument] = format.split(':');
+  const write = Object.hasOwn(formats, kind) ? (formats[kind] as Format) : glob;
+  return write(value.values, { name, argument: argument.join(':'), value });
+};

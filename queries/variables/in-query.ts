@@ -1,0 +1,54 @@
+/** Variables in a query of any kind. */
+import type { Measure, Query } from '../query.ts';
+import { inFormula } from './in-formula.ts';
+import { inPromql } from './in-promql.ts';
+import { inSearch } from './in-search.ts';
+import { inNames, inText } from './in-text.ts';
+import type { Scope } from './scope.ts';
+
+type Plain = Exclude<Query, { kind: 'formula' }>;
+
+const searched = <Part extends { search?: string | undefined }>(part: Part, scope: Scope): Part =>
+  part.search === undefined ? part : { ...part, search: inSearch(part.search, scope) };
+
+const measured = (measure: Measure, scope: Scope): Measure => {
+  const { field, ...rest } = searched(measure, scope);
+  return field === undefined ? rest : { ...rest, field: inText(field, scope) };
+};
+
+const plainWith = (query: Plain, scope: Scope): Plain => {
+  switch (query.kind) {
+    case 'promql':
+      return { ...query, expression: inPromql(query.expression, scope) };
+    case 'rows':
+      return {
+        ...searched(query, scope),
+        ...(query.fields === undefined ? {} : { fields: inNames(query.fields, scope) }),
+      };
+    case 'metric':
+      return {
+        ...searched(query, scope),
+        metric: inText(query.metric, scope),
+        groupBy: inNames(query.groupBy, scope),
+      };
+    case 'aggregate':
+      return {
+        ...searched(query, scope),
+        measures: query.measures.map((measure) => measured(measure, scope)),
+        groupBy: inNames(query.groupBy, scope),
+        ...(query.order === undefined ? {} : { order: { ...query.order, by: inText(query.order.by, scope) } }),
+      };
+  }
+};
+
+/** A query with the values of its variables. Throws a `QueryError` where one cannot be what stands there. */
+export const inQuery = (query: Query, scope: Scope): Query =>
+  query.kind === 'formula'
+    ? {
+        ...query,
+        expression: inFormula(query.expression, scope),
+        queries: Object.fromEntries(
+          Object.entries(query.queries).map(([name, part]) => [name, plainWith(part, scope)]),
+        ),
+      }
+    : plainWith(query, scope);

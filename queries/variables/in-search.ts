@@ -1,0 +1,153 @@
+/** Variables in the search language: what they stand for is a text, a value, a name or several of them, and never more than that. */
+import { invalid, type QueryError } from '../errors.ts';
+import { formatted, regexText } from './formats.ts';
+import { piecesOf, type Reference, referencesIn, type Template, templateOf } from './references.ts';
+import type { Scope, VariableValue } from './scope.ts';
+import { type SearchWord, searchWords } from './search-words.ts';
+
+type Pieces = readonly (string | Reference)[];
+
+/** What a search may have of conditions at all. */
+const mostTexts = 256;
+
+const refused = (name: string, what: string): QueryError => invalid('search', `variable ${name} ${what}`);
+
+const phrase = (text: string): string => `"${text.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`;
+
+/** A text in a word: with a backslash before what has a meaning there. */
+const escaped = (text: string): string => text.replaceAll(/[\\"*:()[\]{}<>/]/g, (sign) => `\\${sign}`);
+
+/** Whether a text, which begins with a value or not, can be a word. */
+const isWord = (text: string, beginsWithValue: boolean): boolean =>
+  !/\s/.test(text) &&
+  !['', 'AND', 'OR', 'NOT', 'TO'].includes(text) &&
+  !(beginsWithValue && /^(?:[+!]|-(?!\d))/.test(text));
+
+const inRegex = (text: string): string =>
+  regexText(text)
+    .replaceAll('/', '\\/')
+    .replaceAll(/\s/g, (space) => `\\x{${(space.codePointAt(0) as number).toString(16)}}`);
+
+/** Every text that the pieces say, one for each choice of values. */
+const textsOf = (pieces: Pieces, textOf: (piece: string | Reference) => readonly string[]): readonly string[] => {
+  let texts: readonly string[] = [''];
+  for (const piece of pieces) {
+    const parts = textOf(piece);
+    if (texts.length * parts.length > mostTexts)
+      throw invalid('search', `has variables with more than ${mostTexts} values together`);
+    texts = texts.flatMap((text) => parts.map((part) => text + part));
+  }
+  return texts;
+};
+
+class Writer {
+  readonly #template: Template;
+  readonly #scope: Scope;
+
+  constructor(template: Template, scope: Scope) {
+    this.#template = template;
+    this.#scope = scope;
+  }
+
+  write(word: SearchWord): string {
+    const { start, end } = word;
+    if (word.is === 'name') return this.#nameWord(start, end - 1);
+    if (word.is === 'regex') return this.#regex(piecesOf(this.#template, start, end));
+    const isPhrase = word.is === 'phrase';
+    const pieces = piecesOf(this.#template, start + (isPhrase ? 1 : 0), end - (isPhrase ? 1 : 0));
+    if (this.#isAnything(pieces, word)) return '*';
+    const texts = isPhrase ? this.#phrases(pieces) : this.#words(pieces);
+    if (texts.length === 1) return texts[0] as string;
+    const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
+    if (word.as === 'end') throw refused(first.name, 'has several values where one is compared');
+    return `(${texts.join(' OR ')})`;
+  }
+
+  #nameWord(start: number, end: number): string {
+    const isQuoted = this.#template.text[start] === '"';
+    const by = isQuoted ? 1 : 0;
+    return this.#name(piecesOf(this.#template, start + by, end - by), isQuoted);
+  }
+
+  /** Whether a value leaves nothing out. That of an empty text is none, so that a field left empty looks for nothing. */
+  #isAnything(pieces: Pieces, { as }: SearchWord): boolean {
+    const [use] = pieces;
+    if (pieces.length !== 1 || typeof use !== 'object' || use.format !== undefined) return false;
+    const { values, isEvery, isWritten } = this.#value(use);
+    if (isWritten === true && values[0] === '*') return true;
+    return as !== 'end' && (isEvery === true || (as === 'text' && values.every((value) => value === '')));
+  }
+
+  #value(reference: Reference): VariableValue {
+    return this.#scope.get(reference.name) as VariableValue;
+  }
+
+  /** The texts of a use: with a format it is one. */
+  #texts(reference: Reference): readonly string[] {
+    const value = this.#value(reference);
+    const texts = reference.format === undefined ? value.values : [formatted(value, reference.name, reference.format)];
+    if (texts.length === 0) throw refused(reference.name, 'has no value');
+    return texts.map((text) => text.toWellFormed().replaceAll('\0', '\ufffd'));
+  }
+
+  #phrases(pieces: Pieces): readonly string[] {
+    const literal = (piece: string): string => piece.replaceAll(/\\([\\"])/g, '$1');
+    return textsOf(pieces, (piece) => (typeof piece === 'string' ? [literal(piece)] : this.#texts(piece))).map(phrase);
+  }
+
+  /** A text with spaces becomes a phrase, which has no asterisks. */
+  #words(pieces: Pieces): readonly string[] {
+    const words = textsOf(pieces, (piece) => (typeof piece === 'string' ? [piece] : this.#texts(piece).map(escaped)));
+    const plain = textsOf(pieces, (piece) =>
+      typeof piece === 'string' ? [piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1')] : this.#texts(piece),
+    );
+    const hasStar = pieces.some((piece) => typeof piece === 'string' && /(?:^|[^\\])\*/.test(piece));
+    return words.map((word, index) => {
+      const text = plain[index] as string;
+      if (isWord(text, typeof pieces[0] === 'object')) return word;
+      if (!hasStar) return phrase(text);
+      const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
+      throw refused(first.name, 'has a space, and stands in a pattern with an asterisk');
+    });
+  }
+
+  #name(pieces: Pieces, isQuoted: boolean): string {
+    const unescaped = (piece: string): string =>
+      isQuoted ? piece.replaceAll(/\\([\\"])/g, '$1') : piece.replaceAll(/\\([\\"*:()[\]{}<>/])/g, '$1');
+    const names = textsOf(pieces, (piece) => (typeof piece === 'string' ? [unescaped(piece)] : this.#texts(piece)));
+    const [name = ''] = names;
+    const first = pieces.find((piece) => typeof piece !== 'string') as Reference;
+    if (names.length > 1) throw refused(first.name, 'has several values where one name is expected');
+    if (name === '') throw refused(first.name, 'is empty where a name is expected');
+    return `${/^[\p{L}_@][\p{L}\p{N}_.@-]*$/u.test(name) ? name : phrase(name)}:`;
+  }
+
+  #regex(pieces: Pieces): string {
+    return pieces
+      .map((piece) => {
+        if (typeof piece === 'string') return piece;
+        const texts = this.#texts(piece).map(inRegex);
+        return texts.length === 1 ? texts[0] : `(?:${texts.join('|')})`;
+      })
+      .join('');
+  }
+}
+
+/**
+ * A search with the values of its variables. Throws a `QueryError` where a variable cannot be what stands there. Whatever the values
+ * hold, the words that are no variable stay as they are: a variable is one text, or one of several in parentheses.
+ */
+export const inSearch = (search: string, scope: Scope): string => {
+  const references = referencesIn(search, scope);
+  if (references.length === 0) return search;
+  const template = templateOf(search, references, () => 'v');
+  const writer = new Writer(template, scope);
+  let text = '';
+  let from = 0;
+  for (const word of searchWords(template.text)) {
+    if (!template.marks.some(({ at }) => at >= word.start && at < word.end)) continue;
+    text += template.text.slice(from, word.start) + writer.write(word);
+    from = word.end;
+  }
+  return text + template.text.slice(from);
+};

@@ -1,0 +1,54 @@
+/** Variables that are always there: the range, and the step of a panel. */
+import { type Scope, single, type VariableValue } from './scope.ts';
+
+/** What they are made of. */
+export interface PlatformContext {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The step of the panel; without it, as for values of variables, there is no interval. */
+  readonly stepMs?: number | undefined;
+  /** How often samples come; 15 seconds unless it is said. */
+  readonly scrapeMs?: number | undefined;
+  /** Names of the dashboard, the organization and the person, where there are such. */
+  readonly names?: Readonly<Record<'__dashboard' | '__org' | '__user', string>> | undefined;
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** A step as one number with a unit, which every language here reads: 90s, 5m, 1500ms. */
+export const stepText = (ms: number): string => {
+  const whole = Math.max(1, Math.round(ms));
+  const [unit, length] = units.find(([, each]) => whole % each === 0) ?? ['ms', 1];
+  return `${whole / length}${unit}`;
+};
+
+/** A range within which four samples lie, so that a rate of it has a value at every step. */
+const rateMs = (stepMs: number, scrapeMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
+
+const intervals = (stepMs: number, scrapeMs: number): readonly (readonly [string, string])[] => [
+  ['__interval', stepText(stepMs)],
+  ['__interval_ms', String(Math.max(1, Math.round(stepMs)))],
+  ['__rate_interval', stepText(rateMs(stepMs, scrapeMs))],
+  ['__rate_interval_ms', String(rateMs(stepMs, scrapeMs))],
+];
+
+/** The variables of the platform, which have the names that they have in Grafana. */
+export const platformVariables = ({ fromMs, toMs, stepMs, scrapeMs = 15_000, names }: PlatformContext): Scope => {
+  const rangeMs = Math.max(0, toMs - fromMs);
+  const rangeSeconds = String(Math.max(1, Math.round(rangeMs / 1000)));
+  const texts: (readonly [string, string])[] = [
+    ['__from', String(fromMs)],
+    ['__to', String(toMs)],
+    ['__range', `${rangeSeconds}s`],
+    ['__range_s', rangeSeconds],
+    ['__range_ms', String(rangeMs)],
+    ...(stepMs === undefined ? [] : intervals(stepMs, scrapeMs)),
+    ...Object.entries(names ?? {}),
+  ];
+  return new Map<string, VariableValue>(texts.map(([name, text]) => [name, single(text)]));
+};

@@ -1,0 +1,79 @@
+/** Finds variables in texts: `$name`, `${name}`, `${name.part:format}`, `[[name]]` and `[[name:format]]`. */
+import type { Scope } from './scope.ts';
+
+/** One use of a variable, from `start` up to `end`. */
+export interface Reference {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+  readonly format: string | undefined;
+}
+
+/** Names and formats are bounded, so that each is read in a bounded time wherever one may begin. */
+const form =
+  /\$(?<plain>\w{1,64})(?!\w)|\$\{(?<braced>\w{1,64})(?:\.(?<part>[^:{}]{1,128}))?(?::(?<format>[^{}]{1,128}))?\}|\[\[(?<old>\w{1,64})(?::(?<oldFormat>\w{1,64}))?\]\]/g;
+
+interface Groups {
+  readonly plain?: string;
+  readonly braced?: string;
+  readonly part?: string;
+  readonly format?: string;
+  readonly old?: string;
+  readonly oldFormat?: string;
+}
+
+/** Every use in a text of a name that `known` has, from left to right. What it has not is text, such as `$1` in a replacement. */
+export const referencesIn = (text: string, known: Pick<Scope, 'has'>): readonly Reference[] =>
+  [...text.matchAll(form)].flatMap((match) => {
+    const { plain, braced, part, format, old, oldFormat } = match.groups as Groups;
+    const name = plain ?? braced ?? old ?? '';
+    if (part !== undefined || !known.has(name)) return [];
+    return [{ start: match.index, end: match.index + match[0].length, name, format: format ?? oldFormat }];
+  });
+
+/** Names that a text may use, each once, whether there are such variables or not. */
+export const namesUsed = (text: string): readonly string[] => [
+  ...new Set(referencesIn(text, { has: () => true }).map(({ name }) => name)),
+];
+
+/** A text in which every use of a variable was replaced by a mark, so that a language can read it. */
+export interface Template {
+  readonly text: string;
+  /** Uses by where their marks stand in the template. */
+  readonly marks: readonly (Reference & { readonly at: number; readonly length: number })[];
+}
+
+/** `markFor` tells the mark by where it goes; without one the use stays as it stands. */
+export const templateOf = (
+  text: string,
+  references: readonly Reference[],
+  markFor: (before: string, from: number) => string | undefined,
+): Template => {
+  let template = '';
+  let from = 0;
+  const marks: { at: number; length: number; start: number; end: number; name: string; format: string | undefined }[] =
+    [];
+  for (const reference of references) {
+    const written = template.length;
+    template += text.slice(from, reference.start);
+    const mark = markFor(template, written);
+    if (mark !== undefined) marks.push({ ...reference, at: template.length, length: mark.length });
+    template += mark ?? text.slice(reference.start, reference.end);
+    from = reference.end;
+  }
+  return { text: template + text.slice(from), marks };
+};
+
+/** A piece of a template from `start` up to `end`: texts, and uses between them. */
+export const piecesOf = (template: Template, start: number, end: number): readonly (string | Reference)[] => {
+  const pieces: (string | Reference)[] = [];
+  let from = start;
+  for (const mark of template.marks) {
+    if (mark.at < start || mark.at >= end) continue;
+    if (mark.at > from) pieces.push(template.text.slice(from, mark.at));
+    pieces.push(mark);
+    from = mark.at + mark.length;
+  }
+  if (from < end) pieces.push(template.text.slice(from, end));
+  return pieces;
+};

@@ -1,0 +1,112 @@
+/** The words of a search, for what is put between them. It reads with the same scanner as the parser does. */
+import { Scanner } from '../search/scanner.ts';
+
+/** `mark` is all that is no text of people: parentheses, operators and brackets. */
+export interface SearchWord {
+  readonly is: 'name' | 'phrase' | 'regex' | 'word' | 'mark';
+  readonly start: number;
+  readonly end: number;
+  /** Of values: whether it is one of a name, an end of a range, or compared. */
+  readonly as: 'text' | 'value' | 'end';
+}
+
+/** Reads what the parser reads, in its order. */
+class Reader {
+  readonly words: SearchWord[] = [];
+  readonly #scanner: Scanner;
+  /** For each open parenthesis, whether values of a name stand in it. */
+  readonly #values: boolean[] = [];
+  #hasName = false;
+
+  constructor(text: string) {
+    this.#scanner = new Scanner(text, 'search');
+  }
+
+  run(): readonly SearchWord[] {
+    for (;;) {
+      this.#scanner.space();
+      if (this.#scanner.isDone) return this.words;
+      this.#next();
+    }
+  }
+
+  #add(is: SearchWord['is'], start: number, as: SearchWord['as'] = this.#isValue ? 'value' : 'text'): void {
+    this.words.push({ is, start, end: this.#scanner.at, as });
+  }
+
+  get #isValue(): boolean {
+    return this.#hasName || this.#values.at(-1) === true;
+  }
+
+  #next(): void {
+    const scanner = this.#scanner;
+    const start = scanner.at;
+    if (scanner.takes('(')) {
+      this.#values.push(this.#isValue);
+      this.#hasName = false;
+      this.#add('mark', start);
+    } else if (scanner.takes(')')) {
+      this.#values.pop();
+      this.#add('mark', start);
+    } else if (!this.#hasName && (['AND', 'OR', 'NOT'].some((word) => scanner.takesWord(word)) || this.#minus()))
+      this.#add('mark', start);
+    else if (!this.#isValue && scanner.name() !== undefined) {
+      this.#hasName = true;
+      this.#add('name', start);
+    } else this.#condition(start);
+  }
+
+  #minus(): boolean {
+    return !this.#isValue && this.#scanner.takesMinus();
+  }
+
+  #condition(start: number): void {
+    const scanner = this.#scanner;
+    const isValue = this.#isValue;
+    if (isValue && ['>=', '<=', '>', '<'].some((each) => scanner.takes(each))) {
+      this.#add('mark', start);
+      this.#end(scanner.at);
+    } else if (isValue && (scanner.peeks('[') || scanner.peeks('{'))) this.#range(start);
+    else if (scanner.peeks('"')) {
+      scanner.quoted();
+      this.#add('phrase', start);
+    } else if (scanner.peeks('/') && scanner.regex() !== undefined) this.#add('regex', start);
+    else {
+      scanner.bare();
+      this.#add('word', start);
+    }
+    this.#hasName = false;
+  }
+
+  #end(start: number): void {
+    const scanner = this.#scanner;
+    const isPhrase = scanner.peeks('"');
+    if (isPhrase) scanner.quoted();
+    else scanner.bare();
+    this.#add(isPhrase ? 'phrase' : 'word', start, 'end');
+  }
+
+  #range(start: number): void {
+    const scanner = this.#scanner;
+    scanner.at++;
+    this.#add('mark', start);
+    for (const closes of [false, true]) {
+      scanner.space();
+      const from = scanner.at;
+      const isPhrase = scanner.peeks('"');
+      if (isPhrase) scanner.quoted();
+      else scanner.bound();
+      this.#add(isPhrase ? 'phrase' : 'word', from, 'end');
+      scanner.space();
+      const mark = scanner.at;
+      if (closes ? scanner.takes(']') || scanner.takes('}') : scanner.takesWord('TO')) this.#add('mark', mark);
+      else
+        throw scanner.error(
+          closes ? 'expected ] or } at the end of a range' : 'expected TO between the ends of a range',
+        );
+    }
+  }
+}
+
+/** The words of a search from left to right. Throws a `QueryError` where it cannot be read at all. */
+export const searchWords = (text: string): readonly SearchWord[] => new Reader(text).run();

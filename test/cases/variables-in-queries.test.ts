@@ -1,0 +1,393 @@
+/** Variables in PromQL, searches, formulas and titles: what they stand for never changes what a query says. */
+import test from 'ava';
+import fc from 'fast-check';
+import { parseFormula } from '../../queries/formula/parse.ts';
+import type { Matcher } from '../../queries/promql/series.ts';
+import { testOf } from '../../queries/promql/syntax/matchers.ts';
+import { parseExpression } from '../../queries/promql/syntax/parse.ts';
+import { type Expression, everyPartOf } from '../../queries/promql/syntax/tree.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import type { Search } from '../../queries/search/tree.ts';
+import { formatted } from '../../queries/variables/formats.ts';
+import { inFormula } from '../../queries/variables/in-formula.ts';
+import { inPromql } from '../../queries/variables/in-promql.ts';
+import { inQuery } from '../../queries/variables/in-query.ts';
+import { inSearch } from '../../queries/variables/in-search.ts';
+import { inAddress, inNames, inTitle } from '../../queries/variables/in-text.ts';
+import { platformVariables } from '../../queries/variables/platform.ts';
+import { type Scope, single, type VariableValue } from '../../queries/variables/scope.ts';
+
+const list = (...values: string[]): VariableValue => ({ values, isList: true });
+const scope: Scope = new Map<string, VariableValue>([
+  ...platformVariables({ fromMs: 1_700_000_000_000, toMs: 1_700_003_600_000, stepMs: 15_000 }),
+  ['job', list('node')],
+  ['jobs', list('a.b', 'c"d')],
+  ['all', { values: ['.+'], isList: true, isWritten: true }],
+  ['every', { values: ['x', 'y'], isList: true, isEvery: true }],
+  ['text', single('a.*"}')],
+  ['empty', single('')],
+  ['none', list()],
+  ['k', single('5')],
+  ['minus', single('-5')],
+  ['wait', single('5m')],
+  ['metric', single('http_requests_total')],
+  ['odd', single('http.requests "total"')],
+  ['part', single('requests')],
+  ['unit', single('m')],
+  ['labels', list('job', 'http.route')],
+  ['function', single('rate')],
+  ['word', single('or')],
+]);
+
+const promql: readonly (readonly [written: string, read: string])[] = [
+  ['up{job="$job"}', 'up{job="node"}'],
+  ['up{job=~"$job"}', 'up{job=~"node"}'],
+  ['up{job=~"$jobs"}', String.raw`up{job=~"(a\\.b|c\"d)"}`],
+  ["up{job=~'$jobs'}", String.raw`up{job=~"(a\\.b|c\"d)"}`],
+  ['up{job=~`[[jobs]].*`}', String.raw`up{job=~"(a\\.b|c\"d).*"}`],
+  ['up{job=~"${jobs:pipe}"}', String.raw`up{job=~"a.b|c\"d"}`],
+  ['up{job=~"$all"}', 'up{job=~".+"}'],
+  ['up{job=~"$every"}', 'up{job=~".+"}'],
+  ['up{job=~"$every/x"}', 'up{job=~"(x|y)/x"}'],
+  ['up{job=~"$text"}', String.raw`up{job=~"a.*\"}"}`],
+  ['up{job="x$empty"}', 'up{job="x"}'],
+  ['up{job=~"$none"}', 'up{job=~""}'],
+  ['rate(x[$__rate_interval])', 'rate(x[1m])'],
+  ['rate(x[${wait}])', 'rate(x[5m])'],
+  ['rate(x[[[wait]]])', 'rate(x[5m])'],
+  ['rate(x[${k}m])', 'rate(x[5m])'],
+  ['rate(x[$k$unit])', 'rate(x[5m])'],
+  ['max_over_time(up[$wait:$__interval])', 'max_over_time(up[5m:15s])'],
+  ['up offset $wait', 'up offset 5m'],
+  ['up offset ${minus}m', 'up offset - 5m'],
+  ['topk($k, up)', 'topk(5, up)'],
+  ['up > $minus', 'up > ( - 5 )'],
+  ['$minus ^ 2', '( - 5 ) ^ 2'],
+  ['x / $__interval_ms', 'x / 15000'],
+  ['rate($metric[5m])', 'rate(http_requests_total[5m])'],
+  ['rate(http_${part}_total{a="b"}[5m])', 'rate(http_requests_total{a="b"}[5m])'],
+  ['rate($odd[5m])', String.raw`rate({ "http.requests \"total\"" }[5m])`],
+  ['rate($odd{a="b"}[5m])', String.raw`rate({ "http.requests \"total\"" ,a="b"}[5m])`],
+  ['rate($odd{}[5m])', String.raw`rate({ "http.requests \"total\""}[5m])`],
+  ['$function(x[5m])', 'rate(x[5m])'],
+  ['sum by ($labels) (up)', 'sum by (job , "http.route") (up)'],
+  ['sum by (a, $none) (up)', 'sum by (a, ) (up)'],
+  ['sum by ($word) (up)', 'sum by (or) (up)'],
+  ['up{$odd="x"}', String.raw`up{"http.requests \"total\""="x"}`],
+  ['$word + 1', '{ "or" } + 1'],
+  ['up # $job', 'up # $job'],
+  ['label_replace(up, "a", "$1", "b", "$jobs")', String.raw`label_replace(up, "a", "$1", "b", "(a\\.b|c\"d)")`],
+];
+
+test('in PromQL a variable is a text, a number, a duration, a name, a part of one or a list of them', (t) => {
+  for (const [written, read] of promql) {
+    t.is(inPromql(written, scope), read, written);
+    t.notThrows(() => parseExpression(read), read);
+  }
+});
+
+test('a variable that cannot be what stands there is refused with its name', (t) => {
+  for (const [written, message] of [
+    ['rate(x[$text])', 'variable text must be a duration there, such as 5m: "a.*\\"}"'],
+    ['up offset $job', 'variable job must be a duration there, such as 5m: "node"'],
+    ['topk($empty, up)', 'variable empty is empty where a name or a number is expected'],
+    ['topk($jobs, up)', 'variable jobs has several values where one is expected'],
+    ['up{$text}', 'variable text cannot stand for conditions, only for their names and values'],
+    ['$text(up)', 'variable text must be the name of a function there: "a.*\\"}"'],
+    ['sum by ($empty) (up)', 'variable empty is empty where the name of a label is expected'],
+  ] as const)
+    t.is(t.throws(() => inPromql(written, scope))?.message, message, written);
+});
+
+const search: readonly (readonly [written: string, read: string])[] = [
+  ['service:$job', 'service:node'],
+  ['service:$jobs', String.raw`service:(a.b OR c\"d)`],
+  ['service:"$jobs"', String.raw`service:("a.b" OR "c\"d")`],
+  ['-service:$jobs error', String.raw`-service:(a.b OR c\"d) error`],
+  ['service:$every', 'service:*'],
+  ['service:cart-$job*', 'service:cart-node*'],
+  ['service:$text', String.raw`service:a.\*\"\}`],
+  ['$empty error', '* error'],
+  ['service:$empty', 'service:""'],
+  ['took:>$minus', 'took:>-5'],
+  ['took:[$k TO $minus}', 'took:[5 TO -5}'],
+  ['$odd', String.raw`"http.requests \"total\""`],
+  ['$part:x', 'requests:x'],
+  ['$odd:x', String.raw`"http.requests \"total\"":x`],
+  ['service:$word', 'service:or'],
+  ['body:/^$text$/', String.raw`body:/^a\.\*"\}$/`],
+  ['service:(a OR $jobs)', String.raw`service:(a OR (a.b OR c\"d))`],
+];
+
+test('in a search a variable is a text, a name, a value or one of several', (t) => {
+  for (const [written, read] of search) {
+    t.is(inSearch(written, scope), read, written);
+    t.notThrows(() => parseSearch(read, 'logs'), read);
+  }
+  t.is(
+    t.throws(() => inSearch('took:>$jobs', scope))?.message,
+    'variable jobs has several values where one is compared',
+  );
+});
+
+test('in a formula a variable is a number or the name of a query', (t) => {
+  t.is(inFormula('$minus ^ 2 * $part', scope), '(-5) ^ 2 * requests');
+  t.is(t.throws(() => inFormula('1 + $text', scope))?.message, 'variable text must be a number in a formula');
+});
+
+test('formats write values as the documentation of Grafana shows them', (t) => {
+  const servers = list('test1', 'test2');
+  for (const [format, text] of [
+    ['csv', 'test1,test2'],
+    ['distributed', 'test1,servers=test2'],
+    ['doublequote', '"test1","test2"'],
+    ['glob', '{test1,test2}'],
+    ['json', '["test1","test2"]'],
+    ['lucene', '("test1" OR "test2")'],
+    ['pipe', 'test1|test2'],
+    ['raw', 'test1,test2'],
+    ['singlequote', "'test1','test2'"],
+    ['sqlstring', "'test1','test2'"],
+    ['text', 'test1 + test2'],
+    ['queryparam', 'var-servers=test1&var-servers=test2'],
+    ['nothing', '{test1,test2}'],
+  ] as const)
+    t.is(formatted(servers, 'servers', format), text, format);
+  t.is(formatted(list('foo()bar BAZ', 'test2'), 'servers', 'percentencode'), 'foo%28%29bar%20BAZ%2Ctest2');
+  t.is(formatted(list('test1.', 'test2'), 'servers', 'regex'), String.raw`(test1\.|test2)`);
+});
+
+test('the range and the step have the names and forms that they have in Grafana', (t) => {
+  const titleOf = (text: string): string => inTitle(text, scope);
+  t.is(titleOf('$__range $__range_s $__range_ms'), '3600s 3600 3600000');
+  t.is(titleOf('$__from ${__to:date}'), '1700000000000 2023-11-14T23:13:20.000Z');
+  t.is(titleOf('${__from:date:YYYY-MM-DD HH:mm} ${__from:date:seconds}'), '2023-11-14 22:13 1700000000');
+  t.is(titleOf('$__interval $__rate_interval'), '15s 1m');
+  t.is(titleOf('$unknown ${__field.labels.x}'), '$unknown ${__field.labels.x}');
+});
+
+test('a value in an address is no other part of it', (t) => {
+  t.is(inAddress('/d/x?var-text=$text&$__url', scope), '/d/x?var-text=a.%2A%22%7D&$__url');
+  t.is(inAddress('/d/x?${jobs:queryparam}', scope), '/d/x?var-jobs=a.b&var-jobs=c%22d');
+});
+
+test('a name in a list that is a variable is each of its values', (t) => {
+  t.deepEqual(inNames(['$labels', 'x_$part'], scope), ['job', 'http.route', 'x_requests']);
+});
+
+test('variables stand in every part of a query', (t) => {
+  t.deepEqual(
+    inQuery(
+      {
+        kind: 'formula',
+        expression: 'a / $k',
+        queries: {
+          a: {
+            kind: 'aggregate',
+            signal: 'logs',
+            search: 'service:$job',
+            measures: [{ function: 'sum', field: '$part', search: '$part:1' }],
+            groupBy: ['$labels'],
+            limit: 100,
+          },
+        },
+      },
+      scope,
+    ),
+    {
+      kind: 'formula',
+      expression: 'a / 5',
+      queries: {
+        a: {
+          kind: 'aggregate',
+          signal: 'logs',
+          search: 'service:node',
+          measures: [{ function: 'sum', search: 'requests:1', field: 'requests' }],
+          groupBy: ['job', 'http.route'],
+          limit: 100,
+        },
+      },
+    },
+  );
+});
+
+/** What people could put into a variable, to make more of it. */
+const hostile = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'"\'`\\{}[](),|=~!<>+-*/^@#:$. \n\t\0aev15mo'), maxLength: 16 }),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.constantFrom(
+    '"} or vector(1) #',
+    'x"}[5m]) or secret{a="',
+    'or',
+    'AND',
+    'NOT x',
+    '* OR service:secret',
+    '") OR (',
+    '5m:1s',
+    '5m] offset 1h',
+    '1) + (2',
+    'inf',
+    '$job',
+    '${job}',
+    '\ud800',
+    '',
+  ),
+);
+const hostileValue = fc.record({
+  values: fc.array(hostile, { minLength: 1, maxLength: 3 }),
+  isList: fc.boolean(),
+  isWritten: fc.boolean(),
+});
+
+const read = <T>(text: () => T): T | undefined => {
+  try {
+    return text();
+  } catch {
+    return undefined;
+  }
+};
+
+/** What an expression is made of. Numbers and metrics without conditions are leaves: a variable may be either. */
+const shapeOf = (node: Expression): unknown => {
+  if (node.kind === 'parentheses' || node.kind === 'unary') return shapeOf(node.inner);
+  if (node.kind === 'number') return 'leaf';
+  const operators =
+    node.kind === 'selector' ? node.matchers.filter(({ name }) => name !== '__name__').map(({ op }) => op) : [];
+  if (node.kind === 'selector' && operators.length === 0) return 'leaf';
+  const operator = node.kind === 'binary' || node.kind === 'aggregation' ? node.operator : '';
+  const parts = everyPartOf(node).filter((part): part is Expression => part.kind !== 'duration');
+  return [node.kind, operator, operators, parts.map(shapeOf)];
+};
+
+test('no value changes what an expression of PromQL is made of', (t) => {
+  let filledCount = 0;
+  const templates = [
+    'sum by ($v) (rate(up{a=~"$v",b!="$v"}[$__rate_interval])) / on($v, job) group_left(x_$v) y',
+    'topk(3, $v{a!~"x$v.*"})',
+    "up{job='$v'} > $v or rate(x_${v}_total{x=`$v`}[1h:$__interval] offset 5m)",
+    'label_replace(up{$v="a"}, "a", "$v", "b", "$v(.*)")',
+    'up # $v\n + $v',
+    'x ^ $v * -$v',
+    'quantile_over_time($v, up[5m]) unless up offset $v',
+    'x[${v}m:${v}s] @ $v',
+  ];
+  const plain = new Map(
+    templates.map((template) => [
+      template,
+      [single('v'), single('1')].flatMap((v) => read(() => inPromql(template, new Map([...scope, ['v', v]]))) ?? [])[0],
+    ]),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...templates), hostileValue, (template, v) => {
+      const filled = read(() => inPromql(template, new Map([...scope, ['v', v]])));
+      const expression = filled === undefined ? undefined : read(() => parseExpression(filled));
+      if (expression === undefined) return;
+      filledCount++;
+      t.deepEqual(shapeOf(expression), shapeOf(parseExpression(plain.get(template) as string)), filled);
+    }),
+    { numRuns: 1500 },
+  );
+  t.true(filledCount > 200, String(filledCount));
+});
+
+test('a value in a text of PromQL is that text, whatever it holds', (t) => {
+  fc.assert(
+    fc.property(hostile, fc.constantFrom('"', "'", '`'), (value, quote) => {
+      const expression = parseExpression(
+        inPromql(`up{a=${quote}x$v${quote},b!=${quote}$` + `{v}.${quote}}`, new Map([['v', single(value)]])),
+      );
+      t.deepEqual(expression.kind === 'selector' && expression.matchers.slice(0, 2), [
+        { name: 'a', op: '=', value: `x${value.toWellFormed()}` },
+        { name: 'b', op: '!=', value: `${value.toWellFormed()}.` },
+      ]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a value of a list is matched as a text by regular expressions, whatever it holds', (t) => {
+  fc.assert(
+    fc.property(fc.array(hostile, { minLength: 1, maxLength: 3 }), (values) => {
+      const expression = parseExpression(inPromql('up{a=~"$v"}', new Map([['v', { values, isList: true }]])));
+      const [matcher] = expression.kind === 'selector' ? expression.matchers : [];
+      const matches = testOf(matcher as Matcher);
+      for (const value of values) t.true(matches(value.toWellFormed()), value);
+      t.false(matches(`${values.join('')}x1`));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** What a search is made of, without its words: those beside each other are one condition, and punctuation is none. */
+const searchShape = (search: Search): unknown => {
+  switch (search.is) {
+    case 'and':
+    case 'or': {
+      const parts = search.parts.map(searchShape).filter((part) => part !== undefined);
+      return parts.length < 2 ? parts[0] : [search.is, parts];
+    }
+    case 'not':
+      return ['not', searchShape(search.part)];
+    case 'value':
+      return 'key' in search.reference ? search.reference.key : search.reference.field.name;
+    case 'number':
+      return search.field.name;
+    default:
+      return undefined;
+  }
+};
+
+test('no value changes what a search is made of', (t) => {
+  let filledCount = 0;
+  const templates = [
+    'service:$v',
+    '-service:$v (a OR user:"x $v") NOT host:$v-1',
+    '$v user:a OR $v host:$v*',
+    'user:($v OR b) "$v" took:>$v',
+    'user:[$v TO z] $v',
+    'user:/^a$v/ host:/x/$v',
+    '"$v" host:x$v',
+  ];
+  const one = new Map([['v', single('v')]]);
+  fc.assert(
+    fc.property(fc.constantFrom(...templates), hostile, (template, value) => {
+      const filled = read(() => inSearch(template, new Map([['v', single(value)]])));
+      if (filled === undefined) return;
+      filledCount++;
+      t.deepEqual(
+        searchShape(parseSearch(filled, 'logs')),
+        searchShape(parseSearch(inSearch(template, one), 'logs')),
+        filled,
+      );
+    }),
+    { numRuns: 1500 },
+  );
+  t.true(filledCount > 500, String(filledCount));
+});
+
+test('a value in a search is that text, whatever it holds', (t) => {
+  fc.assert(
+    fc.property(hostile, (value) => {
+      const search = parseSearch(inSearch('user:$v host:"$v"', new Map([['v', single(value)]])), 'logs');
+      const text = value.toWellFormed().replaceAll('\0', '\ufffd');
+      const texts =
+        search.is === 'and'
+          ? search.parts.map((part) => part.is === 'value' && part.test.is === 'equal' && part.test.text)
+          : [];
+      t.deepEqual(texts, [text, text]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a value in a formula is a number or a name, or it is refused', (t) => {
+  fc.assert(
+    fc.property(hostile, (value) => {
+      const filled = read(() => inFormula('1 + a * $v', new Map([['v', single(value)]])));
+      if (filled === undefined) return;
+      const formula = parseFormula(filled);
+      t.is(formula.is === 'operation' && formula.right.is === 'operation' && formula.right.operator, '*', filled);
+    }),
+    { numRuns: 1000 },
+  );
+});
