@@ -45,7 +45,7 @@ const promql: readonly (readonly [written: string, read: string])[] = [
   ['up{job=~"$jobs"}', String.raw`up{job=~"(a\\.b|c\"d)"}`],
   ["up{job=~'$jobs'}", String.raw`up{job=~"(a\\.b|c\"d)"}`],
   ['up{job=~`[[jobs]].*`}', String.raw`up{job=~"(a\\.b|c\"d).*"}`],
-  ['up{job=~"${jobs:pipe}"}', String.raw`up{job=~"a.b|c\"d"}`],
+  [`up{job=~"\${jobs:pipe}"}`, String.raw`up{job=~"a.b|c\"d"}`],
   ['up{job=~"$all"}', 'up{job=~".+"}'],
   ['up{job=~"$every"}', 'up{job=~".+"}'],
   ['up{job=~"$every/x"}', 'up{job=~"(x|y)/x"}'],
@@ -53,19 +53,19 @@ const promql: readonly (readonly [written: string, read: string])[] = [
   ['up{job="x$empty"}', 'up{job="x"}'],
   ['up{job=~"$none"}', 'up{job=~""}'],
   ['rate(x[$__rate_interval])', 'rate(x[1m])'],
-  ['rate(x[${wait}])', 'rate(x[5m])'],
+  [`rate(x[\${wait}])`, 'rate(x[5m])'],
   ['rate(x[[[wait]]])', 'rate(x[5m])'],
-  ['rate(x[${k}m])', 'rate(x[5m])'],
+  [`rate(x[\${k}m])`, 'rate(x[5m])'],
   ['rate(x[$k$unit])', 'rate(x[5m])'],
   ['max_over_time(up[$wait:$__interval])', 'max_over_time(up[5m:15s])'],
   ['up offset $wait', 'up offset 5m'],
-  ['up offset ${minus}m', 'up offset - 5m'],
+  [`up offset \${minus}m`, 'up offset - 5m'],
   ['topk($k, up)', 'topk(5, up)'],
   ['up > $minus', 'up > ( - 5 )'],
   ['$minus ^ 2', '( - 5 ) ^ 2'],
   ['x / $__interval_ms', 'x / 15000'],
   ['rate($metric[5m])', 'rate(http_requests_total[5m])'],
-  ['rate(http_${part}_total{a="b"}[5m])', 'rate(http_requests_total{a="b"}[5m])'],
+  [`rate(http_\${part}_total{a="b"}[5m])`, 'rate(http_requests_total{a="b"}[5m])'],
   ['rate($odd[5m])', String.raw`rate({ "http.requests \"total\"" }[5m])`],
   ['rate($odd{a="b"}[5m])', String.raw`rate({ "http.requests \"total\"" ,a="b"}[5m])`],
   ['rate($odd{}[5m])', String.raw`rate({ "http.requests \"total\""}[5m])`],
@@ -160,15 +160,15 @@ test('formats write values as the documentation of Grafana shows them', (t) => {
 test('the range and the step have the names and forms that they have in Grafana', (t) => {
   const titleOf = (text: string): string => inTitle(text, scope);
   t.is(titleOf('$__range $__range_s $__range_ms'), '3600s 3600 3600000');
-  t.is(titleOf('$__from ${__to:date}'), '1700000000000 2023-11-14T23:13:20.000Z');
-  t.is(titleOf('${__from:date:YYYY-MM-DD HH:mm} ${__from:date:seconds}'), '2023-11-14 22:13 1700000000');
+  t.is(titleOf(`$__from \${__to:date}`), '1700000000000 2023-11-14T23:13:20.000Z');
+  t.is(titleOf(`\${__from:date:YYYY-MM-DD HH:mm} \${__from:date:seconds}`), '2023-11-14 22:13 1700000000');
   t.is(titleOf('$__interval $__rate_interval'), '15s 1m');
-  t.is(titleOf('$unknown ${__field.labels.x}'), '$unknown ${__field.labels.x}');
+  t.is(titleOf(`$unknown \${__field.labels.x}`), `$unknown \${__field.labels.x}`);
 });
 
 test('a value in an address is no other part of it', (t) => {
   t.is(inAddress('/d/x?var-text=$text&$__url', scope), '/d/x?var-text=a.%2A%22%7D&$__url');
-  t.is(inAddress('/d/x?${jobs:queryparam}', scope), '/d/x?var-jobs=a.b&var-jobs=c%22d');
+  t.is(inAddress(`/d/x?\${jobs:queryparam}`, scope), '/d/x?var-jobs=a.b&var-jobs=c%22d');
 });
 
 test('a name in a list that is a variable is each of its values', (t) => {
@@ -228,7 +228,7 @@ const hostile = fc.oneof(
     '1) + (2',
     'inf',
     '$job',
-    '${job}',
+    `\${job}`,
     '\ud800',
     '',
   ),
@@ -264,12 +264,12 @@ test('no value changes what an expression of PromQL is made of', (t) => {
   const templates = [
     'sum by ($v) (rate(up{a=~"$v",b!="$v"}[$__rate_interval])) / on($v, job) group_left(x_$v) y',
     'topk(3, $v{a!~"x$v.*"})',
-    "up{job='$v'} > $v or rate(x_${v}_total{x=`$v`}[1h:$__interval] offset 5m)",
+    "up{job='$v'} > $v or rate(x_$" + '{v}_total{x=`$v`}[1h:$__interval] offset 5m)',
     'label_replace(up{$v="a"}, "a", "$v", "b", "$v(.*)")',
     'up # $v\n + $v',
     'x ^ $v * -$v',
     'quantile_over_time($v, up[5m]) unless up offset $v',
-    'x[${v}m:${v}s] @ $v',
+    `x[\${v}m:\${v}s] @ $v`,
   ];
   const plain = new Map(
     templates.map((template) => [
