@@ -1,0 +1,36 @@
+/** Patterns that people write, with their groups: RE2, in linear time. */
+import { RE2JS } from 're2js';
+import { invalid } from './errors.ts';
+import { regexOf } from './search/regex.ts';
+
+/** Where a pattern matched first. */
+export interface Found {
+  readonly start: number;
+  readonly end: number;
+  /** The whole, and then each group; null where a group has nothing. */
+  readonly groups: readonly (string | null)[];
+}
+
+export interface Pattern {
+  test(text: string): boolean;
+  find(text: string): Found | undefined;
+  /** Number of a group by its name. */
+  readonly names: ReadonlyMap<string, number>;
+}
+
+/** Reads a pattern. Throws a `QueryError` about `path` where it is none. */
+export const patternOf = (source: string, path: string): Pattern => {
+  const regex = regexOf(source);
+  if (typeof regex === 'string') throw invalid(path, `must be a regular expression of RE2: ${regex}`);
+  const compiled = RE2JS.compile(source, RE2JS.DOTALL);
+  return {
+    test: (text) => compiled.test(text),
+    find(text) {
+      const matcher = compiled.matcher(text);
+      if (!matcher.find()) return undefined;
+      const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, index) => matcher.group(index) ?? null);
+      return { start: matcher.start(), end: matcher.end(), groups };
+    },
+    names: new Map(Object.entries(compiled.namedGroups())),
+  };
+};

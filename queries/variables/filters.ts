@@ -1,0 +1,105 @@
+/** Conditions on labels that people add to all queries of a dashboard. */
+import type { Filter } from '../../schemas/dashboards/variables.ts';
+import { invalid } from '../errors.ts';
+import { faultOfPromql } from '../promql/run-promql.ts';
+import { wordsOf } from '../promql/syntax/lexer.ts';
+import { parseExpression } from '../promql/syntax/parse.ts';
+import { quoted } from '../promql/syntax/quotes.ts';
+import { walk } from '../promql/syntax/tree.ts';
+import type { Query } from '../query.ts';
+import { parseSearch } from '../search/parse.ts';
+import { regexChoice } from './formats.ts';
+import { inSearch } from './in-search.ts';
+import { single } from './scope.ts';
+
+/** Filters as they are chosen: `job=node`, `job!=node`, `job=~n.*`. Those of one label and operator are one of several values. */
+export const readFilters = (texts: readonly string[], name: string): Filter[] =>
+  texts.map((text) => {
+    const [, label, operator, value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(text) ?? [];
+    if (label === undefined || operator === undefined || value === undefined)
+      throw invalid(`variables.${name}`, `must be filters such as job=node: ${text}`);
+    return { label, operator: operator as Filter['operator'], values: [value] };
+  });
+
+/** A condition of PromQL. */
+const matcherText = ({ label, operator, values }: Filter): string => {
+  if (operator === '<' || operator === '>')
+    throw invalid('variables', `label ${label} cannot be compared by ${operator} in PromQL: only by =, !=, =~ and !~`);
+  const isOne = values.length === 1;
+  const isRegex = operator.endsWith('~');
+  const text = isOne ? (values[0] as string) : isRegex ? `(${values.join('|')})` : regexChoice(values);
+  return `${quoted(label.toWellFormed())}${isOne || isRegex ? operator : `${operator}~`}${quoted(text.toWellFormed())}`;
+};
+
+/** An expression of which every selector has the conditions as well. */
+const filteredPromql = (expression: string, filters: readonly Filter[]): string => {
+  const conditions = filters.map(matcherText).join(',');
+  const places: { readonly at: number; readonly text: string }[] = [];
+  const braces = wordsOf(expression).filter(({ kind, text }) => kind === 'mark' && text === '{');
+  walk(parseExpression(expression), (node) => {
+    if (node.kind !== 'selector' || node.labelsOnly) return;
+    const brace = braces.find(({ start }) => start >= node.start && start < node.end);
+    const isEmpty = node.matchers.length === (node.name === '' ? 0 : 1);
+    places.push(
+      brace === undefined
+        ? { at: node.start + node.name.length, text: `{${conditions}}` }
+        : { at: brace.end, text: `${conditions}${isEmpty ? '' : ','}` },
+    );
+  });
+  let text = '';
+  let from = 0;
+  for (const { at, text: added } of places.sort((one, other) => one.at - other.at)) {
+    text += expression.slice(from, at) + added;
+    from = at;
+  }
+  return text + expression.slice(from);
+};
+
+const searchText = ({ label, operator, values }: Filter): string => {
+  const scope = new Map([
+    ['label', single(label)],
+    ['values', { values, isList: true }],
+  ]);
+  if (operator.endsWith('~')) {
+    const tests = values.map(
+      (value) =>
+        `$label:/${value.replaceAll(/\\.|\/|\s/gs, (sign) => (sign.length > 1 ? sign : `\\x{${sign.charCodeAt(0).toString(16)}}`))}/`,
+    );
+    return inSearch(`${operator === '!~' ? 'NOT ' : ''}(${tests.join(' OR ')})`, new Map([['label', single(label)]]));
+  }
+  if (operator === '<' || operator === '>') return inSearch(`$label:${operator}$values`, scope);
+  return inSearch(`${operator === '!=' ? 'NOT ' : ''}$label:$values`, scope);
+};
+
+const filteredSearch = (
+  search: string | undefined,
+  filters: readonly Filter[],
+  signal: Parameters<typeof parseSearch>[1],
+): string => {
+  const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
+  // Read alone, so that no parenthesis of it ends the one around it.
+  if (search !== undefined) parseSearch(search, signal);
+  return [...own, ...filters.map(searchText)].join(' ');
+};
+
+type Plain = Exclude<Query, { kind: 'formula' }>;
+
+const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
+  try {
+    if (query.kind === 'promql') return { ...query, expression: filteredPromql(query.expression, filters) };
+  } catch (error) {
+    throw faultOfPromql(error);
+  }
+  return {
+    ...query,
+    search: filteredSearch(query.search, filters, query.kind === 'metric' ? 'metrics' : query.signal),
+  };
+};
+
+/** A query with conditions besides its own. */
+export const withFilters = (query: Query, filters: readonly Filter[]): Query => {
+  if (filters.length === 0) return query;
+  if (query.kind !== 'formula') return filteredPlain(query, filters);
+  const queries = Object.entries(query.queries).map(([name, part]) => [name, filteredPlain(part, filters)] as const);
+  return { ...query, queries: Object.fromEntries(queries) };
+};

@@ -1,0 +1,37 @@
+/** Lengths of time as variables of intervals write them, and steps that fit a range. */
+import { invalid } from '../errors.ts';
+
+const units: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  M: 2_592_000_000,
+  y: 31_536_000_000,
+};
+
+/** Milliseconds of `30s`, `5m` and the like. */
+export const lengthMs = (text: string): number => {
+  const [, amount = '', unit = ''] = /^(\d{1,9})(ms|[smhdwMy])$/.exec(text) ?? [];
+  const length = Number(amount) * (units[unit] ?? 0);
+  if (length <= 0) throw invalid('variables', `${text} is no interval: write a number and ms, s, m, h, d, w, M or y`);
+  return length;
+};
+
+const { s: second = 0, m: minute = 0, h: hour = 0, d: day = 0 } = units;
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+  .concat([1, 2, 5, 10, 15, 20, 30].map((count) => count * second))
+  .concat([1, 2, 5, 10, 15, 20, 30].map((count) => count * minute))
+  .concat([1, 2, 3, 6, 12].map((count) => count * hour))
+  .concat([1, 7, 30, 365].map((count) => count * day));
+
+/** The step of those that people use which is next to a length, and not below the least. */
+export const autoStepMs = (ms: number, leastMs: number): number => {
+  if (ms <= leastMs) return leastMs;
+  const nearest = steps.reduce((best, step) =>
+    Math.abs(Math.log(step / ms)) < Math.abs(Math.log(best / ms)) ? step : best,
+  );
+  return Math.max(nearest, leastMs);
+};

@@ -1,0 +1,81 @@
+/** What can be chosen of a variable, out of the texts that were found: by its pattern, in its order, with what is always there. */
+import { mostValues, type Variable } from '../../schemas/dashboards/variables.ts';
+import { patternOf } from '../patterns.ts';
+import type { Incompleteness } from '../result.ts';
+
+export interface Option {
+  readonly value: string;
+  readonly title: string;
+}
+
+export interface Options {
+  readonly options: readonly Option[];
+  readonly partial: readonly Incompleteness[];
+}
+
+export type AskedVariable = Extract<Variable, { refresh: string }>;
+
+const byPattern = (texts: readonly string[], { pattern, name }: AskedVariable): Option[] => {
+  if (pattern === undefined) return texts.map((text) => ({ value: text, title: text }));
+  const read = patternOf(pattern, `variables.${name}.pattern`);
+  const valueGroup = read.names.get('value') ?? (read.names.has('text') ? undefined : 1);
+  const titleGroup = read.names.get('text');
+  return texts.flatMap((text) => {
+    const found = read.find(text);
+    if (found === undefined) return [];
+    const [whole] = found.groups;
+    const title = titleGroup === undefined ? undefined : found.groups[titleGroup];
+    const value = valueGroup === undefined ? title : found.groups[valueGroup];
+    // An expression without groups only chooses.
+    const own = value ?? (found.groups.length === 1 ? text : (whole ?? ''));
+    return [{ value: own, title: title ?? own }];
+  });
+};
+
+const natural = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+const textOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const numberIn = (text: string): number => Number(/\d+(?:\.\d+)?/.exec(text)?.[0] ?? -1);
+
+const orders = {
+  text: textOrder,
+  caseless: (one: string, other: string) => textOrder(one.toLowerCase(), other.toLowerCase()),
+  number: (one: string, other: string) => numberIn(one) - numberIn(other),
+  natural: (one: string, other: string) => natural.compare(one, other),
+} as const;
+
+const sorted = (options: readonly Option[], order: AskedVariable['order']): readonly Option[] => {
+  if (order === undefined) return options;
+  const sign = order.direction === 'ascending' ? 1 : -1;
+  return options.toSorted((one, other) => sign * orders[order.by](one.title, other.title));
+};
+
+const distinct = (options: readonly Option[]): Option[] =>
+  [...new Map(options.toReversed().map((option) => [option.value, option])).values()].reverse();
+
+/** Options of the texts that were found. */
+export const optionsOf = (texts: readonly string[], variable: AskedVariable): Options => {
+  const { fixed, order } = variable;
+  const found = byPattern(texts, variable);
+  const always = (fixed?.options ?? []).map(({ value, title = value }) => ({ value, title }));
+  const all =
+    fixed?.place === 'sorted'
+      ? sorted([...always, ...found], order)
+      : fixed?.place === 'after'
+        ? [...sorted(found, order), ...always]
+        : [...always, ...sorted(found, order)];
+  return bounded(distinct(all));
+};
+
+/** As many as one variable may have. */
+export const bounded = (options: readonly Option[]): Options => ({
+  options: options.slice(0, mostValues),
+  partial:
+    options.length <= mostValues
+      ? []
+      : [
+          {
+            code: 'rows',
+            message: `the first ${mostValues} of ${options.length} values: a pattern or a condition leaves fewer`,
+          },
+        ],
+});
