@@ -4,7 +4,7 @@ const months = 'January February March April May June July August September Octo
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
 /** Letters that stand for a part of a time; what is in brackets stands for itself. */
-const part = /\[[^\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|SSS|A|a|X|x|Z/g;
+const part = /\[[^[\]]{0,128}\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|SSS|A|a|X|x|Z/g;
 
 const two = (number: number): string => String(number).padStart(2, '0');
 

@@ -21,7 +21,9 @@ const textOf = (reference: Reference, scope: Scope): string => {
 export const inFormula = (expression: string, scope: Scope): string => {
   const references = referencesIn(expression, scope);
   if (references.length === 0) return expression;
-  const template = templateOf(expression, references, (before) => (/(?:^|\W)[\d.]{1,64}$/.test(before) ? '1' : 'v'));
+  const template = templateOf(expression, references, (before) =>
+    /(?:^|[^\w.])[\d.]{1,64}$/.test(before.slice(-64)) ? '1' : 'v',
+  );
   let text = '';
   let from = 0;
   for (const { start, end } of formulaWords(template.text).map(({ at, text }) => ({

@@ -1,0 +1,59 @@
+/** Transforms the tables of a panel, one transformation after the other. */
+import type { Transformation } from '../../schemas/dashboards/transformations.ts';
+import { calculate } from './calculate.ts';
+import { convert } from './convert.ts';
+import { extract } from './extract.ts';
+import { filterFields, filterQueries, filterRows } from './filter.ts';
+import { groupBy } from './group-by.ts';
+import { joinByField, joinByLabels } from './join.ts';
+import { labelsToFields } from './labels-to-fields.ts';
+import { merge, seriesToRows } from './merge.ts';
+import { organize, rename } from './organize.ts';
+import { reduce, trend } from './reduce.ts';
+import { limit, sort } from './sort.ts';
+import type { Table } from './table.ts';
+import { requireRoomForAll, type Transform } from './transformation.ts';
+
+/** The function of each kind that `schemas/dashboards/transformations.ts` declares. */
+const transforms: { readonly [Kind in Transformation['kind']]: Transform<Kind> } = {
+  organize,
+  merge,
+  'join-by-field': joinByField,
+  'join-by-labels': joinByLabels,
+  'group-by': groupBy,
+  calculate,
+  'filter-fields': filterFields,
+  'filter-rows': filterRows,
+  'filter-queries': filterQueries,
+  rename,
+  reduce,
+  sort,
+  'labels-to-fields': labelsToFields,
+  'series-to-rows': seriesToRows,
+  trend,
+  extract,
+  convert,
+  limit,
+};
+
+const applied = (tables: readonly Table[], transformation: Transformation): readonly Table[] => {
+  const { queries } = transformation;
+  const isIts = ({ query }: Table): boolean => queries === undefined || queries.includes(query);
+  const transform = transforms[transformation.kind] as (
+    tables: readonly Table[],
+    options: Transformation,
+  ) => readonly Table[];
+  return [...transform(tables.filter(isIts), transformation), ...tables.filter((table) => !isIts(table))];
+};
+
+/** Tables after all transformations. Throws a `QueryError` where they would hold more than may be held. */
+export const transformed = (tables: readonly Table[], transformations: readonly Transformation[]): readonly Table[] => {
+  requireRoomForAll(tables);
+  let now = tables;
+  for (const transformation of transformations) {
+    if (transformation.off) continue;
+    now = applied(now, transformation);
+    requireRoomForAll(now);
+  }
+  return now;
+};

@@ -1,0 +1,147 @@
+import { type Column, columnNamed, keyOf, numberOf, rowsOf, type Table, timeOf } from './table.ts';
+import { type OptionsOf, requireRoom, type Transform } from './transformation.ts';
+
+const isKnown = <T>(value: T | undefined): value is T => value !== undefined;
+
+interface Side {
+  readonly table: Table;
+  readonly key: Column;
+  /** Places of rows by the value that they are joined by. */
+  readonly rows: ReadonlyMap<string, readonly number[]>;
+}
+
+const sideOf = (table: Table, { field }: OptionsOf<'join-by-field'>): Side | undefined => {
+  const key = field === undefined ? timeOf(table) : columnNamed(table, field);
+  if (key === undefined) return undefined;
+  const rows = new Map<string, number[]>();
+  for (const [row, value] of key.values.entries()) {
+    const text = keyOf(value);
+    const own = rows.get(text);
+    if (own === undefined) rows.set(text, [row]);
+    else own.push(row);
+  }
+  return { table, key, rows };
+};
+
+/** Names that several tables have are told apart by their query, or by a number where that is one as well. */
+const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
+  const all = sides.flatMap(({ table, key }) =>
+    table.columns.filter((column) => column !== key).map((column) => ({ column, table })),
+  );
+  const counts = Map.groupBy(all, ({ column }) => column.name);
+  const taken = new Set<string>();
+  return new Map(
+    all.map(({ column, table }) => {
+      const isShared = (counts.get(column.name)?.length ?? 0) > 1;
+      const named =
+        isShared && table.query !== '' && column.labels === undefined ? `${column.name} #${table.query}` : column.name;
+      let name = named;
+      for (let number = 2; taken.has(name) && column.labels === undefined; number++) name = `${named} ${number}`;
+      taken.add(name);
+      return [column, name] as const;
+    }),
+  );
+};
+
+/** For each row of the joined table, the row of each side; undefined for none. */
+type Places = readonly (readonly (number | undefined)[])[];
+
+/** One row for each value: the first row of each side that has it. */
+const placesOuter = (sides: readonly Side[], keys: readonly string[]): Places =>
+  keys.map((key) => sides.map(({ rows }) => rows.get(key)?.[0]));
+
+/** A row for each choice of rows that have the value. */
+const placesTabular = (sides: readonly Side[], keys: readonly string[], isInner: boolean): Places =>
+  keys.flatMap((key) => {
+    let found: (number | undefined)[][] = [[]];
+    for (const { rows } of sides) {
+      const own: readonly (number | undefined)[] = rows.get(key) ?? (isInner ? [] : [undefined]);
+      requireRoom(found.length * own.length, sides.length);
+      found = found.flatMap((places) => own.map((place) => [...places, place]));
+    }
+    return found;
+  });
+
+const placesOf = (sides: readonly Side[], mode: OptionsOf<'join-by-field'>['mode']): Places => {
+  const keys = [...new Set(sides.flatMap(({ rows }) => [...rows.keys()]))];
+  if (mode === 'outer') return placesOuter(sides, keys);
+  return placesTabular(sides, keys, mode === 'inner');
+};
+
+export const joinByField: Transform<'join-by-field'> = (tables, options) => {
+  const sides = tables.map((table) => sideOf(table, options)).filter(isKnown);
+  const [first] = sides;
+  if (first === undefined || sides.length === 1) return sides.map(({ table }) => table);
+  const width = sides.reduce((sum, { table }) => sum + table.columns.length, 0);
+  const places = placesOf(sides, options.mode);
+  requireRoom(places.length, width);
+  const names = joinedNames(sides);
+  const keyed = places.map((row) => {
+    const side = row.findIndex((place) => place !== undefined);
+    return sides[side]?.key.values[row[side] as number];
+  });
+  const columns: Column[] = [
+    { name: first.key.name, type: first.key.type, unit: first.key.unit, values: keyed },
+    ...sides.flatMap(({ table, key }, side) =>
+      table.columns
+        .filter((column) => column !== key)
+        .map((column) => ({
+          ...column,
+          name: names.get(column) as string,
+          values: places.map((row) => (row[side] === undefined ? null : column.values[row[side]])),
+        })),
+    ),
+  ];
+  const joined: Table = { query: '', name: '', columns };
+  return [first.key.type === 'time' ? inOrderOfTime(joined) : joined];
+};
+
+const inOrderOfTime = (table: Table): Table => {
+  const [time] = table.columns;
+  const rows = Array.from({ length: rowsOf(table) }, (_, row) => row).sort(
+    (one, other) => (numberOf(time?.values[one]) ?? 0) - (numberOf(time?.values[other]) ?? 0),
+  );
+  return {
+    ...table,
+    columns: table.columns.map((column) => ({ ...column, values: rows.map((row) => column.values[row]) })),
+  };
+};
+
+export const joinByLabels: Transform<'join-by-labels'> = (tables, { value: label, join }) => {
+  const series = tables.flatMap((table) =>
+    table.columns.flatMap((column) =>
+      column.labels?.[label] === undefined ? [] : [{ column, labels: column.labels, name: column.labels[label] }],
+    ),
+  );
+  if (series.length === 0) return tables;
+  const keys =
+    join ?? [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))].filter((name) => name !== label);
+  const names = [...new Set(series.map(({ name }) => name))];
+  const groups = Map.groupBy(series, ({ labels }) => JSON.stringify(keys.map((key) => labels[key] ?? '')));
+  // A group has as many rows as its longest series has values.
+  const rows = [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.max(...group.map(({ column }) => column.values.length)) }, (_, row) => ({ group, row })),
+  );
+  requireRoom(rows.length, keys.length + names.length);
+  const unitOf = (name: string): string => series.find((each) => each.name === name)?.column.unit ?? '';
+  return [
+    {
+      query: '',
+      name: '',
+      columns: [
+        ...keys.map(
+          (key): Column => ({
+            ...{ name: key, type: 'text', unit: '' },
+            values: rows.map(({ group }) => group[0]?.labels[key] ?? ''),
+          }),
+        ),
+        ...names.map(
+          (name): Column => ({
+            ...{ name, type: 'number', unit: unitOf(name) },
+            values: rows.map(({ group, row }) => group.find((each) => each.name === name)?.column.values[row] ?? null),
+          }),
+        ),
+      ],
+    },
+  ];
+};

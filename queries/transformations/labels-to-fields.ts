@@ -1,0 +1,42 @@
+import { type Column, rowsOf, type Table } from './table.ts';
+import type { OptionsOf, Transform } from './transformation.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const keptOf = (labels: Labels, keep: readonly string[] | undefined): [string, string][] =>
+  Object.entries(labels).filter(([name]) => keep === undefined || keep.includes(name));
+
+const columnsOf = (table: Table, { keep, nameFrom }: OptionsOf<'labels-to-fields'>): Table => {
+  const labelled = table.columns.find(({ labels }) => labels !== undefined);
+  if (labelled === undefined) return table;
+  const rows = rowsOf(table);
+  const added = keptOf(labelled.labels ?? {}, keep)
+    .filter(([name]) => name !== nameFrom)
+    .map(([name, value]): Column => ({ name, type: 'text', unit: '', values: Array(rows).fill(value) }));
+  const own = table.columns.map(({ labels, ...column }) => ({
+    ...column,
+    name: (nameFrom === undefined ? undefined : labels?.[nameFrom]) ?? column.name,
+  }));
+  const isBefore = (column: { readonly type: string }): boolean => column.type === 'time';
+  return { ...table, columns: [...own.filter(isBefore), ...added, ...own.filter((column) => !isBefore(column))] };
+};
+
+const rowsOfLabels = (table: Table, { keep }: OptionsOf<'labels-to-fields'>): Table[] =>
+  table.columns.flatMap(({ labels, name }) => {
+    const kept = labels === undefined ? [] : keptOf(labels, keep);
+    if (kept.length === 0) return [];
+    const texts = { type: 'text', unit: '' } as const;
+    return [
+      {
+        query: table.query,
+        name: table.name === '' ? name : table.name,
+        columns: [
+          { ...texts, name: 'label', values: kept.map(([label]) => label) },
+          { ...texts, name: 'value', values: kept.map(([, value]) => value) },
+        ],
+      },
+    ];
+  });
+
+export const labelsToFields: Transform<'labels-to-fields'> = (tables, options) =>
+  tables.flatMap((table) => (options.to === 'columns' ? [columnsOf(table, options)] : rowsOfLabels(table, options)));

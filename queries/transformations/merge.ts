@@ -1,0 +1,120 @@
+import { type Column, keyOf, rowsOf, type Table, timeOf } from './table.ts';
+import { requireRoom, type Transform } from './transformation.ts';
+
+/** Values of different queries in columns of one name would be one: their query says which they are. */
+const distinctNames = (tables: readonly Table[]): readonly Table[] => {
+  const queries = new Set(tables.map(({ query }) => query));
+  if (queries.size < 2) return tables;
+  return tables.map((table) => ({
+    ...table,
+    columns: table.columns.map((column) =>
+      column.name === 'Value' || column.name === 'value'
+        ? { ...column, name: `${column.name} #${table.query}` }
+        : column,
+    ),
+  }));
+};
+
+/** Labels of series become columns, so that rows of different series stay apart. */
+const withLabelColumns = (table: Table): Table => {
+  const { labels = {} } = table.columns.find((column) => column.labels !== undefined) ?? {};
+  const rows = rowsOf(table);
+  const added = Object.entries(labels)
+    .filter(([name]) => !table.columns.some((column) => column.name === name))
+    .map(([name, value]): Column => ({ name, type: 'text', unit: '', values: Array(rows).fill(value) }));
+  const [first, ...rest] = table.columns.map(({ labels: _, ...column }) => column);
+  return first === undefined ? table : { ...table, columns: [first, ...added, ...rest] };
+};
+
+type Row = Map<string, unknown>;
+
+export const merge: Transform<'merge'> = (tables) => {
+  if (tables.length === 0) return [];
+  const named = distinctNames(tables).map(withLabelColumns);
+  const columns = new Map<string, Column>();
+  for (const table of named)
+    for (const column of table.columns) if (!columns.has(column.name)) columns.set(column.name, column);
+  // Rows are equal by the columns that every table has.
+  const shared = [...columns.keys()].filter((name) =>
+    named.every((table) => table.columns.some((column) => column.name === name)),
+  );
+  requireRoom(
+    named.reduce((sum, table) => sum + rowsOf(table), 0),
+    columns.size,
+  );
+  const rows: Row[] = [];
+  const byKey = new Map<string, Row[]>();
+  for (const table of named) addRows(table, { shared, rows, byKey });
+  return [
+    {
+      query: new Set(tables.map(({ query }) => query)).size === 1 ? (tables[0] as Table).query : '',
+      name: '',
+      columns: [...columns.values()].map(({ labels: _, ...column }) => ({
+        ...column,
+        values: rows.map((row) => row.get(column.name) ?? null),
+      })),
+    },
+  ];
+};
+
+/** A row goes into the first of its key that has none of its other columns yet, else it is a row of its own. */
+const addRows = (
+  table: Table,
+  { shared, rows, byKey }: { shared: readonly string[]; rows: Row[]; byKey: Map<string, Row[]> },
+): void => {
+  const others = table.columns.map(({ name }) => name).filter((name) => !shared.includes(name));
+  // Rows of a key that are before this place have the columns of this table already.
+  const next = new Map<string, number>();
+  for (let at = 0; at < rowsOf(table); at++) {
+    const row: Row = new Map(table.columns.map(({ name, values }) => [name, values[at]]));
+    const key = JSON.stringify(shared.map((name) => keyOf(row.get(name))));
+    const same = byKey.get(key) ?? [];
+    let place = shared.length === 0 ? same.length : (next.get(key) ?? 0);
+    while (place < same.length && others.some((name) => same[place]?.has(name))) place++;
+    next.set(key, place + 1);
+    if (place < same.length) for (const name of others) same[place]?.set(name, row.get(name));
+    else {
+      rows.push(row);
+      same.push(row);
+      byKey.set(key, same);
+    }
+  }
+};
+
+const labelsText = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ');
+
+export const seriesToRows: Transform<'series-to-rows'> = (tables) => {
+  const rows = tables.flatMap((table) => {
+    const time = timeOf(table);
+    if (time === undefined) return [];
+    return table.columns
+      .filter((column) => column !== time)
+      .flatMap((column) => {
+        const labels = Object.keys(column.labels ?? {}).length === 0 ? '' : `{${labelsText(column.labels ?? {})}}`;
+        const metric = column.name === 'Value' ? `${table.name}${labels}` : `${column.name}${labels}`;
+        return column.values.map((value, at) => ({ time: time.values[at], metric, value, unit: column.unit }));
+      });
+  });
+  if (rows.length === 0) return [];
+  rows.sort((one, other) => Number(other.time) - Number(one.time));
+  const units = new Set(rows.map(({ unit }) => unit));
+  return [
+    {
+      query: '',
+      name: '',
+      columns: [
+        { name: 'Time', type: 'time', unit: '', values: rows.map(({ time }) => time) },
+        { name: 'Metric', type: 'text', unit: '', values: rows.map(({ metric }) => metric) },
+        {
+          name: 'Value',
+          type: 'number',
+          unit: units.size === 1 ? ([...units][0] as string) : '',
+          values: rows.map(({ value }) => value),
+        },
+      ],
+    },
+  ];
+};

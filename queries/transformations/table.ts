@@ -1,0 +1,90 @@
+/** Tables as transformations take and give them: columns with their values. */
+import type { Result, TableColumn } from '../result.ts';
+
+export interface Column {
+  readonly name: string;
+  readonly type: TableColumn['type'];
+  readonly unit: string;
+  /** Of the series that its values are. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly values: readonly unknown[];
+}
+
+export interface Table {
+  /** Name of the query or formula that it came from; empty where it came from several. */
+  readonly query: string;
+  readonly name: string;
+  readonly columns: readonly Column[];
+}
+
+export const rowsOf = ({ columns }: Pick<Table, 'columns'>): number => columns[0]?.values.length ?? 0;
+
+/** The same column with other values. */
+export const withValues = (column: Column, values: readonly unknown[]): Column => ({ ...column, values });
+
+/** A table with some of its rows, by their places. */
+export const withRows = (table: Table, rows: readonly number[]): Table => ({
+  ...table,
+  columns: table.columns.map((column) =>
+    withValues(
+      column,
+      rows.map((row) => column.values[row]),
+    ),
+  ),
+});
+
+export const columnNamed = (table: Table, name: string): Column | undefined =>
+  table.columns.find((column) => column.name === name);
+
+export const timeOf = ({ columns }: Pick<Table, 'columns'>): Column | undefined =>
+  columns.find(({ type }) => type === 'time');
+
+export const isNumeric = ({ type }: Pick<Column, 'type'>): boolean => type === 'number' || type === 'duration';
+
+export const blankValue = (value: unknown): boolean => value === null || value === undefined;
+
+/** A value as a number: those that JSON lacks are texts. Undefined for what is none. */
+export const numberOf = (value: unknown): number | undefined => {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const number = Number(value);
+  return Number.isNaN(number) && value !== 'NaN' ? undefined : number;
+};
+
+/** A number as answers write it. */
+export const writtenNumber = (value: number | undefined): number | string | null =>
+  value === undefined ? null : Number.isFinite(value) ? value : String(value);
+
+/** A value as a text that is equal where values are. */
+export const keyOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+
+/** Tables of an answer: one for each series, or the table itself. Where there are several queries, values say whose they are. */
+export const tablesOf = (
+  query: string,
+  result: Pick<Result, 'form' | 'series' | 'columns' | 'rows'>,
+  { isOnly = true }: { readonly isOnly?: boolean } = {},
+): Table[] => {
+  const valueName = isOnly ? 'Value' : `Value #${query}`;
+  if (result.form === 'series')
+    return result.series.map(({ name, labels, unit, points }) => ({
+      query,
+      name,
+      columns: [
+        { name: 'Time', type: 'time', unit: '', values: points.map(([time]) => time) },
+        { name: 'Value', type: 'number', unit, labels, values: points.map(([, value]) => value) },
+      ],
+    }));
+  const columns = result.columns.map((column, index) => ({
+    ...column,
+    name: column.name === 'value' ? valueName : column.name,
+    values: result.rows.map((row) => row[index]),
+  }));
+  return [{ query, name: query, columns }];
+};
+
+/** A table as answers have it. */
+export const answerOf = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
+  columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
+  rows: Array.from({ length: rowsOf({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),
+});
