@@ -1,8 +1,8 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
 import type { BaseOptions } from '@platformatic/kafka';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
-import { Budget } from '../../runtime/common-window.ts';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
+import { Budget } from '../../runtime/reading-window.ts';
 import { within } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
@@ -10,12 +10,12 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { slabBytes } from '../slabs.ts';
 import { Administration } from './administration.ts';
 import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
-import { CommonFetcher } from './common-fetcher.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { failureOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
 import { KafkaFollower } from './follower.ts';
 import { KafkaProducer } from './producer.ts';
+import { SharedFetcher } from './shared-fetcher.ts';
 import { Takeover } from './takeover.ts';
 import { runTransaction } from './transaction.ts';
 import { incoming } from './wire.ts';
@@ -75,7 +75,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const consumers = new Set<KafkaConsumer>();
   const followers = new Set<KafkaFollower>();
 
-  const common = new CommonFetcher(() => apart(driver, log), new Budget(mostHeldBytes));
+  const shared = new SharedFetcher(() => apart(driver, log), new Budget(mostHeldBytes));
 
   const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
     const former = formerGroup(group);
@@ -85,7 +85,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
       limits: { maxRecords, maxBytes, maxWaitMs },
       timing: { sessionTimeoutMs, rebalanceTimeoutMs },
       log,
-      common,
+      shared,
       takeover: former === undefined ? undefined : new Takeover({ group, former, administration, log }),
       earliest: async (topic) => (await administration.offsets(topic)).map(({ earliest }) => earliest),
     });
@@ -132,7 +132,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     check,
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));
-      common.close();
+      shared.close();
       await Promise.all([...followers].map((each) => each.close()));
       await Promise.all([...producers].map((each) => each.close()));
       await cluster.close();

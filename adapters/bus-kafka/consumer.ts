@@ -6,12 +6,12 @@ import { toldTogether } from '../../runtime/told-together.ts';
 import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Cluster } from './cluster.ts';
-import type { CommonFetcher } from './common-fetcher.ts';
 import type { Assignment } from './coordinator.ts';
 import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
 import { type GroupTiming, Membership } from './membership.ts';
 import { type BatchLimits, claimedIn, PartitionLoop } from './partition-loop.ts';
+import type { SharedFetcher } from './shared-fetcher.ts';
 import type { Takeover } from './takeover.ts';
 import { FatalBusError } from './wire.ts';
 
@@ -22,7 +22,7 @@ export interface KafkaConsumerOptions {
   readonly timing: GroupTiming;
   readonly log: Log;
   /** Shared by the consumers of a process. */
-  readonly common: CommonFetcher;
+  readonly shared: SharedFetcher;
   /** From a group of another name that this one replaces. */
   readonly takeover: Takeover | undefined;
   /** First kept offsets of a topic, by partition. */
@@ -130,8 +130,8 @@ export class KafkaConsumer implements Consumer {
   /** One membership, from the join until the group asks for the next one or `stop` is called. */
   async #member(topics: readonly string[], handlers: Handlers): Promise<void> {
     const assignment = await this.#join(topics);
-    const { common, log } = this.#options;
-    const fetcher = common.reader(new Fetcher(this.#fetching, log));
+    const { shared, log } = this.#options;
+    const fetcher = shared.reader(new Fetcher(this.#fetching, log));
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
     // Every partition that waits for its next try listens.

@@ -1,8 +1,8 @@
 /** The embedded bus: a durable log of append-only segment files. See the README in `bus-segments/`. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Budget } from '../../runtime/common-window.ts';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
+import { Budget } from '../../runtime/reading-window.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, BusRecord, ConsumerOptions, Follower, Lag, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -13,7 +13,6 @@ import type { Topic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { Slabs } from '../slabs.ts';
-import { CommonReading, GroupReader } from './common-reading.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { SegmentsFollower } from './follower.ts';
 import { Group, segmentsConsumer } from './group.ts';
@@ -23,6 +22,7 @@ import { PartitionLog, partitionDirectory } from './partition.ts';
 import { PartitionConsumer } from './partition-consumer.ts';
 import { Gathered, PartitionReader } from './reader.ts';
 import { type Encoded, encode } from './record.ts';
+import { GroupReader, SharedReading } from './shared-reading.ts';
 import { Transactions } from './transactions.ts';
 
 const mebibyte = 1024 * 1024;
@@ -92,7 +92,7 @@ class EmbeddedBus implements SegmentsBus {
   readonly #consumers = new Map<string, PartitionConsumer[]>();
   readonly #followers = new Set<SegmentsFollower>();
   readonly #slabs = new Slabs();
-  readonly #common = new WeakMap<PartitionLog, CommonReading>();
+  readonly #shared = new WeakMap<PartitionLog, SharedReading>();
   readonly #budget = new Budget(mostHeldBytes);
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
@@ -373,9 +373,9 @@ class EmbeddedBus implements SegmentsBus {
   /** For a group: it reads with the others of the partition. */
   #readerOf(log: PartitionLog, from: number): GroupReader {
     const slabs = this.#slabs;
-    const common = this.#common.get(log) ?? new CommonReading(log, slabs, this.#budget);
-    this.#common.set(log, common);
-    return new GroupReader(log, from, { slabs, common });
+    const shared = this.#shared.get(log) ?? new SharedReading(log, slabs, this.#budget);
+    this.#shared.set(log, shared);
+    return new GroupReader(log, from, { slabs, shared });
   }
 
   /** Lost records of the dead-letter topic itself are only logged: they hold bytes that are damaged already. */

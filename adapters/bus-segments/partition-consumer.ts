@@ -1,11 +1,11 @@
 /** One partition for one group: forms batches, remembers their ranges, delivers them to the member that owns the partition now. */
 import type { Batch, BusRecord, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { GroupReader } from './common-reading.ts';
 import type { Lost } from './lost.ts';
 import type { OffsetStore, Position } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
 import { Gathered } from './reader.ts';
+import type { GroupReader } from './shared-reading.ts';
 
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;

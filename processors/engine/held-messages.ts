@@ -1,7 +1,8 @@
 /** Messages that a thread holds, as the main thread sees them: each goes there once, for all tasks that read its partition. */
-import { type Budget, CommonWindow, type WindowPiece, type WindowReader } from '../../runtime/common-window.ts';
+
 import { type Memory, movable } from '../../runtime/memory.ts';
 import { packedRecords } from '../../runtime/packed-records.ts';
+import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import { type BusRecord, bytesIn } from '../../schemas/ports/bus.ts';
 import type { Piece, Run } from './task-messages.ts';
 
@@ -34,13 +35,13 @@ const indexOf = (offsets: readonly number[], offset: number): number => {
 
 /** Of one partition in one thread. */
 export class HeldMessages {
-  readonly #window: CommonWindow<Held>;
+  readonly #window: ReadingWindow<Held>;
   readonly #memory: Memory;
   static #lastNumber = 0;
 
   constructor(budget: Budget, memory: Memory, forget: Forget) {
     this.#memory = memory;
-    this.#window = new CommonWindow<Held>(budget, (gone) => {
+    this.#window = new ReadingWindow<Held>(budget, (gone) => {
       const give = (): void => {
         for (const { sent } of gone) memory.give(sent.records.values);
       };

@@ -1,8 +1,8 @@
 /** The threads in which tasks run, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Budget, type WindowReader } from '../../runtime/common-window.ts';
 import { Memory } from '../../runtime/memory.ts';
+import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Answer, Holding } from './answer.ts';

@@ -113,12 +113,15 @@ const ofKeyed = (
   for (const [key, one] of right) {
     const former = left.get(key);
     found.push(
-      ...(former === undefined ? [told(member(key, one), 'added', null, one)] : ofObjects(member(key, former), former, one)),
+      ...(former === undefined
+        ? [told(member(key, one), 'added', null, one)]
+        : ofObjects(member(key, former), former, one)),
     );
   }
   const orderBefore = [...left.keys()].filter((key) => right.has(key));
   const orderAfter = [...right.keys()].filter((key) => left.has(key));
-  if (!isDeepStrictEqual(orderBefore, orderAfter)) found.push(told(at, 'put in another order', orderBefore, orderAfter));
+  if (!isDeepStrictEqual(orderBefore, orderAfter))
+    found.push(told(at, 'put in another order', orderBefore, orderAfter));
   return found;
 };
 
@@ -138,10 +141,10 @@ const isKeyed = (value: unknown, { keyOf }: Keyed): value is readonly Fields[] =
 const ofMember = (at: At, name: string, before: unknown, after: unknown): DashboardDifference[] => {
   if (isDeepStrictEqual(before, after)) return [];
   const here = within(at, name);
-  if (isTitle(at, name))
-    return [told({ path: here.path, subject: at.subject }, 'renamed', before, after)];
+  if (isTitle(at, name)) return [told({ path: here.path, subject: at.subject }, 'renamed', before, after)];
   const keyed = keyedLists[name];
-  if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed)) return ofKeyed(here, keyed, [before, after]);
+  if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed))
+    return ofKeyed(here, keyed, [before, after]);
   if (!isFields(before) || !isFields(after) || wholes.has(name) || before['kind'] !== after['kind'])
     return [told(here, verbOf(before, after), before, after)];
   return name === 'place' ? ofPlaces(here, before, after) : ofObjects(here, before, after);

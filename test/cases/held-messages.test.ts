@@ -1,8 +1,8 @@
 /** Messages that a thread holds for its tasks. */
 import test from 'ava';
 import { HeldMessages } from '../../processors/engine/held-messages.ts';
-import { Budget } from '../../runtime/common-window.ts';
 import { Memory } from '../../runtime/memory.ts';
+import { Budget } from '../../runtime/reading-window.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 
 const bytes = 1_000;

@@ -24,12 +24,14 @@ const panelled = (change: Partial<typeof errors>) => (document: DashboardFields)
 
 test('a panel that is added, removed, renamed, moved or resized is told by its title', (t) => {
   const added = { id: 'new', title: 'New', visual: { kind: 'stat' } };
-  t.like(told((document) => ({ ...document, panels: [...document.panels, added] })), [
-    ['panels.new', 'panel “New” added', null],
-  ]);
-  t.deepEqual(told((document) => ({ ...document, panels: [errors] })), [
-    ['panels.notes', 'panel “Notes” removed', notes, null],
-  ]);
+  t.like(
+    told((document) => ({ ...document, panels: [...document.panels, added] })),
+    [['panels.new', 'panel “New” added', null]],
+  );
+  t.deepEqual(
+    told((document) => ({ ...document, panels: [errors] })),
+    [['panels.notes', 'panel “Notes” removed', notes, null]],
+  );
   t.deepEqual(told(panelled({ title: 'Faults' })), [
     ['panels.errors.title', 'panel “Errors of $service” renamed', 'Errors of $service', 'Faults'],
   ]);
@@ -57,50 +59,81 @@ test('a query says what it was and what it is', (t) => {
 test('unit, thresholds, overrides and variables are told by name', (t) => {
   const of = (fields: object) => told(panelled({ fields: { ...errors.fields, ...fields } }));
   t.deepEqual(of({ unit: 's' }), [['panels.errors.fields.unit', 'panel “Errors of $service”: unit changed', '%', 's']]);
-  t.deepEqual(of({ thresholds: undefined }).map(([path, what]) => [path, what]), [
-    ['panels.errors.fields.thresholds', 'panel “Errors of $service”: thresholds removed'],
-  ]);
-  t.is(told(panelled({ overrides: errors.overrides.slice(1) }))[0]?.[1], 'panel “Errors of $service”: override of pattern “.*5xx” removed');
+  t.deepEqual(
+    of({ thresholds: undefined }).map(([path, what]) => [path, what]),
+    [['panels.errors.fields.thresholds', 'panel “Errors of $service”: thresholds removed']],
+  );
+  t.is(
+    told(panelled({ overrides: errors.overrides.slice(1) }))[0]?.[1],
+    'panel “Errors of $service”: override of pattern “.*5xx” removed',
+  );
   const variables = whole.variables.map((one) => (one.name === 'service' ? { ...one, label: 'job' } : one));
-  t.deepEqual(told((document) => ({ ...document, variables })), [
-    ['variables.service.label', 'variable service: label changed', 'http_route', 'job'],
-  ]);
+  t.deepEqual(
+    told((document) => ({ ...document, variables })),
+    [['variables.service.label', 'variable service: label changed', 'http_route', 'job']],
+  );
 });
 
 test('what the dashboard itself says is told without a thing before it', (t) => {
-  t.deepEqual(told((document) => ({ ...document, name: 'Shop', time: { ...document.time, from: 'now-1h' } })), [
-    ['name', 'dashboard renamed', 'Checkout', 'Shop'],
-    ['time.from', 'time: from changed', 'now-6h', 'now-1h'],
-  ]);
+  t.deepEqual(
+    told((document) => ({ ...document, name: 'Shop', time: { ...document.time, from: 'now-1h' } })),
+    [
+      ['name', 'dashboard renamed', 'Checkout', 'Shop'],
+      ['time.from', 'time: from changed', 'now-6h', 'now-1h'],
+    ],
+  );
 });
 
 test('order of keys and defaults that are spelled out are no difference', (t) => {
   const reversed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(reversed);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).reverse().map(([name, member]) => [name, reversed(member)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .reverse()
+        .map(([name, member]) => [name, reversed(member)]),
+    );
   };
-  t.deepEqual(told((document) => reversed(document) as object), []);
-  t.deepEqual(dashboardDifferences(DashboardFields.parse({ name: 'x' }), DashboardFields.parse({ ...DashboardFields.parse({ name: 'x' }) })), []);
-  t.deepEqual(told(() => wholeDashboard), []);
+  t.deepEqual(
+    told((document) => reversed(document) as object),
+    [],
+  );
+  t.deepEqual(
+    dashboardDifferences(
+      DashboardFields.parse({ name: 'x' }),
+      DashboardFields.parse({ ...DashboardFields.parse({ name: 'x' }) }),
+    ),
+    [],
+  );
+  t.deepEqual(
+    told(() => wholeDashboard),
+    [],
+  );
 });
 
 test('an id that was made is no difference, one that was chosen is', (t) => {
   const renamed = (id: string) => (document: DashboardFields) => ({ ...document, panels: [errors, { ...notes, id }] });
   t.deepEqual(told(renamed(newPanelId())), []);
-  t.deepEqual(told(renamed('remarks')).map(([path]) => path), ['panels.notes', 'panels.remarks']);
+  t.deepEqual(
+    told(renamed('remarks')).map(([path]) => path),
+    ['panels.notes', 'panels.remarks'],
+  );
 });
 
 test('panels in another order are one difference', (t) => {
-  t.deepEqual(told((document) => ({ ...document, panels: [notes, errors] })), [
-    ['panels', 'panels put in another order', ['errors', 'notes'], ['notes', 'errors']],
-  ]);
+  t.deepEqual(
+    told((document) => ({ ...document, panels: [notes, errors] })),
+    [['panels', 'panels put in another order', ['errors', 'notes'], ['notes', 'errors']]],
+  );
 });
 
 const panelOf = fc.record({
   title: fc.constantFrom('a', 'b', ''),
   place: fc.record({ x: fc.integer({ min: 0, max: 12 }), width: fc.integer({ min: 1, max: 12 }) }),
-  fields: fc.record({ unit: fc.constantFrom('s', '%'), decimals: fc.integer({ min: 0, max: 3 }) }, { requiredKeys: [] }),
+  fields: fc.record(
+    { unit: fc.constantFrom('s', '%'), decimals: fc.integer({ min: 0, max: 3 }) },
+    { requiredKeys: [] },
+  ),
   visual: fc.constantFrom({ kind: 'stat' }, { kind: 'text', content: 'x' }),
   queries: fc.uniqueArray(fc.record({ name: fc.constantFrom('A', 'B'), savedQueryId: fc.constantFrom('x', 'y') }), {
     selector: ({ name }) => name,

@@ -1,5 +1,5 @@
 /** One partition, read once for all groups that are in step. */
-import { type Budget, CommonWindow, type WindowPiece, type WindowReader } from '../../runtime/common-window.ts';
+import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
 import type { Slabs } from '../slabs.ts';
 import type { Lost } from './lost.ts';
@@ -33,17 +33,17 @@ const nextPiece = async (reader: PartitionReader): Promise<Piece | undefined> =>
 };
 
 /** A partition's front, where what one group reads is there for the others. */
-export class CommonReading {
+export class SharedReading {
   readonly #log: ReadableLog;
   readonly #slabs: Slabs;
-  readonly window: CommonWindow<Piece>;
+  readonly window: ReadingWindow<Piece>;
   #front: PartitionReader | undefined;
   #reading: Promise<void> | undefined;
 
   constructor(log: ReadableLog, slabs: Slabs, budget: Budget) {
     this.#log = log;
     this.#slabs = slabs;
-    this.window = new CommonWindow<Piece>(budget, (gone) => {
+    this.window = new ReadingWindow<Piece>(budget, (gone) => {
       for (const { release } of gone) release();
     });
   }
@@ -102,7 +102,7 @@ export class CommonReading {
 export class GroupReader implements WindowReader {
   readonly #log: ReadableLog;
   readonly #slabs: Slabs;
-  readonly #common: CommonReading;
+  readonly #shared: SharedReading;
   #next: number;
   #piece: Piece | undefined;
   /** Index of the next record in it. */
@@ -113,12 +113,12 @@ export class GroupReader implements WindowReader {
   #own: PartitionReader | undefined;
   #ownMemory: (() => void)[] = [];
 
-  constructor(log: ReadableLog, from: number, { slabs, common }: { slabs: Slabs; common: CommonReading }) {
+  constructor(log: ReadableLog, from: number, { slabs, shared }: { slabs: Slabs; shared: SharedReading }) {
     this.#log = log;
     this.#next = from;
     this.#slabs = slabs;
-    this.#common = common;
-    common.window.readers.add(this);
+    this.#shared = shared;
+    shared.window.readers.add(this);
   }
 
   /** Offset of the next record to be read. */
@@ -128,8 +128,8 @@ export class GroupReader implements WindowReader {
 
   /** Nothing that was taken so far is read any more. */
   release(): void {
-    for (const piece of this.#left.splice(0)) this.#common.window.leave(piece);
-    this.#common.window.clean();
+    for (const piece of this.#left.splice(0)) this.#shared.window.leave(piece);
+    this.#shared.window.clean();
     for (const release of this.#ownMemory.splice(0)) release();
     this.#own?.release();
   }
@@ -146,8 +146,8 @@ export class GroupReader implements WindowReader {
     this.#leave();
     await this.#closeOwn();
     this.release();
-    this.#common.window.readers.delete(this);
-    await this.#common.close();
+    this.#shared.window.readers.delete(this);
+    await this.#shared.close();
   }
 
   /**
@@ -180,9 +180,9 @@ export class GroupReader implements WindowReader {
     return true;
   }
 
-  /** The common piece that has the next offset; `undefined` where others have passed it. */
+  /** The shared piece that has the next offset; `undefined` where others have passed it. */
   async #enter(): Promise<Piece | undefined> {
-    const piece = await this.#common.at(this.#next);
+    const piece = await this.#shared.at(this.#next);
     if (piece === undefined) return undefined;
     await this.#closeOwn();
     this.#piece = piece;

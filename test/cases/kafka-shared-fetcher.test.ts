@@ -1,8 +1,8 @@
 /** Consumers of one process that read the same partition fetch it once. */
 import test from 'ava';
-import { CommonFetcher } from '../../adapters/bus-kafka/common-fetcher.ts';
 import type { Piece } from '../../adapters/bus-kafka/fetcher.ts';
-import { Budget } from '../../runtime/common-window.ts';
+import { SharedFetcher } from '../../adapters/bus-kafka/shared-fetcher.ts';
+import { Budget } from '../../runtime/reading-window.ts';
 
 const pieceLength = 10;
 const recordBytes = 1_000;
@@ -64,8 +64,8 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 
 test('readers in step fetch each record once, also those that begin elsewhere', async (t) => {
   const { state, open } = broker(100);
-  const common = new CommonFetcher(open, new Budget(1_000_000));
-  const readers = Array.from({ length: 5 }, () => common.reader(open()));
+  const shared = new SharedFetcher(open, new Budget(1_000_000));
+  const readers = Array.from({ length: 5 }, () => shared.reader(open()));
   const seen = await Promise.all(readers.map((reader, index) => read(reader, index, 100)));
   for (const [index, offsets] of seen.entries()) t.deepEqual(offsets, range(index, 100));
   t.true(state.fetched <= 120, `${state.fetched} records`);
@@ -75,8 +75,8 @@ test('readers in step fetch each record once, also those that begin elsewhere', 
 
 test('one that is behind fetches for itself, and joins the others at the end', async (t) => {
   const { state, open, grow } = broker(1_000);
-  const common = new CommonFetcher(open, new Budget(50 * recordBytes));
-  const [ahead, behind] = [common.reader(open()), common.reader(open())];
+  const shared = new SharedFetcher(open, new Budget(50 * recordBytes));
+  const [ahead, behind] = [shared.reader(open()), shared.reader(open())];
   await read(behind, 0, 10);
   await read(ahead, 0, 1_000);
   t.true(state.fetched <= 1_010, `${state.fetched} records`);
@@ -90,8 +90,8 @@ test('one that is behind fetches for itself, and joins the others at the end', a
 
 test('a reader that closes stops waiting, and the others go on', async (t) => {
   const { open, grow } = broker(10);
-  const common = new CommonFetcher(open, new Budget(1_000_000));
-  const [one, other] = [common.reader(open()), common.reader(open())];
+  const shared = new SharedFetcher(open, new Budget(1_000_000));
+  const [one, other] = [shared.reader(open()), shared.reader(open())];
   const waiting = [one, other].map((reader) => reader.fetch('logs', 0, 10));
   one.close();
   t.is(await waiting[0], undefined);
@@ -101,8 +101,8 @@ test('a reader that closes stops waiting, and the others go on', async (t) => {
 
 test('a failure reaches all that wait for it, and the next fetch tries again', async (t) => {
   const { state, open } = broker(10);
-  const common = new CommonFetcher(open, new Budget(1_000_000));
-  const readers = [common.reader(open()), common.reader(open())];
+  const shared = new SharedFetcher(open, new Budget(1_000_000));
+  const readers = [shared.reader(open()), shared.reader(open())];
   state.failure = new Error('gone');
   for (const failed of readers.map((reader) => reader.fetch('logs', 0, 0)))
     await t.throwsAsync(() => failed, { message: 'gone' });
@@ -112,8 +112,8 @@ test('a failure reaches all that wait for it, and the next fetch tries again', a
 
 test('memory of a piece is used again once all have released it', async (t) => {
   const { state, open } = broker(10);
-  const common = new CommonFetcher(open, new Budget(1_000_000));
-  const readers = [common.reader(open()), common.reader(open())];
+  const shared = new SharedFetcher(open, new Budget(1_000_000));
+  const readers = [shared.reader(open()), shared.reader(open())];
   const [one, other] = await Promise.all(readers.map((reader) => reader.fetch('logs', 0, 0)));
   for (const reader of readers) void reader.fetch('logs', 0, 10);
   one?.release();

@@ -1,5 +1,5 @@
 /** What several consumers of this process read of a partition is fetched once. */
-import { type Budget, CommonWindow, type WindowPiece, type WindowReader } from '../../runtime/common-window.ts';
+import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import type { Fetcher, Piece } from './fetcher.ts';
 
 type Fetching = Pick<Fetcher, 'fetch' | 'close'>;
@@ -15,12 +15,12 @@ const bytesOf = ({ records }: Piece): number =>
 
 /** The front of one partition, where what one reader fetches is there for the others. */
 class Front {
-  readonly window: CommonWindow<Held>;
+  readonly window: ReadingWindow<Held>;
   next = 0;
   fetching: Promise<void> | undefined;
 
   constructor(budget: Budget) {
-    this.window = new CommonWindow<Held>(budget, (gone) => {
+    this.window = new ReadingWindow<Held>(budget, (gone) => {
       for (const { release } of gone) release();
     });
   }
@@ -48,7 +48,7 @@ class TopicFetcher {
   }
 }
 
-export class CommonFetcher {
+export class SharedFetcher {
   readonly #open: () => Fetching;
   readonly #budget: Budget;
   readonly #topics = new Map<string, TopicFetcher>();

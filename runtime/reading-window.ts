@@ -29,9 +29,9 @@ interface Held<Piece> {
 
 /**
  * Pieces of one partition. One that no reader needs is given back. Where the budget is used up, the oldest make way: a reader that has
- * not come so far leaves the common reading, reads for itself, and joins again where it has caught up.
+ * not come so far leaves the shared reading, reads for itself, and joins again where it has caught up.
  */
-export class CommonWindow<Piece extends WindowPiece> {
+export class ReadingWindow<Piece extends WindowPiece> {
   readonly readers = new Set<WindowReader>();
   readonly #budget: Budget;
   readonly #giveBack: (pieces: readonly Piece[]) => void;
