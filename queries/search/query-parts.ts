@@ -21,7 +21,8 @@ export const queryPartsOf = (
   const isNone = search !== undefined && parseSearch(search, signal).is === 'none';
   const searches = [
     ...(service === undefined || isNone ? [] : [fieldIs('service', service)]),
-    ...(search === undefined || search.trim() === '' ? [] : [`(${search})`]),
+    // A backslash at its end would take the parenthesis.
+    ...(search === undefined || search.trim() === '' ? [] : [`(${search} )`]),
   ];
   return {
     ...(searches.length === 0 ? {} : { search: searches.join(' AND ') }),
