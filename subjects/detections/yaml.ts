@@ -12,8 +12,18 @@ export interface DocumentText {
 
 /** Three hyphens, or dots, at the beginning of a line. */
 const separator = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
-/** A line that is neither empty nor a comment. */
-const content = /(?<![^\n])[^\S\n]*[^\s#]/;
+
+/** Whether a line is neither empty nor a comment. */
+const hasContent = (text: string): boolean => {
+  const written = /\S/g;
+  for (let found = written.exec(text); found !== null; found = written.exec(text)) {
+    if (found[0] !== '#') return true;
+    const lineEnd = text.indexOf('\n', found.index);
+    if (lineEnd < 0) return false;
+    written.lastIndex = lineEnd;
+  }
+  return false;
+};
 
 const lineBreaksIn = (text: string, from: number, to: number): number => {
   let count = 0;
@@ -36,7 +46,7 @@ export const splitDocuments = (given: string): DocumentText[] => {
   let line = 1;
   const end = (at: number): void => {
     const document = text.slice(from, at);
-    if (content.test(document)) documents.push({ text: document, line });
+    if (hasContent(document)) documents.push({ text: document, line });
   };
   let separators = 0;
   for (const { index } of text.matchAll(separator)) {
