@@ -1,4 +1,5 @@
 /** What several readers of one partition read is held once, for those that have not come so far yet. */
+import { firstIndex } from '../schemas/first-index.ts';
 
 /** A reader; what lies before `next` is of no use to it any longer. */
 export interface WindowReader {
@@ -102,13 +103,6 @@ export class ReadingWindow<Piece extends WindowPiece> {
 
   /** Index of the last piece that begins at the offset or before it; -1 without one. */
   #at(offset: number): number {
-    let low = 0;
-    let high = this.#held.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#held[middle] as Held<Piece>).piece.first <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return firstIndex(this.#held.length, (index) => (this.#held[index] as Held<Piece>).piece.first > offset) - 1;
   }
 }

@@ -2,6 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { firstIndex } from '../../schemas/first-index.ts';
 
 const suffix = '.log';
 /** Bytes of the log for each index entry: the most that a reader skips before its first record. */
@@ -82,12 +83,6 @@ export const loadIndex = async (segment: Segment): Promise<SegmentIndex> => {
 
 /** Position at or before the record of an offset. */
 export const positionBefore = ({ offsets, positions }: SegmentIndex, offset: number): number => {
-  let low = 0;
-  let high = offsets.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((offsets[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low === 0 ? 0 : (positions[low - 1] ?? 0);
+  const behind = firstIndex(offsets.length, (index) => (offsets[index] ?? 0) > offset);
+  return behind === 0 ? 0 : (positions[behind - 1] ?? 0);
 };

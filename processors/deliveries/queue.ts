@@ -1,4 +1,5 @@
 /** Which deliveries may be tried now, in memory: of each lane the first, in the order in which they were queued. */
+import { firstIndex } from '../../schemas/first-index.ts';
 
 export interface Waiting {
   readonly key: string;
@@ -15,16 +16,10 @@ const inOrder = (left: Waiting, right: Waiting): number =>
 
 /** Puts one where its order is; nearly always that is the end. */
 const insert = (lane: Waiting[], one: Waiting): void => {
-  let low = 0;
-  let high = lane.length;
   const last = lane.at(-1);
-  if (last === undefined || inOrder(last, one) < 0) low = high;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (inOrder(lane[middle] as Waiting, one) < 0) low = middle + 1;
-    else high = middle;
-  }
-  lane.splice(low, 0, one);
+  const isLast = last === undefined || inOrder(last, one) < 0;
+  const at = isLast ? lane.length : firstIndex(lane.length, (index) => inOrder(lane[index] as Waiting, one) >= 0);
+  lane.splice(at, 0, one);
 };
 
 export class DeliveryQueue {

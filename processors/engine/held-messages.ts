@@ -1,8 +1,8 @@
 /** Messages that a thread holds, as the main thread sees them: each goes there once, for all tasks that read its partition. */
-
 import { type Memory, movable } from '../../runtime/memory.ts';
 import { packedRecords } from '../../runtime/packed-records.ts';
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
+import { firstIndex } from '../../schemas/first-index.ts';
 import { type BusRecord, bytesIn } from '../../schemas/ports/bus.ts';
 import type { Piece, Run } from './task-messages.ts';
 
@@ -20,18 +20,6 @@ export interface Sent {
 
 /** Sends numbers of pieces that the thread is to forget; resolves when it has. */
 export type Forget = (numbers: readonly number[]) => Promise<unknown>;
-
-/** The least index of which the offset is not below. */
-const indexOf = (offsets: readonly number[], offset: number): number => {
-  let low = 0;
-  let high = offsets.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((offsets[middle] as number) < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};
 
 /** Of one partition in one thread. */
 export class HeldMessages {
@@ -98,7 +86,7 @@ export class HeldMessages {
     const held = this.#window.find(offset);
     if (held === undefined) return undefined;
     const { offsets } = held.sent.records;
-    const index = indexOf(offsets, offset);
+    const index = firstIndex(offsets.length, (at) => (offsets[at] as number) >= offset);
     return offsets[index] === offset ? { held, index } : undefined;
   }
 

@@ -1,6 +1,7 @@
 /** What a consumer reads of a topic: items, decoded from a message of the bus. */
 import { decompress } from '../compression.ts';
 import { PermanentError } from '../errors.ts';
+import { firstIndex } from '../first-index.ts';
 import type { BusRecord } from '../ports/bus.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { decodeHeaders, maxMessageDecompressedBytes } from '../telemetry-message.ts';
@@ -136,14 +137,9 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
   }
 
   #enter(view: View, ordinal: number): void {
-    let low = 0;
-    let high = this.#stretches.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ordinal >= (this.#stretches[middle] as Stretch).past) low = middle + 1;
-      else high = middle;
-    }
-    const stretch = this.#stretches[low] as Stretch;
+    const stretches = this.#stretches;
+    const found = firstIndex(stretches.length, (index) => ordinal < (stretches[index] as Stretch).past);
+    const stretch = stretches[found] as Stretch;
     const { member, group } = stretch;
     this.#in = stretch;
     view.enter(member.origin, member.body);
