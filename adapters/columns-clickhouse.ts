@@ -14,6 +14,7 @@ import { PermanentError, UnavailableError } from '../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../schemas/ports/columns.ts';
 import { type Log, silent } from '../schemas/ports/log.ts';
 import { insertError, queryError } from './columns-sql/engine-errors.ts';
+import { StoredLandings } from './columns-sql/landings.ts';
 import { filterSettings, insertSettings, limitSettings } from './columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from './columns-sql/rows.ts';
 import { bindLiterals, quoteName } from './columns-sql/sql-literals.ts';
@@ -62,10 +63,12 @@ const onceMore = async <Result>(work: () => Promise<Result>): Promise<Result> =>
 class ClickhouseColumns implements Columns {
   readonly #url: URL;
   #client: ClickHouseClient;
+  readonly #landings: StoredLandings;
   #failures = 0;
 
-  constructor(url: string) {
+  constructor(url: string, log: Log) {
     this.#url = new URL(url);
+    this.#landings = new StoredLandings((sql) => this.execute(sql), log);
     this.#client = this.#connect();
   }
 
@@ -117,10 +120,15 @@ class ClickhouseColumns implements Columns {
     }
   }
 
+  tellLanded(table: string, newest: ReadonlyMap<string, number>): void {
+    this.#landings.tell(table, newest);
+  }
+
   of(tenantId: string): TenantColumns {
     return fencedColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
+      landedUpTo: (tenant, table) => this.#landings.upTo(tenant, table),
     });
   }
 
@@ -194,6 +202,7 @@ class ClickhouseColumns implements Columns {
   }
 
   async close(): Promise<void> {
+    await this.#landings.close();
     await this.#client.close();
   }
 }
@@ -225,7 +234,7 @@ const readSettings = (limits: QueryLimits, tenantId: string | undefined): ClickH
 
 /** Columns on a server. Does not wait for it: `check` says whether it answers. */
 export const clickhouseColumns = async ({ url, log = silent }: ClickhouseColumnsOptions): Promise<Columns> => {
-  const columns = new ClickhouseColumns(url);
+  const columns = new ClickhouseColumns(url, log);
   log.info({ host: new URL(url).host }, 'columns are on ClickHouse');
   return columns;
 };

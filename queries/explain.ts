@@ -108,6 +108,7 @@ export const explain = async (
       await note(sql, parameters, limits);
       return columns.native(sql, parameters, limits);
     },
+    landedUpTo: (table) => columns.landedUpTo(table),
   };
   await run(query, { ...reading, columns: watched }, options);
   return [...statements].map(([sql, { times, tables }]) => ({

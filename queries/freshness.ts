@@ -25,14 +25,26 @@ interface Row {
   readonly newest: string;
 }
 
-/** Rows that were received lately lie in few parts, and those about the present at the end of each: no more of a table is read. */
-const newestOf = async ({ columns, nowMs }: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
+/** As sinks told it, which reads no record. What has landed stays landed, so that it holds for the answer. */
+const newestOf = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
+  const toldMs = await reading.columns.landedUpTo(definitions[signal].newest.table);
+  if (toldMs === undefined) return newestStored(reading, signal);
+  return toldMs < sinceMs(reading) ? undefined : BigInt(toldMs) * 1_000_000n;
+};
+
+const sinceMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - minutes * 60_000;
+
+/**
+ * Where nothing was told: of a signal that has not landed since a start, and of those whose sinks do not tell. Rows that were received lately
+ * lie in few parts, and those about the present at the end of each: no more of a table is read.
+ */
+const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
   const { table, time } = definitions[signal].newest;
-  const [row] = await columns.query<Row>(
+  const [row] = await reading.columns.query<Row>(
     `SELECT count() AS records, toString(toUnixTimestamp64Milli(max(received_at))) AS newest FROM ${table}
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND ${time} >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
-    { since: String(Math.trunc(nowMs) - minutes * 60_000) },
+    { since: String(sinceMs(reading)) },
   );
   return row === undefined || row.records === '0' ? undefined : BigInt(row.newest) * 1_000_000n;
 };

@@ -76,6 +76,29 @@ export const encodeHeaders = (headers: TelemetryHeaders): Record<string, string>
 
 type MemberTuple = [number, number, number, number, string, string, number?];
 
+/** The newest time of reception of these messages by tenant, milliseconds since the epoch. Messages whose headers cannot be read count for none. */
+export const newestReceived = (
+  messages: readonly { readonly headers: Readonly<Record<string, string>> }[],
+): ReadonlyMap<string, number> => {
+  const newest = new Map<string, number>();
+  for (const { headers } of messages) {
+    const decoded = readableHeaders(headers);
+    if (decoded === undefined) continue;
+    const { tenantId, members } = decoded;
+    newest.set(tenantId, Math.max(newest.get(tenantId) ?? 0, ...members.map(({ receivedAtMs }) => receivedAtMs)));
+  }
+  return newest;
+};
+
+const readableHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders | undefined => {
+  try {
+    return decodeHeaders(headers);
+  } catch (error) {
+    if (error instanceof PermanentError) return undefined;
+    throw error;
+  }
+};
+
 /** Reads the headers of a message; a `PermanentError` names what is missing. */
 export const decodeHeaders = (headers: Readonly<Record<string, string>>): TelemetryHeaders => {
   const required = (name: string): string => {

@@ -1,3 +1,4 @@
+import { logsTable } from '../schemas/tables/logs.ts';
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
@@ -6,5 +7,6 @@ export const logs = defineSink({
   name: 'logs',
   summary: 'Lands log records, and the resources that sent them.',
   inputs: [topics.logs],
+  tells: logsTable,
   scanner: async () => (await import('./scan/log-scanner.ts')).logScanner(),
 });

@@ -1,3 +1,4 @@
+import { spansTable } from '../schemas/tables/spans.ts';
 import { topics } from '../schemas/topics.ts';
 import { defineSink } from './engine/sink.ts';
 
@@ -6,5 +7,6 @@ export const traces = defineSink({
   name: 'traces',
   summary: 'Lands spans, and the resources that sent them.',
   inputs: [topics.traces],
+  tells: spansTable,
   scanner: async () => (await import('./scan/span-scanner.ts')).spanScanner(),
 });

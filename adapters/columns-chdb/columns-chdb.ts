@@ -10,6 +10,7 @@ import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns 
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
+import { LandingsInMemory } from '../columns-sql/landings.ts';
 import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
@@ -104,6 +105,8 @@ class ChdbColumns implements Columns {
   readonly #files: NativeFiles;
   readonly #mostQueryMemory: number;
   readonly #log: Log;
+  /** One process has the directory: what lands, lands through this. */
+  readonly #landings = new LandingsInMemory();
 
   constructor({ directory, temporaryDirectory, maxMemoryBytes = 1024 * mebibyte, log = silent }: ChdbColumnsOptions) {
     const path = join(resolve(directory), 'engine');
@@ -135,10 +138,15 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     }
   }
 
+  tellLanded(table: string, newest: ReadonlyMap<string, number>): void {
+    this.#landings.tell(table, newest);
+  }
+
   of(tenantId: string): TenantColumns {
     return fencedColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
+      landedUpTo: ({ tenantId: asking }, table) => this.#landings.upTo(asking, table),
     });
   }
 

@@ -53,20 +53,29 @@ export const tenantFilters = (tenantId: string): Readonly<Record<string, string>
 
 /** Answer questions that passed the first fence; the engine applies the second. */
 interface Reads {
+  landedUpTo(tenant: Pick<TenantColumns, 'tenantId' | 'query'>, table: string): Promise<number | undefined>;
   rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Row[]>;
   native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
 }
 
 /** Reads of one tenant, behind both fences. */
-export const fencedColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => ({
-  tenantId,
-  source,
-  query: async <Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> => {
+export const fencedColumns = (tenantId: string, source: WeakKey, reads: Reads): TenantColumns => {
+  const query = async <Row>(
+    sql: string,
+    parameters: QueryParameters = {},
+    limits: QueryLimits = {},
+  ): Promise<Row[]> => {
     checkTenantSql(sql);
     return reads.rows<Row>(sql, tenantParameters(tenantId, parameters), limits, tenantId);
-  },
-  native: async (sql, parameters = {}, limits = {}) => {
-    checkTenantSql(sql);
-    return reads.native(sql, tenantParameters(tenantId, parameters), limits, tenantId);
-  },
-});
+  };
+  return {
+    tenantId,
+    source,
+    query,
+    native: async (sql, parameters = {}, limits = {}) => {
+      checkTenantSql(sql);
+      return reads.native(sql, tenantParameters(tenantId, parameters), limits, tenantId);
+    },
+    landedUpTo: (table) => reads.landedUpTo({ tenantId, query }, table),
+  };
+};

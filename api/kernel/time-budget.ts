@@ -73,7 +73,13 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
     };
   },
   check: () => columns.check(),
-  ...{ insert: notForRequests, query: notForRequests, execute: notForRequests, close: notForRequests },
+  ...{
+    insert: notForRequests,
+    tellLanded: notForRequests,
+    query: notForRequests,
+    execute: notForRequests,
+    close: notForRequests,
+  },
 });
 
 const documentsWithin = (documents: Documents, signal: AbortSignal): Documents => {

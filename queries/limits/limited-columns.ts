@@ -102,6 +102,7 @@ export const limitedColumns = (
       };
     },
     insert: (block, token) => columns.insert(block, token),
+    tellLanded: (table, newest) => columns.tellLanded(table, newest),
     query: (sql, parameters, asked) => columns.query(sql, parameters, asked),
     execute: (sql) => columns.execute(sql),
     check: () => columns.check(),

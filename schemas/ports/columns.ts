@@ -58,6 +58,11 @@ export interface TenantColumns {
    * is quoted, and NaN keeps its bits. At most 256 MiB.
    */
   native(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Uint8Array>;
+  /**
+   * Up to when records of the table have been received that are stored, milliseconds since the epoch, as `tellLanded` told it: never newer
+   * than what a query that follows can read, and a second or two older at times. Undefined where nothing was told, as after a start.
+   */
+  landedUpTo(table: string): Promise<number | undefined>;
 }
 
 export interface Columns {
@@ -66,6 +71,11 @@ export interface Columns {
    * deduplication window. Data that the engine will never take rejects with `PermanentError`.
    */
   insert(block: NativeBlock, token: string): Promise<void>;
+  /**
+   * Tells that records of tenants that were received at these times (milliseconds since the epoch) are stored in a table, after they are.
+   * Where it cannot be kept, what is told next tells it: landing does not wait for it.
+   */
+  tellLanded(table: string, newest: ReadonlyMap<string, number>): void;
   of(tenantId: string): TenantColumns;
   /** The platform's own reads (migrations, landed offsets, retention): no fence, so never with a tenant's input. */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;

@@ -9,6 +9,7 @@ import { eventsTable } from './events.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
 import { fileChangesTable, packageChangesTable } from './file-changes.ts';
+import { landingsTable } from './landings.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import {
@@ -54,6 +55,7 @@ export const allTables: readonly Table[] = [
   deadLettersTable,
   deadLetterMarksTable,
   usageTable,
+  landingsTable,
   evidenceHeadsTable,
   eventsTable,
   alertTransitionsTable,

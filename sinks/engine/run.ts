@@ -1,11 +1,12 @@
 import { consumerGroup, formerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.ts';
 import { Fuse } from '../../runtime/fuse.ts';
 import { unprocessable } from '../../schemas/dead-letter.ts';
-import type { Batch, Message, Producer } from '../../schemas/ports/bus.ts';
+import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { newestReceived } from '../../schemas/telemetry-message.ts';
 import { Duplicates } from './duplicates.ts';
 import { Landing, type Poison } from './landing.ts';
 import type { ScanPool } from './scan-pool.ts';
@@ -91,9 +92,16 @@ const landBatch = async (
     metrics,
   });
   const poison = await landing.land(records);
+  if (sink.tells !== undefined) columns.tellLanded(sink.tells.name, newestReceived(withoutPoison(records, poison)));
   fuse.check(records.length, poison.length);
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
   if (poison.length > 0) await dispose(sink, batch, poison, producer, runtime.log);
+};
+
+const withoutPoison = (records: readonly BusRecord[], poison: readonly Poison[]): readonly BusRecord[] => {
+  if (poison.length === 0) return records;
+  const left = new Set(poison.map(({ record }) => record));
+  return records.filter((record) => !left.has(record));
 };
 
 const dispose = async (

@@ -75,6 +75,7 @@ const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean =
         heard(sql);
         return columns.native(sql, ...rest);
       },
+      landedUpTo: (table) => columns.landedUpTo(table),
     },
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: receivedAtMs,

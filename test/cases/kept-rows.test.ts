@@ -10,6 +10,7 @@ const columnsOf = (tenantId: string, source?: WeakKey): TenantColumns => ({
   ...(source === undefined ? {} : { source }),
   query: unasked,
   native: unasked,
+  landedUpTo: unasked,
 });
 
 test('what is kept is of one source and one tenant', (t) => {
@@ -49,6 +50,7 @@ const resourceColumns = (landed: Set<string>) => {
     tenantId: 'one',
     source: {},
     native: unasked,
+    landedUpTo: unasked,
     async query<Row>(sql: string) {
       asked.push(sql);
       const rows = [...landed].filter((id) => sql.includes(id));

@@ -43,6 +43,7 @@ const values: readonly (readonly [string, QueryParameters[string], unknown])[] =
 const distinct: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   alert_states: { alert_id: 'toString(number)' },
   error_hours: { users: '[toString(number)]' },
+  landings: { landed_in: 'toString(number)' },
 };
 
 export const columnsContract = (contract: ColumnsContract): void => {
@@ -64,6 +65,31 @@ export const columnsContract = (contract: ColumnsContract): void => {
       t.is((found[0] as { rows: string }).rows, '100');
     });
   }
+
+  test(`${name}: up to when records have landed is what was told of a tenant and table, the newest of it`, async (t) => {
+    const [tenant, other] = [someTenant(), someTenant()];
+    const { columns } = under();
+    const toldOf = (tenantId: string, table: string) => columns.of(tenantId).landedUpTo(table);
+    t.is(await toldOf(tenant, 'logs'), undefined);
+    const newestMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
+    columns.tellLanded(
+      'logs',
+      new Map([
+        [tenant, newestMs],
+        [other, newestMs - 5_000],
+      ]),
+    );
+    columns.tellLanded('logs', new Map([[tenant, newestMs - 1]]));
+    columns.tellLanded('spans', new Map([[tenant, newestMs - 2]]));
+    await eventually('it is told', async () => (await toldOf(tenant, 'spans')) !== undefined);
+    await eventually('the other is told', async () => (await toldOf(other, 'logs')) !== undefined);
+    t.is(await toldOf(tenant, 'logs'), newestMs);
+    t.is(await toldOf(tenant, 'spans'), newestMs - 2);
+    t.is(await toldOf(tenant, 'samples'), undefined);
+    t.is(await toldOf(other, 'logs'), newestMs - 5_000);
+    columns.tellLanded('logs', new Map([[tenant, newestMs + 1]]));
+    await eventually('the newer time is told', async () => (await toldOf(tenant, 'logs')) === newestMs + 1);
+  });
 
   test(`${name}: the same token again changes nothing, views’ targets included`, async (t) => {
     const tenant = someTenant();

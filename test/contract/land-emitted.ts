@@ -66,6 +66,7 @@ export const landEmittedContract = ({
     const { columns } = under();
     const faulty: Columns = {
       insert: (block, token) => insert(() => columns.insert(block, `${token}:${randomUUID()}`)),
+      tellLanded: (table, newest) => columns.tellLanded(table, newest),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),

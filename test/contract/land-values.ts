@@ -49,6 +49,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
         insert === undefined
           ? columns.insert(block, token)
           : insert(() => columns.insert(block, `${token}:${++tokens}`)),
+      tellLanded: (table, newest) => columns.tellLanded(table, newest),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),

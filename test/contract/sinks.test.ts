@@ -22,6 +22,7 @@ import {
   messageOf,
   metricsRequest,
   openTables,
+  receivedAtMs,
   type Tables,
   text,
   tracesRequest,
@@ -74,6 +75,7 @@ const handlerOf = (
   const next: Columns['insert'] = (block, token) => tables.columns.insert(block, token);
   const columns: Columns = {
     insert: (block, token) => insert(block, token, next),
+    tellLanded: (table, newest) => tables.columns.tellLanded(table, newest),
     of: (tenantId) => tables.columns.of(tenantId),
     query: (sql, parameters, limits) => tables.columns.query(sql, parameters, limits),
     execute: (sql) => tables.columns.execute(sql),
@@ -162,6 +164,25 @@ test('a range whose insert was not confirmed lands once', async (t) => {
   t.deepEqual(await bodies('unconfirmed'), expected('unconfirmed', 2_000, 2_001, 2_002));
   const resources = await tables.read(`SELECT service FROM resources FINAL WHERE tenant_id = 'unconfirmed'`);
   t.deepEqual(resources, [{ service: 'cart' }]);
+});
+
+test('once a range has landed it is told up to when its tenant’s records have been received, and not before', async (t) => {
+  const told = (tenantId: string) => tables.columns.of(tenantId).landedUpTo('logs');
+  let failures = 1;
+  const seen: unknown[] = [];
+  const handle = handlerOf(async (block, token, next) => {
+    await next(block, token);
+    seen.push(await told('telling'));
+    if (block.table === 'usage' && failures-- > 0) throw new UnavailableError('the answer was lost');
+  });
+  const batch = batchOf('telling', 2_500, 3);
+  await t.throwsAsync(handle(batch), { message: 'the answer was lost' });
+  t.is(await told('telling'), undefined);
+  await handle(batch);
+  t.true(seen.length > 2);
+  t.true(seen.every((each) => each === undefined));
+  t.is(await told('telling'), receivedAtMs);
+  t.is(await told('repeated-not'), undefined);
 });
 
 test('a range in doubt lands once when the tables have forgotten its token', async (t) => {

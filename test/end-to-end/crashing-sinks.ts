@@ -52,6 +52,7 @@ const columns: Columns = {
     await stored.insert(block, token);
     if (block.table === 'logs' && ++inserts === after) process.kill(process.pid, 'SIGKILL');
   },
+  tellLanded: (table, newest) => stored.tellLanded(table, newest),
   of: (tenantId) => stored.of(tenantId),
   query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
   execute: (sql) => stored.execute(sql),

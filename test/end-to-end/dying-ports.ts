@@ -52,6 +52,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       await stored.insert(block, token);
       reached('after an insert');
     },
+    tellLanded: (table, newest) => stored.tellLanded(table, newest),
     of(tenantId) {
       const own = stored.of(tenantId);
       const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {

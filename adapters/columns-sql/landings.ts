@@ -1,0 +1,124 @@
+/** Up to when records have been received that are stored: told by who lands them, so that no question counts records for it. */
+import type { Columns, TenantColumns } from '../../schemas/ports/columns.ts';
+import { type Log, silent } from '../../schemas/ports/log.ts';
+import { landingsTable } from '../../schemas/tables/landings.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+
+type Told = Parameters<Columns['tellLanded']>[1];
+
+/** Milliseconds since the epoch by table and tenant; of what is told twice the newest counts. */
+class NewestByTable {
+  readonly tables = new Map<string, Map<string, number>>();
+
+  add(table: string, told: Told): void {
+    const known = this.tables.get(table) ?? new Map<string, number>();
+    this.tables.set(table, known);
+    for (const [tenantId, newestMs] of told)
+      known.set(tenantId, Math.max(newestMs, known.get(tenantId) ?? Number.NEGATIVE_INFINITY));
+  }
+}
+
+/** Where who lands and who asks are one process. */
+export class LandingsInMemory {
+  readonly #newest = new NewestByTable();
+
+  tell(table: string, told: Told): void {
+    this.#newest.add(table, told);
+  }
+
+  async upTo(tenantId: string, table: string): Promise<number | undefined> {
+    return this.#newest.tables.get(table)?.get(tenantId);
+  }
+}
+
+type Landings = ReadonlyMap<string, number>;
+
+/** What was told is written this long after it at the latest; questions of one tenant that come within so long share a read. */
+const sharedMs = 1_000;
+const mostKept = 10_000;
+
+/** Where they are several: told by a small table, which is written and read a second apart at most. */
+export class StoredLandings {
+  readonly #execute: (sql: string) => Promise<void>;
+  readonly #log: Log;
+  #pending = new NewestByTable();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #failures = 0;
+  /** By tenant, those that were asked last at the end. */
+  readonly #kept = new Map<string, { readonly landings: Promise<Landings>; readonly askedMs: number }>();
+
+  constructor(execute: (sql: string) => Promise<void>, log: Log = silent) {
+    this.#execute = execute;
+    this.#log = log;
+  }
+
+  tell(table: string, told: Told): void {
+    this.#pending.add(table, told);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#writing = this.#writing.then(() => this.#write());
+    }, sharedMs).unref();
+  }
+
+  async #write(): Promise<void> {
+    const { tables } = this.#pending;
+    this.#pending = new NewestByTable();
+    const rows = [...tables].flatMap(([table, told]) =>
+      [...told].map(
+        ([tenantId, newestMs]) =>
+          `(${quote(tenantId)}, ${quote(table)}, fromUnixTimestamp64Milli(toInt64(${newestMs}), 'UTC'))`,
+      ),
+    );
+    if (rows.length === 0) return;
+    try {
+      await this.#execute(
+        `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(told, 1), tupleElement(told, 2), tupleElement(told, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS told)`,
+      );
+      this.#failures = 0;
+    } catch (error) {
+      // Until it is written, answers say that they are less fresh than they are.
+      if (this.#failures++ === 0)
+        this.#log.warn({ error }, 'how fresh the tables are could not be told; it is tried again each second');
+      for (const [table, told] of tables) this.tell(table, told);
+    }
+  }
+
+  async upTo(
+    { tenantId, query }: Pick<TenantColumns, 'tenantId' | 'query'>,
+    table: string,
+  ): Promise<number | undefined> {
+    const nowMs = performance.now();
+    const last = this.#kept.get(tenantId);
+    if (last !== undefined && nowMs - last.askedMs < sharedMs) return (await last.landings).get(table);
+    const landings = read(query);
+    this.#kept.delete(tenantId);
+    this.#kept.set(tenantId, { landings, askedMs: nowMs });
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= mostKept) break;
+      this.#kept.delete(oldest);
+    }
+    try {
+      return (await landings).get(table);
+    } catch (error) {
+      if (this.#kept.get(tenantId)?.landings === landings) this.#kept.delete(tenantId);
+      throw error;
+    }
+  }
+
+  /** Writes what was told and is not written yet. */
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#write();
+    clearTimeout(this.#timer);
+  }
+}
+
+/** A row for each table, and some that are not merged yet. */
+const read = async (query: TenantColumns['query']): Promise<Landings> => {
+  const rows = await query<{ landed_in: string; newest: string }>(
+    `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
+    WHERE tenant_id = {tenant:String} GROUP BY landed_in`,
+  );
+  return new Map(rows.map(({ landed_in, newest }) => [landed_in, Number(newest)]));
+};

@@ -1,0 +1,124 @@
+/** Up to when answers say that records have landed: as sinks told it, without a read of records. */
+import test from 'ava';
+import { StoredLandings } from '../../adapters/columns-sql/landings.ts';
+import { type AskedQuery, run } from '../../queries/run.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { newestReceived } from '../../schemas/telemetry-message.ts';
+import { eventually } from '../waiting.ts';
+import { logsRequest, messageOf, openTables, receivedAtMs, type Tables } from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const range = { from: BigInt(receivedAtMs - 60_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
+const counted: AskedQuery = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] };
+const isoOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '000000Z');
+const told = (tenantId: string, newestMs: number): void =>
+  tables.columns.tellLanded('logs', new Map([[tenantId, newestMs]]));
+
+/** The columns of a tenant, and the statements that were asked of them. */
+const watched = (tenantId: string): { columns: TenantColumns; statements: string[] } => {
+  const own = tables.columns.of(tenantId);
+  const statements: string[] = [];
+  return {
+    statements,
+    columns: {
+      ...own,
+      query: (sql, ...rest) => {
+        statements.push(sql);
+        return own.query(sql, ...rest);
+      },
+    },
+  };
+};
+
+const freshnessOf = async (columns: TenantColumns, nowMs = receivedAtMs + 1_000, query = counted) =>
+  (await run(query, { columns, plan: defaultPlans['enterprise'] as Plan, nowMs }, { range })).freshness;
+
+test('what was told is the freshness of an answer, and no record is counted for it', async (t) => {
+  told('busy', receivedAtMs);
+  const { columns, statements } = watched('busy');
+  t.deepEqual(await freshnessOf(columns), { landedUpTo: isoOf(receivedAtMs) });
+  t.is(statements.length, 1);
+  t.false(statements.some((sql) => sql.includes('received_at')));
+});
+
+test('what was received more than 20 minutes ago is not fresh, and no record is counted to know it', async (t) => {
+  told('silent', receivedAtMs);
+  const { columns, statements } = watched('silent');
+  t.deepEqual(await freshnessOf(columns, receivedAtMs + 20 * 60_000), { landedUpTo: isoOf(receivedAtMs) });
+  t.deepEqual(await freshnessOf(columns, receivedAtMs + 20 * 60_000 + 1), {
+    value: null,
+    reason: 'no logs of the last 20 minutes have landed',
+  });
+  t.is(statements.length, 2);
+});
+
+test('until something is told, records tell', async (t) => {
+  const { value, headers } = messageOf(
+    [logsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: String(range.from) }] }] }] })],
+    { tenantId: 'untold' },
+  );
+  await tables.land([{ offset: 0, value, headers }]);
+  t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs) });
+  told('untold', receivedAtMs + 500);
+  t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs + 500) });
+});
+
+test('the newest member of each tenant’s messages is told, and of messages without headers none', (t) => {
+  const messageAt = (tenantId: string, ...atMs: number[]) =>
+    messageOf([], {
+      tenantId,
+      members: atMs.map((ms) => ({ length: 0, size: 0, records: 1, receivedAtMs: ms, source: '', traceparent: '' })),
+    });
+  const messages = [messageAt('a', 5, 9, 7), messageAt('b', 3), messageAt('a', 8), { headers: {} }];
+  t.deepEqual(
+    [...newestReceived(messages)],
+    [
+      ['a', 9],
+      ['b', 3],
+    ],
+  );
+});
+
+test('landings are written together and not for each batch, and those that could not be with the next', async (t) => {
+  const written: string[] = [];
+  let failures = 1;
+  const landings = new StoredLandings(async (sql) => {
+    written.push(sql);
+    if (failures-- > 0) throw new Error('the server is away');
+  });
+  for (let batch = 0; batch < 1_000; batch++) landings.tell('logs', new Map([[`tenant-${batch % 2}`, 1_000 + batch]]));
+  await eventually('it is tried', () => written.length > 0);
+  t.is(written.length, 1);
+  landings.tell('logs', new Map([['tenant-2', 7]]));
+  await landings.close();
+  t.is(written.length, 2);
+  for (const newestMs of ['1998', '1999', '7'])
+    t.true(written[1]?.includes(`fromUnixTimestamp64Milli(toInt64(${newestMs}), 'UTC')`), newestMs);
+  t.is(written[1]?.match(/fromUnixTimestamp64Milli/g)?.length, 3);
+});
+
+test('questions of a tenant that come together share one read of landings, and one that fails is asked again', async (t) => {
+  const landings = new StoredLandings(async () => {});
+  let reads = 0;
+  const tenant = (tenantId: string, fails = false) => ({
+    tenantId,
+    query: async <Row>(): Promise<Row[]> => {
+      reads++;
+      if (fails) throw new Error('not now');
+      return [{ landed_in: 'logs', newest: '17' }] as Row[];
+    },
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => landings.upTo(tenant('one'), 'logs')));
+  t.deepEqual(new Set(answers), new Set([17]));
+  t.is(reads, 1);
+  t.is(await landings.upTo(tenant('one'), 'spans'), undefined);
+  t.is(reads, 1);
+  await t.throwsAsync(landings.upTo(tenant('two', true), 'logs'), { message: 'not now' });
+  t.is(await landings.upTo(tenant('two'), 'logs'), 17);
+});
