@@ -13,7 +13,7 @@ import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, judge, landedRows, roundHangMs } from './reliability.ts';
+import { allLanded, judge, landedRows, pace, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -38,7 +38,7 @@ serial('brokers of three that are killed or hang, one after the other, lose and 
   t.timeout(rounds * roundHangMs);
   const [receivers, sinks] = await Promise.all([startRole(t, cluster, 'receivers'), startRole(t, cluster, 'sinks')]);
   const { licenseKey } = cluster;
-  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 6, pauseMs: 10 });
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, ...pace });
   t.teardown(() => oracle.close());
   oracle.start();
   await eventually('a sink that lands', async () => (await landedRows(sinks.http)) > 0);

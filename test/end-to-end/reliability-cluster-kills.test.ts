@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
+import { killRounds } from '../budget.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
@@ -11,7 +12,7 @@ import { landWithCrashes } from './crash.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, between, judge, landedRows, roundHangMs, rounds } from './reliability.ts';
+import { allLanded, between, judge, landedRows, pace, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -69,13 +70,12 @@ class Victim {
 }
 
 serial('kill -9 of receivers and of sinks at any moment loses and doubles nothing', async (t) => {
-  t.timeout(rounds * roundHangMs);
+  t.timeout(killRounds * roundHangMs);
   const [a = 0, b = 0, c = 0, ...others] = await freePorts(9);
   const oracle = new Oracle({
     otlp: () => `http://127.0.0.1:${c}`,
     licenseKey: cluster.licenseKey,
-    connections: 6,
-    pauseMs: 10,
+    ...pace,
   });
   const receivers = new Victim('receivers', [a, b, c], () => delay(between(100, 3000)));
   // Two members share the kills: the partitions of a killed one are given away only when its session has ended.
@@ -89,8 +89,8 @@ serial('kill -9 of receivers and of sinks at any moment loses and doubles nothin
   );
   t.teardown(() => Promise.all([receivers, ...members].map((victim) => victim.kill())).then(() => oracle.close()));
   oracle.start();
-  const half = Math.ceil(rounds / 2);
-  await Promise.all([receivers.killed(rounds), ...members.map((member) => member.killed(half))]);
+  const half = Math.ceil(killRounds / 2);
+  await Promise.all([receivers.killed(killRounds), ...members.map((member) => member.killed(half))]);
   await oracle.stop();
   await allLanded(cluster.bus);
   for (const victim of [receivers, ...members]) t.is(await victim.stop(), 0);

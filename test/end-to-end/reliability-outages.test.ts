@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { killRounds } from '../budget.ts';
 import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
@@ -11,7 +12,7 @@ import type { OiqProcess } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { handlePoison, judgePoison, publishPoison } from './poison.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, between, judge, lagOf, landedRows, roundHangMs, rounds } from './reliability.ts';
+import { allLanded, between, judge, lagOf, landedRows, pace, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -29,7 +30,7 @@ test.after.always(async () => {
 
 const startLoad = (t: ExecutionContext, receivers: OiqProcess): Oracle => {
   const { licenseKey } = cluster;
-  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 6, pauseMs: 10 });
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, ...pace });
   t.teardown(() => oracle.close());
   oracle.start();
   return oracle;
@@ -90,7 +91,7 @@ serial('ClickHouse is gone for a minute and comes back: the lag drains, nothing 
 });
 
 serial('two members of the sinks come and go under load, also by kill -9: nothing is lost or doubled', async (t) => {
-  const times = Math.max(4, Math.ceil(rounds / 3));
+  const times = Math.max(4, Math.ceil(killRounds / 3));
   t.timeout(times * roundHangMs);
   const receivers = await startRole(t, cluster, 'receivers');
   const members = await Promise.all([startRole(t, cluster, 'sinks'), startRole(t, cluster, 'sinks')]);

@@ -6,27 +6,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { openOffsetStore } from '../../adapters/bus-segments/offset-store.ts';
 import { sinkGroups } from '../../sinks/index.ts';
+import { killRounds } from '../budget.ts';
 import { freePorts } from '../services/ports.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { between, drained, judge, roundHangMs, rounds, temporaryDirectory } from './reliability.ts';
+import { between, drained, judge, pace, roundHangMs, temporaryDirectory } from './reliability.ts';
 
 test.serial('kill -9 at any moment, also while it starts, loses and doubles nothing', async (t) => {
-  t.timeout(rounds * roundHangMs);
+  t.timeout(killRounds * roundHangMs);
   const dataDirectory = await temporaryDirectory(t, 'kills');
   const licenseKey = await embeddedDeployment(dataDirectory);
   const ports = (await freePorts(3)) as unknown as Ports;
   const options = { dataDirectory, ports, environment: withoutLimits };
-  const oracle = new Oracle({ otlp: () => `http://127.0.0.1:${ports[2]}`, licenseKey, connections: 6, pauseMs: 5 });
+  const oracle = new Oracle({ otlp: () => `http://127.0.0.1:${ports[2]}`, licenseKey, ...pace });
   let oiq: OiqProcess | undefined;
   t.teardown(async () => {
     await oiq?.kill();
     await oracle.close();
   });
   oracle.start();
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < killRounds; round++) {
     if (round % 4 === 3) {
       oiq = spawnOiq(options);
       await delay(between(50, 1500));
@@ -85,7 +86,7 @@ test.serial(
     const licenseKey = await embeddedDeployment(dataDirectory);
     const ports = (await freePorts(3)) as unknown as Ports;
     const options = { dataDirectory, ports, environment: withoutLimits };
-    const oracle = new Oracle({ otlp: () => `http://127.0.0.1:${ports[2]}`, licenseKey, connections: 6, pauseMs: 5 });
+    const oracle = new Oracle({ otlp: () => `http://127.0.0.1:${ports[2]}`, licenseKey, ...pace });
     let oiq: OiqProcess | undefined;
     t.teardown(async () => {
       await oiq?.kill();

@@ -11,11 +11,11 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { runOiq } from './oiq-process.ts';
 import type { Oracle } from './oracle.ts';
 
-/** Kills of each kind; `TEST_KILL_ROUNDS=100` for a long run. */
-export const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 20);
-
 /** A test of many rounds says nothing for longer than ava waits; after this long for each it hangs. */
 export const roundHangMs = 5 * 60_000;
+
+/** What a generator sends while processes die: some request is always on its way, and the processes compute little but for their starts. */
+export const pace = { connections: 6, pauseMs: 40 } as const;
 
 /** A directory that goes when the test has ended, whatever else has been torn down before. */
 export const temporaryDirectory = async (t: ExecutionContext, name: string): Promise<string> => {

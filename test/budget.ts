@@ -1,0 +1,4 @@
+/** How much of what could go on for ever a run does. A long run by hand finds more: `TEST_KILL_ROUNDS=100 npm test -- reliability processors-once`. */
+
+/** How often a test of kills kills each kind of process. */
+export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
