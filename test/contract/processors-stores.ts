@@ -1,9 +1,5 @@
 /** The stores of the suite that disturbs processors, as the test and its members open them. */
 import { join } from 'node:path';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { staged } from './staged-bus.ts';
@@ -15,14 +11,23 @@ export type StoresPlace = { readonly prefix: string } & (
 
 export const partitions = 2;
 
+const embedded = async (directory: string) => {
+  const { segmentsBus } = await import('../../adapters/bus-segments/bus-segments.ts');
+  const { sqliteDocuments } = await import('../../adapters/documents-sqlite/documents-sqlite.ts');
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  return { documents, bus: await segmentsBus({ directory: join(directory, 'bus') }) };
+};
+
+const cluster = async (brokers: string, mongodb: string) => {
+  const { kafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
+  const { mongoDocuments } = await import('../../adapters/documents-mongodb/documents-mongodb.ts');
+  const documents = await mongoDocuments({ url: mongodb });
+  return { documents, bus: await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6_000 }) };
+};
+
+/** Loads the drivers that the place needs alone: a member lives for a second or two, of which those of Kafka would be the third. */
 export const openStores = async (place: StoresPlace): Promise<{ readonly bus: Bus; readonly documents: Documents }> => {
-  const documents =
-    place.kind === 'embedded'
-      ? await sqliteDocuments({ path: join(place.directory, 'documents.sqlite') })
-      : await mongoDocuments({ url: place.mongodb });
-  const bus =
-    place.kind === 'embedded'
-      ? await segmentsBus({ directory: join(place.directory, 'bus') })
-      : await kafkaBus({ brokers: place.brokers.split(','), sessionTimeoutMs: 6_000 });
+  const { bus, documents } =
+    place.kind === 'embedded' ? await embedded(place.directory) : await cluster(place.brokers, place.mongodb);
   return { bus: staged(bus, place.prefix, partitions), documents };
 };
