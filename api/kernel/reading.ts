@@ -1,9 +1,11 @@
 /** What a caller's queries run with. */
 
 import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
+import { type Validity, validitiesOf } from '../../queries/validity.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Ports } from './ports.ts';
 import { listCache, makeResultCache } from './result-cache.ts';
@@ -39,4 +41,14 @@ export const runRemembered = async (
   );
   const result = JSON.parse(text) as Result;
   return state === 'miss' ? result : { ...result, cost: { ...result.cost, isCached: true } };
+};
+
+/** The validity of queries, which is not known where the rows cannot be read now. */
+export const validitiesNow = async (queries: readonly Query[], caller: Caller, ports: Ports): Promise<Validity[]> => {
+  try {
+    return await validitiesOf(queries, readingOf(caller, ports));
+  } catch (error) {
+    ports.log.warn({ error: String(error) }, 'whether queries are valid cannot be read');
+    return queries.map(() => ({ isValid: null, problems: [], reason: 'what has landed cannot be read now' }));
+  }
 };

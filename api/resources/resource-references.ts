@@ -21,7 +21,7 @@ export const refuseWhileUsed = async (
     const filter = { [reference.path]: id, ...reference.where };
     const using = documents.collection(reference.from);
     const { items, nextCursor } = await using.list({ filter, limit: named });
-    users.push(...items.map((user) => `${reference.noun} ${nameOf(user)}`));
+    users.push(...items.map((user) => calledIn(reference, user)));
     if (nextCursor !== null) more += (await using.count(filter)) - items.length;
   }
   if (users.length === 0) return;
@@ -36,7 +36,8 @@ export const refuseWhileUsed = async (
 /** A document that refers to another. */
 export interface UsedBy {
   readonly noun: string;
-  readonly id: string;
+  /** null: it is private. */
+  readonly id: string | null;
   readonly name: string | null;
 }
 
@@ -46,12 +47,21 @@ export const usersOf = async (
   { collection, id }: { readonly collection: CollectionDefinition<object>; readonly id: string },
 ): Promise<UsedBy[]> => {
   const found: UsedBy[] = [];
-  for (const { from, noun, path, where } of references.filter(({ to }) => to === collection)) {
+  for (const { from, noun, path, where, isPrivate } of references.filter(({ to }) => to === collection)) {
     const { items } = await documents.collection(from).list({ filter: { [path]: id, ...where }, limit: 100 });
-    found.push(...items.map((user) => ({ noun, id: user.id, name: 'name' in user ? String(user.name) : null })));
+    found.push(
+      ...items.map((user) =>
+        isPrivate?.(user) === true
+          ? { noun, id: null, name: null }
+          : { noun, id: user.id, name: 'name' in user ? String(user.name) : null },
+      ),
+    );
   }
   return found;
 };
+
+const calledIn = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
+  isPrivate?.(user) === true ? `a private ${noun}` : `${noun} ${nameOf(user)}`;
 
 const nameOf = (document: { readonly id: string; readonly name?: unknown }): string =>
   typeof document.name === 'string' ? `“${document.name}” (${document.id})` : document.id;

@@ -76,6 +76,10 @@ export interface ResourceDefinition<
   readonly maxBodyBytes?: number;
   /** Documents that not everybody of the organization sees: for others there are none. */
   readonly visible?: Visibility<Document>;
+  /** What the audit record compares, where that is less than two whole documents. */
+  readonly compared?: WriteSpec<Document>['compared'];
+  /** Writes what goes with a document, in the same transaction. */
+  readonly alongside?: WriteSpec<Document>['alongside'];
   /** How many an organization may have; null is without limit. */
   limit?(caller: Caller): number | null;
   /** What people call this one; its `name` unless told otherwise. */
@@ -155,6 +159,8 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
       ...(definition.limit && { limit: definition.limit }),
       ...(definition.visible && { visible: definition.visible }),
+      ...(definition.compared && { compared: definition.compared }),
+      ...(definition.alongside && { alongside: definition.alongside }),
     },
     show: async (documents, context) =>
       definition.show

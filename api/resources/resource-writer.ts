@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CollectionDefinition, ConflictError, type Stored } from '../../schemas/ports/documents.ts';
+import {
+  type CollectionDefinition,
+  ConflictError,
+  type Stored,
+  type TenantDocuments,
+} from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import { ApiError, notFound } from '../errors.ts';
@@ -21,6 +26,13 @@ export interface WriteSpec<Document extends object> {
   nameOf(document: Document): string;
   /** Absent where everybody of the organization sees all. */
   readonly visible?: { to(document: Document, caller: Caller): boolean };
+  /** What the audit record compares, where that is less than two whole documents. */
+  compared?(before: Document, after: Document): { readonly before: object; readonly after: object };
+  /** Writes what goes with a document, in the same transaction. `before` is absent for a new one, `after` for a removed one. */
+  alongside?(
+    documents: TenantDocuments,
+    change: { readonly before?: Document & Stored; readonly after?: Document & Stored },
+  ): Promise<void>;
   /** How many an organization may have; absent where nothing limits it. */
   limit?(caller: Caller): number | null;
 }
@@ -73,11 +85,14 @@ export const writerOf = <Document extends object>(
   ): void => {
     const one = after ?? before;
     if (one === undefined) return;
+    const states = {
+      before: before && tellSecrets(before, secrets),
+      after: after && tellSecrets(after, secrets, before),
+    };
     record({
       id: one.id,
       name: nameOf(one),
-      before: before && tellSecrets(before, secrets),
-      after: after && tellSecrets(after, secrets, before),
+      ...(states.before && states.after && spec.compared ? spec.compared(states.before, states.after) : states),
       ...(action === undefined ? {} : { action }),
     });
   };
@@ -91,6 +106,7 @@ export const writerOf = <Document extends object>(
       await refuseDangling(documents, collection, { before: undefined, after: document });
       const after = await unique(noun, document, () => stored.insert(document));
       await keepVersion(documents, type, { after, actor });
+      await spec.alongside?.(documents, { after });
       tell({ after }, options);
       return after;
     },
@@ -103,6 +119,7 @@ export const writerOf = <Document extends object>(
       await refuseDangling(documents, collection, { before, after: changed });
       const after = await unique(noun, changed, () => stored.replace(id, changed, before.version));
       await keepVersion(documents, type, { before, after, actor });
+      await spec.alongside?.(documents, { before, after });
       tell({ before, after }, options);
       return { document: after, changed: true };
     },
@@ -112,6 +129,7 @@ export const writerOf = <Document extends object>(
       await refuseWhileUsed(documents, { collection, noun, id });
       await stored.delete(id, before.version);
       await forgetVersions(documents, type, id);
+      await spec.alongside?.(documents, { before });
       tell({ before }, options);
       return before;
     },

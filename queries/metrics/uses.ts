@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { dashboards } from '../../schemas/resources/dashboard.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { promqlNamesOf } from '../promql/fetch/stored-metrics.ts';
@@ -27,6 +28,11 @@ export const queryHolders: readonly QueryHolder[] = [
   {
     what: 'saved queries',
     collection: savedQueries,
+    isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
+  },
+  {
+    what: 'dashboards',
+    collection: dashboards,
     isPrivate: (document) => (document as { visibility?: unknown }).visibility === 'private',
   },
   { what: 'alert rules', collection: alertRules, isPrivate: () => false },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { VariableName } from './variables.ts';
 
 /** Columns of the grid. */
-export const columns = 24;
+const columns = 24;
 
 /** Ids of panels and sections: the author's choice, and the same for as long as the thing is the same. */
 export const StableId = z
@@ -16,7 +16,7 @@ const repeated = {
   most: z.int().min(1).max(100).default(100).describe('Most of them'),
 };
 
-export const SectionRepeat = z.strictObject(repeated);
+const SectionRepeat = z.strictObject(repeated);
 export const PanelRepeat = z.strictObject({
   ...repeated,
   direction: z.enum(['across', 'down']).default('across'),

@@ -5,13 +5,11 @@ import { z } from 'zod';
  * `http:`, `https:`, or a path of this installation: a slash that no second one follows. A variable may stand behind that,
  * so that no value of it makes another scheme or host of a path.
  */
-export const LinkTarget = z
+const LinkTarget = z
   .string()
   .max(4096)
-  .regex(
-    /^(?:https?:\/\/[^\s\\/]|\/(?![/\\]))[^\p{Cc}]*$/iu,
-    'must begin with http://, https:// or a single / (a path)',
-  );
+  .regex(/^(?:https?:\/\/[^\s\\/]|\/(?![/\\]))/i, 'must begin with http://, https:// or a single / (a path)')
+  .regex(/^\P{Cc}*$/u, 'must hold no control character');
 
 export const Link = z.strictObject({
   title: z.string().max(512).default(''),

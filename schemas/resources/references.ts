@@ -3,8 +3,10 @@
  * is referred to must exist; both follow from this table.
  */
 import type { CollectionDefinition, Filter } from '../ports/documents.ts';
+import { dashboards, savedQueriesOfPanels } from './dashboard.ts';
 import { licenseKeys } from './license-key.ts';
 import { projects } from './project.ts';
+import { savedQueries } from './saved-query.ts';
 
 export interface Reference {
   readonly from: CollectionDefinition<object>;
@@ -15,8 +17,14 @@ export interface Reference {
   readonly to: CollectionDefinition<object>;
   /** Only documents that match it keep what they refer to in use. */
   readonly where?: Filter;
+  /** Whether it is told that a document refers, and nothing else of it. */
+  isPrivate?(document: object): boolean;
 }
 
 export const references: readonly Reference[] = [
   { from: licenseKeys, noun: 'license key', path: 'projectId', to: projects, where: { revokedAt: null } },
+  {
+    ...{ from: dashboards, noun: 'dashboard', path: savedQueriesOfPanels, to: savedQueries },
+    isPrivate: (document) => (document as { readonly visibility?: unknown }).visibility === 'private',
+  },
 ];

@@ -25,7 +25,7 @@ const shown = {
 };
 
 /** A question of a panel: one of its own, or a saved one. */
-export const PanelQuery = z
+const PanelQuery = z
   .strictObject({
     name: QueryName,
     query: Query.optional(),
@@ -46,7 +46,7 @@ const Formula = z.strictObject({
   ...shown,
 });
 
-export const mostQueries = 26;
+const mostQueries = 26;
 
 /** A panel: what it asks, what becomes of the answers, and how they are shown. */
 export const Panel = z.strictObject({

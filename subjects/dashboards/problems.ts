@@ -19,7 +19,7 @@ export interface Problem {
 }
 
 /** Most bytes of a dashboard as JSON, what was left to its default included. */
-export const mostBytes = 1024 * 1024;
+const mostBytes = 1024 * 1024;
 
 /** How deep sections may lie in each other. */
 const deepest = 4;

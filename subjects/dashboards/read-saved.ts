@@ -1,5 +1,5 @@
 /** Dashboards as they were saved, in today's form. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { queryVersion } from '../../queries/query.ts';
 import { DashboardFields, documentVersion } from './document.ts';
 
@@ -13,15 +13,13 @@ export interface SavedForm {
 export const presentForm: SavedForm = { documentVersion, queryVersion };
 
 /** A part that today's form has no place for. */
-interface Loss {
-  readonly path: string;
-  readonly message: string;
-}
+export const Loss = z.strictObject({ path: z.string(), message: z.string() });
+type Loss = z.output<typeof Loss>;
 
 /** A dashboard in today's form, and what could not be brought along. */
 interface Brought {
   readonly document: DashboardFields;
-  readonly losses: readonly Loss[];
+  readonly losses: Loss[];
 }
 
 type Path = readonly (string | number)[];
@@ -98,14 +96,21 @@ const brought = (source: object): Brought | undefined => {
   return undefined;
 };
 
+/** What the store and the server keep beside what a dashboard says. */
+const kept: ReadonlySet<string> = new Set([
+  ...['id', 'version', 'createdAt', 'updatedAt'],
+  ...['documentVersion', 'queryVersion', 'ownerId', 'changedBy'],
+]);
+
 /**
- * The fields of a dashboard as they were saved, in today's form; undefined where they cannot be read: they are of a later version, or
- * what a dashboard cannot be without is missing. What today's form has no place for is left out, and told.
+ * A dashboard as it was saved, in today's form; undefined where it cannot be read: it is of a later version, or what a dashboard cannot
+ * be without is missing. What today's form has no place for is left out, and told.
  */
-export const readDashboard = (saved: object, form: SavedForm): Brought | undefined => {
-  if (form.documentVersion > documentVersion || form.queryVersion > queryVersion) return undefined;
+export const readDashboard = (saved: SavedForm): Brought | undefined => {
+  if (saved.documentVersion > documentVersion || saved.queryVersion > queryVersion) return undefined;
+  const fields = Object.fromEntries(Object.entries(saved).filter(([name]) => !kept.has(name)));
   // What was written in today's form was checked then.
-  return form.documentVersion === documentVersion && form.queryVersion === queryVersion
-    ? { document: saved as DashboardFields, losses: [] }
-    : brought(saved);
+  return saved.documentVersion === documentVersion && saved.queryVersion === queryVersion
+    ? { document: fields as DashboardFields, losses: [] }
+    : brought(fields);
 };

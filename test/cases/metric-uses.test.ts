@@ -81,6 +81,27 @@ test('a recording rule uses what its expression reads', async (t) => {
   t.deepEqual(found.get('shop.idle')?.uses, []);
 });
 
+test('a dashboard uses the metrics of its panels; of a private one nothing else is told', async (t) => {
+  const queries = [
+    { name: 'A', query: { kind: 'metric', metric: 'shop.idle' } },
+    { name: 'B', query: { kind: 'promql', expression: 'sum(up{job="$job"}[$__interval])' } },
+  ];
+  const panels = [{ id: 'one', queries }];
+  const found = await uses({
+    dashboards: [
+      { name: 'Shop', visibility: 'organization', panels },
+      { name: 'Mine', visibility: 'private', panels },
+    ],
+  });
+  const both = [
+    { what: 'dashboards', id: 'dashboards-0', name: 'Shop' },
+    { what: 'dashboards', id: null, name: null },
+  ];
+  t.deepEqual(found.get('shop.idle')?.uses, both);
+  t.deepEqual(found.get('up')?.uses, both);
+  t.deepEqual(found.get('shop.items')?.uses, []);
+});
+
 test('what was looked at is told, with how many documents there are of each kind', async (t) => {
   const found = await uses({
     'saved-queries': [{ name: 'mine', visibility: 'private', query: { kind: 'promql', expression: 'up' } }],
@@ -93,6 +114,7 @@ test('what was looked at is told, with how many documents there are of each kind
     ],
     lookedAt: [
       { what: 'saved queries', documents: 1 },
+      { what: 'dashboards', documents: 0 },
       { what: 'alert rules', documents: 1 },
       { what: 'recording rules', documents: 0 },
     ],

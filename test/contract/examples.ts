@@ -5,7 +5,7 @@
  */
 import { noQuota } from '../../schemas/resources/quota.ts';
 import { auditExamples } from './audit-examples.ts';
-import type { Example } from './example.ts';
+import type { Asked, Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
 import {
@@ -20,6 +20,17 @@ import {
 } from './telemetry.ts';
 import { firingAlert } from './telemetry-alerts.ts';
 import { hostIdOf, podUidOf } from './telemetry-hosts.ts';
+
+/** A request about a dashboard that was just read. */
+const ofDashboard = (
+  { id, version }: { readonly id: string; readonly version: number },
+  params: Readonly<Record<string, string>>,
+  body?: unknown,
+): Asked => ({
+  params: { id, ...params },
+  ...(body === undefined ? {} : { body }),
+  headers: { 'if-match': `"${version}"` },
+});
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -70,6 +81,16 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   importAlertRouting: { body: { yaml: 'route:\n  receiver: default\nreceivers:\n  - name: default\n' } },
   addThreatIndicators: { body: { indicators: [{ type: 'domain', value: 'evil.example' }] } },
+  addPanel: async ({ make }) => ofDashboard(await make('createDashboard'), {}, { id: 'new', visual: { kind: 'text' } }),
+  replacePanel: async ({ make }) =>
+    ofDashboard(await make('createDashboard'), { panelId: 'errors' }, { visual: { kind: 'text' } }),
+  removePanel: async ({ make }) => ofDashboard(await make('createDashboard'), { panelId: 'errors' }),
+  getDashboardVersion: async ({ make }) => ofDashboard(await make('createDashboard'), { version: '1' }),
+  restoreDashboardVersion: async ({ make }) => {
+    const made = await make('createDashboard');
+    await make('removePanel', ofDashboard(made, { panelId: 'errors' }));
+    return ofDashboard({ ...made, version: 2 }, { version: '1' });
+  },
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },
   setServiceSettings: { body: { apdexThresholdMs: 250 } },

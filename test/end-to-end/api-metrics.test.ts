@@ -247,6 +247,7 @@ test('cardinality counts series by metric and label, and says who uses a metric'
     uses: [{ what: 'saved queries', id: saved.body.id, name: 'Orders' }],
     lookedAt: [
       { what: 'saved queries', documents: 1 },
+      { what: 'dashboards', documents: 0 },
       { what: 'alert rules', documents: 0 },
       { what: 'recording rules', documents: 0 },
     ],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Query, queryVersion, readSaved } from '../../../queries/query.ts';
 import { DurationText, TimeText } from '../../../queries/time.ts';
-import { Validity, validitiesOf } from '../../../queries/validity.ts';
+import { Validity } from '../../../queries/validity.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import {
   type SavedQuery,
@@ -10,7 +10,7 @@ import {
   savedQueryUses,
 } from '../../../schemas/resources/saved-query.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import { validitiesNow } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { usersOf } from '../../resources/resource-references.ts';
@@ -40,7 +40,13 @@ const View = z.strictObject({
   runs: z.int().describe('How often it was run'),
   lastRunAt: z.string().nullable(),
   validity: Validity.describe('Whether what it names is there'),
-  usedBy: z.array(z.strictObject({ noun: z.string(), id: z.string(), name: z.string().nullable() })),
+  usedBy: z.array(
+    z.strictObject({
+      noun: z.string(),
+      id: z.string().nullable().describe('null: it is private'),
+      name: z.string().nullable(),
+    }),
+  ),
   ...storedView,
 });
 
@@ -57,14 +63,7 @@ const isVisible = ({ visibility, ownerId }: Document, { actor }: Caller): boolea
 const validities = async (documents: readonly Document[], { caller, ports }: ResourceContext): Promise<Validity[]> => {
   const queries = documents.map(({ query, queryVersion: version }) => readSaved(query, version));
   const known = queries.filter((query) => query !== undefined);
-  let found: Validity[];
-  try {
-    found = await validitiesOf(known, readingOf(caller, ports));
-  } catch (error) {
-    ports.log.warn({ error: String(error) }, 'whether saved queries are valid cannot be read');
-    found = known.map(() => ({ isValid: null, problems: [], reason: 'what has landed cannot be read now' }));
-  }
-  const next = found.values();
+  const next = (await validitiesNow(known, caller, ports)).values();
   return documents.map((document, index) =>
     queries[index] === undefined ? unreadable(document.queryVersion) : (next.next().value as Validity),
   );

@@ -1,7 +1,7 @@
 /** What a dashboard may say: everything of the declared form, within its bounds, and nothing else. */
 import test from 'ava';
 import { DashboardFields, documentVersion } from '../../../subjects/dashboards/document.ts';
-import { presentForm, readDashboard } from '../../../subjects/dashboards/read-saved.ts';
+import { presentForm, readDashboard, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
 import { wholeDashboard } from './dashboard-example.ts';
 
 type Part = Record<string, unknown>;
@@ -148,7 +148,7 @@ test('a dashboard of an older form is brought along, and what has no place any m
       wholeDashboard.panels[1],
     ],
   };
-  const brought = readDashboard(saved, older);
+  const brought = readDashboard({ ...saved, ...older });
   t.deepEqual(brought?.losses.map(({ path }) => path).sort(), [
     'panels.0',
     'panels.1.colourful',
@@ -164,6 +164,9 @@ test('a dashboard of an older form is brought along, and what has no place any m
 });
 
 test('a dashboard of a later form, and one without what it needs, cannot be read', (t) => {
-  t.is(readDashboard(wholeDashboard, { ...presentForm, documentVersion: documentVersion + 1 }), undefined);
-  t.is(readDashboard({ panels: [] }, older), undefined);
+  t.is(
+    readDashboard({ ...wholeDashboard, ...presentForm, documentVersion: documentVersion + 1 } as SavedForm),
+    undefined,
+  );
+  t.is(readDashboard({ panels: [], ...older } as SavedForm), undefined);
 });

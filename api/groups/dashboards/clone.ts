@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { defineOperation, validated } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { completed, DashboardView, dashboardResource, saidBy } from './dashboard.ts';
+
+const { name, folder, visibility } = DashboardFields.shape;
+
+export const cloneDashboard = defineOperation({
+  method: 'POST',
+  path: '/api/dashboards/{id}/clone',
+  operationId: 'cloneDashboard',
+  summary: 'Copy a dashboard; the copy belongs to the one who asks',
+  role: 'editor',
+  audit: 'dashboard.create',
+  versions: 'shown',
+  params: idParameter,
+  body: z.strictObject({
+    name: name.optional().describe('Without it, Copy of … '),
+    folder: folder.unwrap().optional().describe('Without it the same folder'),
+    visibility: visibility.unwrap().optional().describe('Without it as it is'),
+  }),
+  response: DashboardView,
+  async handler(input, ports) {
+    const { caller, params, body, change } = input;
+    const made = await change(async (scope) => {
+      const writer = dashboardResource.writer(scope, caller);
+      const { document } = saidBy(await writer.find(params.id));
+      const copy = validated(DashboardFields, { ...document, name: `Copy of ${document.name}`.slice(0, 256), ...body });
+      return writer.create(await completed(copy, { before: undefined, caller, of: scope.of }));
+    });
+    return dashboardResource.answer(made, input, ports);
+  },
+});

@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type Query, readSaved } from '../../../queries/query.ts';
+import { Validity } from '../../../queries/validity.ts';
+import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  dashboardOpenings,
+  dashboardSummaries,
+  dashboards,
+  type StoredDashboard,
+  savedQueriesOfPanels,
+} from '../../../schemas/resources/dashboard.ts';
+import { type SavedQuery, savedQueries } from '../../../schemas/resources/saved-query.ts';
+import { comparedDashboards } from '../../../subjects/dashboards/compared.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { keepingIds } from '../../../subjects/dashboards/ids.ts';
+import { countedDays, timesOpened } from '../../../subjects/dashboards/openings.ts';
+import { Loss, presentForm, readDashboard, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
+import { summaryOf } from '../../../subjects/dashboards/summary.ts';
+import { lookedThrough, validityOf } from '../../../subjects/dashboards/validity.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { validitiesNow } from '../../kernel/reading.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+
+/** A dashboard as it is stored, of today's form. */
+export type Document = DashboardFields &
+  Pick<StoredDashboard, 'documentVersion' | 'queryVersion' | 'ownerId' | 'changedBy'>;
+
+export const DashboardView = z.strictObject({
+  ...DashboardFields.shape,
+  ownerId: z.string().describe('Who made it: a user or a service account'),
+  changedBy: z.string().describe('Who changed it last'),
+  documentVersion: z.int().describe('Of the form in which it was saved; older ones are brought along'),
+  losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
+  validity: Validity.describe('Whether what its panels name is there'),
+  opened: z.strictObject({ days: z.int(), times: z.int() }).describe('How often people opened it'),
+  ...storedView,
+});
+
+/** Which dashboards a caller sees, as a condition on documents and on their summaries. */
+export const visibleWhere = ({ actor }: Caller): Filter => ({
+  $or: [{ visibility: 'organization' }, { ownerId: actor.id }],
+});
+const isVisible = (
+  { visibility, ownerId }: Pick<StoredDashboard, 'visibility' | 'ownerId'>,
+  { actor }: Caller,
+): boolean => visibility === 'organization' || ownerId === actor.id;
+
+/** What a stored dashboard says, in today's form. */
+export const saidBy = (stored: SavedForm) => {
+  const read = readDashboard(stored);
+  if (read !== undefined) return read;
+  const message = `the form of this dashboard, version ${stored.documentVersion}, is not understood here`;
+  throw new ApiError('CONFLICT', message);
+};
+
+const savedQueryIdsIn = ({ panels }: Pick<DashboardFields, 'panels'>): string[] =>
+  panels.flatMap(({ queries }) => queries.flatMap(({ savedQueryId }) => savedQueryId ?? []));
+
+/** Saved queries that panels ask, as far as the caller may know of them. */
+const savedQueriesIn = async (
+  documents: Pick<TenantDocuments, 'collection'>,
+  document: DashboardFields,
+  caller: Caller,
+): Promise<ReadonlyMap<string, SavedQuery>> => {
+  const ids = new Set(savedQueryIdsIn(document));
+  const found = await Promise.all([...ids].map((id) => documents.collection(savedQueries).find(id)));
+  return new Map(found.flatMap((one) => (one === undefined || !isVisible(one, caller) ? [] : [[one.id, one]])));
+};
+
+const validityFor = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
+  const saved = await savedQueriesIn(ports.documents.of(caller.tenantId), document, caller);
+  const understood = [...saved].flatMap(([id, { query, queryVersion }]): [string, Query][] => {
+    const read = readSaved(query, queryVersion);
+    return read === undefined ? [] : [[id, read]];
+  });
+  const looked = lookedThrough(document, new Map(understood));
+  return validityOf(
+    looked,
+    await validitiesNow(
+      looked.toRead.map(({ query }) => query),
+      caller,
+      ports,
+    ),
+  );
+};
+
+const show = (documents: readonly (Document & Stored)[], context: ResourceContext) => {
+  const { caller, ports } = context;
+  const openings = ports.documents.of(caller.tenantId).collection(dashboardOpenings);
+  return Promise.all(
+    documents.map(async (stored) => {
+      const { document, losses } = saidBy(stored);
+      const { id, version, createdAt, updatedAt, ownerId, changedBy, documentVersion } = stored;
+      const [validity, opened] = await Promise.all([validityFor(document, context), openings.find(id)]);
+      return {
+        ...document,
+        ...{ ownerId, changedBy, documentVersion, losses, validity },
+        opened: { days: countedDays, times: timesOpened(opened, ports.clock.now()) },
+        ...{ id, version, createdAt, updatedAt },
+      };
+    }),
+  );
+};
+
+/** What completes a dashboard that is about to be stored, within its transaction. */
+interface Completing {
+  readonly before: (Document & Stored) | undefined;
+  readonly caller: Caller;
+  of(tenantId: string): TenantDocuments;
+}
+
+/** Refuses a saved query that is another one's alone, as one that there is not. */
+const refuseUnseen = async (
+  after: DashboardFields,
+  former: DashboardFields | undefined,
+  { caller, of }: Completing,
+): Promise<void> => {
+  const known = new Set(former === undefined ? [] : savedQueryIdsIn(former));
+  const seen = await savedQueriesIn(of(caller.tenantId), after, caller);
+  const unseen = savedQueryIdsIn(after).find((id) => !known.has(id) && !seen.has(id));
+  if (unseen !== undefined)
+    throw invalid(savedQueriesOfPanels, `${savedQueriesOfPanels}: ${unseen} does not exist in ${savedQueries.name}`);
+};
+
+/** A dashboard as it is stored, of what was written of it. */
+export const completed = async (after: DashboardFields, completing: Completing): Promise<Document> => {
+  const { before, caller } = completing;
+  const former = before && readDashboard(before)?.document;
+  await refuseUnseen(after, former, completing);
+  const ownerId = before?.ownerId ?? caller.actor.id;
+  const document: Document = {
+    ...(former === undefined ? after : keepingIds(former, after)),
+    // It stays its owner's, so that nobody takes another one's private.
+    visibility: before !== undefined && ownerId !== caller.actor.id ? before.visibility : after.visibility,
+    ...presentForm,
+    ownerId,
+    changedBy: before?.changedBy ?? ownerId,
+  };
+  const isSame = before !== undefined && isDeepStrictEqual(JSON.parse(JSON.stringify(document)), fieldsOf(before));
+  return isSame ? document : { ...document, changedBy: caller.actor.id };
+};
+
+export const dashboardResource = defineResource<typeof DashboardFields, Document, typeof DashboardView>({
+  noun: 'dashboard',
+  path: '/api/dashboards',
+  collection: dashboards as CollectionDefinition<object> as CollectionDefinition<Document>,
+  verbs: ['create', 'replace', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: DashboardFields,
+  example: {
+    name: 'Checkout',
+    description: 'How the checkout fares',
+    folder: 'Shop',
+    tags: ['shop'],
+    panels: [
+      {
+        id: 'errors',
+        title: 'Errors',
+        visual: { kind: 'time-series' },
+        queries: [{ name: 'A', savedQueryId: 'the id of a saved query' }],
+        fields: { unit: '{error}' },
+      },
+    ],
+  },
+  view: DashboardView,
+  live: true,
+  requiresIfMatch: true,
+  maxBodyBytes: 4 * 1024 * 1024,
+  visible: { where: visibleWhere, to: isVisible },
+  initial: ({ caller }) => ({ ...presentForm, ownerId: caller.actor.id, changedBy: caller.actor.id }),
+  prepare: completed,
+  compared: comparedDashboards,
+  async alongside(documents, { before, after }) {
+    const summaries = documents.collection(dashboardSummaries);
+    if (after === undefined) {
+      await summaries.delete(before?.id ?? '');
+      await documents.collection(dashboardOpenings).delete(before?.id ?? '');
+    } else if (before === undefined) await summaries.insert({ id: after.id, ...summaryOf(after) });
+    else await summaries.replace(after.id, summaryOf(after));
+  },
+  show,
+});

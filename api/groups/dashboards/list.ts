@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { equals, type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+import { DashboardView, visibleWhere } from './dashboard.ts';
+
+const listing: Listing = {
+  searched: ['name', 'description'],
+  filters: {
+    tag: equals('tags'),
+    folder: { ...equals('folders'), schema: z.string().min(1).max(512).optional().describe('Those in it and below') },
+    visibility: equals('visibility'),
+    ownerId: equals('ownerId'),
+  },
+};
+
+const { name, description, folder, tags, visibility, ownerId, changedBy, documentVersion } = DashboardView.shape;
+
+const Item = z.strictObject({
+  ...{ name, description, folder, tags, visibility, ownerId, changedBy, documentVersion },
+  panels: z.int().describe('How many'),
+  ...storedView,
+});
+
+const itemOf = (summary: DashboardSummary & Stored): z.input<typeof Item> => {
+  const { folders: _, of, id, version: __, createdAt: ___, updatedAt: ____, ...told } = summary;
+  return { ...told, tags: [...told.tags], id, ...of };
+};
+
+export const listDashboards = defineOperation({
+  method: 'GET',
+  path: '/api/dashboards',
+  operationId: 'listDashboards',
+  summary: 'List dashboards without their panels; search them by text, tag and folder',
+  role: 'viewer',
+  query: listParameters(listing),
+  response: z.strictObject({ items: z.array(Item), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, { documents, clock }) {
+    const summaries = documents.of(caller.tenantId).collection(dashboardSummaries);
+    const now = new Date(clock.now()).toISOString();
+    const { items, nextCursor } = await readPage(summaries, listing, { query, now, where: visibleWhere(caller) });
+    return { items: items.map(itemOf), nextCursor };
+  },
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { ConflictError } from '../../../schemas/ports/documents.ts';
+import { dashboardOpenings } from '../../../schemas/resources/dashboard.ts';
+import { openedOnceMore } from '../../../subjects/dashboards/openings.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { DashboardView, type Document, dashboardResource } from './dashboard.ts';
+
+/** A dashboard that the caller sees. */
+export const foundDashboard = async (id: string, caller: Caller, { documents }: Ports): Promise<Document & Stored> => {
+  const found = await documents.of(caller.tenantId).collection(dashboardResource.collection).find(id);
+  if (found === undefined || !dashboardResource.visibleTo(found, caller)) throw notFound('dashboard');
+  return found;
+};
+
+/** Counts an opening. Two that meet count as one: it says whether a dashboard is used, and is no ledger. */
+const countOpening = async (id: string, { tenantId }: Caller, { documents, clock }: Ports): Promise<void> => {
+  const openings = documents.of(tenantId).collection(dashboardOpenings);
+  try {
+    const known = await openings.find(id);
+    const next = openedOnceMore(known, clock.now());
+    if (known === undefined) await openings.insert({ id, ...next });
+    else await openings.replace(id, next, known.version);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+};
+
+export const getDashboard = defineOperation({
+  method: 'GET',
+  path: '/api/dashboards/{id}',
+  operationId: 'getDashboard',
+  summary: 'Get a dashboard',
+  role: 'viewer',
+  versions: 'shown',
+  params: idParameter,
+  query: z.strictObject({
+    opens: z.enum(['true']).optional().describe('true: a person opens it, which is counted'),
+  }),
+  response: DashboardView,
+  async handler(input, ports) {
+    const { caller, params, query } = input;
+    const found = await foundDashboard(params.id, caller, ports);
+    if (query.opens === 'true') await countOpening(found.id, caller, ports);
+    return dashboardResource.answer(found, input, ports);
+  },
+});

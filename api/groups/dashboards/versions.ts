@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { ResourceVersion } from '../../../schemas/resources/resource-history.ts';
+import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { Loss, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
+import { notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { fieldsOf, versionOf, versionsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { completed, DashboardView, dashboardResource, saidBy } from './dashboard.ts';
+import { foundDashboard } from './read.ts';
+
+const versionParameters = z.strictObject({ ...idParameter.shape, version: z.string().min(1).max(128) });
+
+const Version = z.strictObject({
+  version: z.int().positive(),
+  at: z.iso.datetime(),
+  actor: z
+    .strictObject({ type: z.string(), id: z.string() })
+    .nullable()
+    .describe('Who made it; null where that is not known'),
+});
+
+const told = ({ resource, at, actor }: ResourceVersion): z.input<typeof Version> => ({
+  version: resource.version,
+  at,
+  actor,
+});
+
+export const listDashboardVersions = defineOperation({
+  method: 'GET',
+  path: '/api/dashboards/{id}/versions',
+  operationId: 'listDashboardVersions',
+  summary: 'List the versions of a dashboard that are kept, the newest first',
+  role: 'viewer',
+  params: idParameter,
+  response: z.strictObject({ items: z.array(Version), nextCursor: z.null() }),
+  async handler({ caller, params }, ports) {
+    const { id } = await foundDashboard(params.id, caller, ports);
+    const versions = await versionsOf(ports.documents.of(caller.tenantId), dashboardResource.type, id);
+    return { items: versions.map(told), nextCursor: null };
+  },
+});
+
+/** A version that is kept. */
+const keptVersion = async (
+  documents: TenantDocuments,
+  { id, version }: { readonly id: string; readonly version: string | number },
+): Promise<ResourceVersion> => {
+  const kept = await versionOf(documents, dashboardResource.type, id, Number(version));
+  if (kept === undefined) throw notFound('version that is kept of the dashboard');
+  return kept;
+};
+
+export const getDashboardVersion = defineOperation({
+  method: 'GET',
+  path: '/api/dashboards/{id}/versions/{version}',
+  operationId: 'getDashboardVersion',
+  summary: 'Get a version of a dashboard, and how the present one, or another, differs from it',
+  role: 'viewer',
+  params: versionParameters,
+  query: z.strictObject({
+    against: z.coerce.number().int().min(1).optional().describe('Another version; without it the present one'),
+  }),
+  response: z.strictObject({
+    ...Version.shape,
+    document: DashboardFields.describe('In the present form'),
+    losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
+    against: z.int().positive().describe('The version that it is compared with'),
+    differences: z.array(DashboardDifference).describe('From this version to that one'),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const present = await foundDashboard(params.id, caller, ports);
+    const documents = ports.documents.of(caller.tenantId);
+    const kept = await keptVersion(documents, params);
+    const against = query.against ?? present.version;
+    const other: object =
+      against === present.version
+        ? fieldsOf(present)
+        : (await keptVersion(documents, { id: params.id, version: against })).fields;
+    const { document, losses } = saidBy(kept.fields as SavedForm);
+    const differences = dashboardDifferences(document, saidBy(other as SavedForm).document);
+    return { ...told(kept), document, losses, against, differences };
+  },
+});
+
+export const restoreDashboardVersion = defineOperation({
+  method: 'POST',
+  path: '/api/dashboards/{id}/versions/{version}/restore',
+  operationId: 'restoreDashboardVersion',
+  summary: 'Make a version of a dashboard the present one again, as a new version; none where nothing differs',
+  role: 'editor',
+  audit: 'dashboard.restore',
+  versions: 'require',
+  params: versionParameters,
+  response: z.strictObject({
+    ...DashboardView.shape,
+    losses: DashboardView.shape.losses.describe('What the version held in an older form and has no place in this one'),
+  }),
+  async handler(input, ports) {
+    const { caller, params } = input;
+    let lost: ReturnType<typeof saidBy>['losses'] = [];
+    const after = await dashboardResource.change(
+      params.id,
+      async (before, { of }) => {
+        const { document, losses } = saidBy((await keptVersion(of(caller.tenantId), params)).fields as SavedForm);
+        lost = losses;
+        const isSame = dashboardDifferences(saidBy(before).document, document).length === 0;
+        return isSame ? fieldsOf(before) : completed(document, { before, caller, of });
+      },
+      input,
+    );
+    return { ...(await dashboardResource.answer(after, input, ports)), losses: lost };
+  },
+});

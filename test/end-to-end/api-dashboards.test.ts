@@ -1,0 +1,321 @@
+/** Dashboards through the API: their document, panels, versions, who sees them, and two people who change one at once. */
+import test from 'ava';
+import { fieldsOf } from '../../api/resources/resource-history.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { auditRecords } from '../../schemas/resources/audit-record.ts';
+import { dashboards, type StoredDashboard } from '../../schemas/resources/dashboard.ts';
+import { wholeDashboard } from '../cases/dashboards/dashboard-example.ts';
+import { type Random, seeded } from '../cases/random.ts';
+import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+let savedId: string;
+test.before(async () => {
+  harness = patient(await startHarness());
+  savedId = (await save({ name: 'shared' })).body.id;
+});
+test.after.always(() => harness?.close());
+
+type As = NonNullable<Parameters<Harness['ask']>[2]>['as'];
+type Fields = Record<string, unknown>;
+
+const save = (fields: object, as: As = 'editor'): Promise<Answer> =>
+  harness.ask('POST', '/api/saved-queries', {
+    as,
+    body: { query: { kind: 'promql', expression: 'up' }, ...fields },
+  });
+const whole = (): Fields => {
+  const [errors, notes] = wholeDashboard.panels;
+  const [a, b] = errors.queries;
+  const queries = [a, b, { name: 'C', savedQueryId: savedId }];
+  return { ...wholeDashboard, panels: [{ ...errors, queries }, notes] };
+};
+const make = async (fields: Fields = {}, as: As = 'editor'): Promise<Answer['body']> => {
+  const answer = await harness.ask('POST', '/api/dashboards', { as, body: { name: 'one', ...fields } });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+const read = async (id: string, as: As = 'viewer'): Promise<Answer['body']> =>
+  (await harness.ask('GET', `/api/dashboards/${id}`, { as })).body;
+const write = (
+  method: string,
+  path: string,
+  version: number | undefined,
+  body?: unknown,
+  as: As = 'editor',
+): Promise<Answer> =>
+  harness.ask(method, `/api/dashboards/${path}`, {
+    as,
+    body,
+    headers: version === undefined ? {} : { 'if-match': `"${version}"` },
+  });
+const text = (id: string, content = id): Fields => ({ id, title: id, visual: { kind: 'text', content } });
+const versions = async (id: string): Promise<number[]> =>
+  (await harness.ask('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.map(
+    ({ version }: { version: number }) => version,
+  );
+const difference = async (id: string, version: number): Promise<{ path: string; what: string }[]> =>
+  (await harness.ask('GET', `/api/dashboards/${id}/versions/${version}`, { as: 'viewer' })).body.differences;
+
+test('a panel is added, changed and removed, and nothing else of the dashboard changes', async (t) => {
+  const made = await make(whole());
+  const added = await write('POST', `${made.id}/panels`, 1, { title: 'New', visual: { kind: 'stat' } });
+  t.is(added.status, 200, JSON.stringify(added.body));
+  t.is(added.headers.get('etag'), '"2"');
+  const { panel } = added.body;
+  t.deepEqual(panel.place, { section: null, x: 0, y: 16, width: 12, height: 8 });
+  const withNew = await read(made.id);
+  t.deepEqual(withNew.panels, [...made.panels, panel]);
+  const { panels: _, version: __, updatedAt: ___, ...rest } = withNew;
+  t.like(made, rest);
+
+  const changed = await write('PUT', `${made.id}/panels/${panel.id}`, 2, { title: 'Newer', visual: { kind: 'gauge' } });
+  t.is(changed.status, 200, JSON.stringify(changed.body));
+  t.deepEqual(changed.body.panel.place, panel.place);
+  t.deepEqual((await read(made.id)).panels.slice(0, 2), made.panels);
+  t.deepEqual(
+    (await difference(made.id, 2)).map(({ path }) => path),
+    [`panels.${panel.id}.title`, `panels.${panel.id}.visual`],
+  );
+
+  const removed = await write('DELETE', `${made.id}/panels/${panel.id}`, 3);
+  t.is(removed.status, 200, JSON.stringify(removed.body));
+  t.deepEqual((await read(made.id)).panels, made.panels);
+  t.deepEqual(await difference(made.id, 1), []);
+});
+
+test('operations on panels need the version, and refuse an old one, a panel twice and one that there is not', async (t) => {
+  const { id } = await make({ panels: [text('a')] });
+  for (const [method, path, body] of [
+    ['POST', `${id}/panels`, text('b')],
+    ['PUT', `${id}/panels/a`, text('a', 'x')],
+    ['DELETE', `${id}/panels/a`, undefined],
+    ['POST', `${id}/versions/1/restore`, undefined],
+    ['PUT', id, { name: 'x' }],
+  ] as const) {
+    t.is((await write(method, path, undefined, body)).status, 428, path);
+    const old = await write(method, path, 7, body);
+    t.is(old.status, 412, path);
+    t.is(old.headers.get('etag'), '"1"');
+  }
+  const twice = await write('POST', `${id}/panels`, 1, text('a'));
+  t.is(twice.status, 400);
+  t.is(twice.body.details[0].path, 'panels.1.id');
+  t.is((await write('PUT', `${id}/panels/z`, 1, text('z'))).status, 404);
+  t.is((await write('DELETE', `${id}/panels/z`, 1)).status, 404);
+  t.is((await write('PUT', `${id}/panels/a`, 1, text('b'))).status, 400);
+  t.deepEqual(await versions(id), [1]);
+});
+
+test('a change that changes nothing makes no version, and leaves no record', async (t) => {
+  const made = await make({ panels: [text('a')] });
+  const again = await write('PUT', `${made.id}/panels/a`, 1, text('a'), 'admin');
+  t.is(again.body.version, 1);
+  t.is((await write('PUT', made.id, 1, made, 'admin')).body.version, 1);
+  t.is((await read(made.id)).changedBy, made.ownerId);
+  const records = await harness.documents
+    .of('a')
+    .collection(auditRecords)
+    .list({ filter: { 'resource.id': made.id } });
+  t.deepEqual(
+    records.items.map(({ action }) => action),
+    ['dashboard.create'],
+  );
+});
+
+test('it says who made it and who changed it last', async (t) => {
+  const made = await make({ panels: [text('a')] });
+  const other = await write('PUT', `${made.id}/panels/a`, 1, text('a', 'x'), 'admin');
+  t.is(other.status, 200);
+  const shown = await read(made.id);
+  t.is(shown.ownerId, made.ownerId);
+  t.not(shown.changedBy, made.ownerId);
+});
+
+test('a version tells how the present one differs from it, and can be restored as a new one', async (t) => {
+  const made = await make(whole());
+  t.is((await write('PUT', made.id, 1, { ...made, name: 'Shop', tags: [] })).status, 200);
+  t.deepEqual(await difference(made.id, 1), [
+    { path: 'name', what: 'dashboard renamed', before: 'Checkout', after: 'Shop' },
+    { path: 'tags', what: 'tags changed', before: ['shop', 'red'], after: [] },
+  ] as never);
+  const restored = await write('POST', `${made.id}/versions/1/restore`, 2);
+  t.is(restored.status, 200, JSON.stringify(restored.body));
+  t.is(restored.body.version, 3);
+  t.is(restored.body.name, 'Checkout');
+  const again = await write('POST', `${made.id}/versions/1/restore`, 3);
+  t.is(again.body.version, 3);
+  t.deepEqual(await versions(made.id), [3, 2, 1]);
+  t.is((await write('POST', `${made.id}/versions/9/restore`, 3)).status, 404);
+});
+
+test('a dashboard of an older form is shown in the present one, and says what it lost', async (t) => {
+  const made = await make(whole());
+  const own = harness.documents.of('a').collection(dashboards);
+  const { id } = made;
+  const stored = fieldsOf((await own.find(id)) as StoredDashboard & Stored);
+  await own.replace(id, { ...stored, theme: 'dark', documentVersion: 0 } as StoredDashboard, 1);
+  const shown = await read(id);
+  t.deepEqual(shown.losses, [{ path: 'theme', message: 'is not known any more' }]);
+  t.deepEqual(shown.panels, made.panels);
+  const changed = await write('PUT', `${id}/panels/notes`, 2, text('notes'));
+  t.is(changed.status, 200, JSON.stringify(changed.body));
+  t.deepEqual((await read(id)).losses, []);
+  t.deepEqual((await harness.ask('GET', `/api/dashboards/${id}/versions/2`)).body.losses, shown.losses);
+});
+
+test('a private dashboard is there for its owner alone', async (t) => {
+  const { id } = await make({ visibility: 'private', name: 'secret plans', panels: [text('a')] });
+  for (const [method, path, body] of [
+    ['GET', id, undefined],
+    ['PUT', id, { name: 'x' }],
+    ['DELETE', id, undefined],
+    ['POST', `${id}/panels`, text('b')],
+    ['PUT', `${id}/panels/a`, text('a')],
+    ['DELETE', `${id}/panels/a`, undefined],
+    ['GET', `${id}/versions`, undefined],
+    ['GET', `${id}/versions/1`, undefined],
+    ['POST', `${id}/versions/1/restore`, undefined],
+    ['POST', `${id}/clone`, {}],
+  ] as const)
+    t.is((await write(method, path, 1, body, 'owner')).status, 404, `${method} ${path}`);
+  const found = await harness.ask('GET', '/api/dashboards?search=secret', { as: 'owner' });
+  t.deepEqual(found.body.items, []);
+  const own = await harness.ask('GET', '/api/dashboards?search=secret', { as: 'editor' });
+  t.is(own.body.items[0].id, id);
+});
+
+test('nobody takes a dashboard of the organization for themselves', async (t) => {
+  const made = await make();
+  const taken = await write('PUT', made.id, 1, { ...made, visibility: 'private' }, 'admin');
+  t.is(taken.body.visibility, 'organization');
+});
+
+test('a saved query of another one cannot be asked by a panel, and who asks a saved query is named unless it is private', async (t) => {
+  const mine = (await save({ name: 'mine', visibility: 'private' }, 'admin')).body.id;
+  const panels = (id: string) => [{ ...text('a'), queries: [{ name: 'A', savedQueryId: id }] }];
+  const refused = await harness.ask('POST', '/api/dashboards', {
+    as: 'editor',
+    body: { name: 'x', panels: panels(mine) },
+  });
+  const missing = await harness.ask('POST', '/api/dashboards', {
+    as: 'editor',
+    body: { name: 'x', panels: panels('none') },
+  });
+  t.is(refused.status, 400);
+  t.is(refused.body.message.replaceAll(mine, 'none'), missing.body.message);
+
+  const used = (await save({ name: 'used' })).body.id;
+  await make({ name: 'hidden one', visibility: 'private', panels: panels(used) });
+  const deleted = await harness.ask('DELETE', `/api/saved-queries/${used}`, { as: 'admin' });
+  t.is(deleted.status, 409);
+  t.regex(deleted.body.message, /a private dashboard/);
+  t.notRegex(deleted.body.message, /hidden one/);
+  const { usedBy } = (await harness.ask('GET', `/api/saved-queries/${used}`, { as: 'admin' })).body;
+  t.deepEqual(usedBy, [{ noun: 'dashboard', id: null, name: null }]);
+});
+
+test('validity tells what panels name and is not there, query by query', async (t) => {
+  const query = (name: string, expression: string): Fields => ({ name, query: { kind: 'promql', expression } });
+  const made = await make({
+    panels: [
+      { ...text('good'), queries: [query('A', 'sum(up)'), query('B', 'rate(x{a="$a"}[$__rate_interval])')] },
+      { ...text('bad'), queries: [query('A', 'sum(')], formulas: [{ name: 'f', expression: 'A / Z' }] },
+    ],
+  });
+  t.false(made.validity.isValid);
+  t.deepEqual(
+    made.validity.problems.map(({ path }: { path: string }) => path),
+    ['panels.bad.formulas.f.expression', 'panels.bad.queries.A.query.expression'],
+  );
+  t.true((await make({ panels: made.panels.slice(0, 1) })).validity.isValid);
+});
+
+test('openings by people are counted', async (t) => {
+  const { id } = await make();
+  for (const _ of [1, 2]) await harness.ask('GET', `/api/dashboards/${id}?opens=true`, { as: 'viewer' });
+  t.deepEqual((await read(id)).opened, { days: 30, times: 2 });
+});
+
+test('a copy belongs to the one who asks for it', async (t) => {
+  const made = await make(whole());
+  const copy = await write('POST', `${made.id}/clone`, undefined, { folder: 'Mine' }, 'admin');
+  t.is(copy.status, 200, JSON.stringify(copy.body));
+  t.like(copy.body, { name: 'Copy of Checkout', folder: 'Mine', version: 1, panels: made.panels });
+  t.not(copy.body.ownerId, made.ownerId);
+});
+
+test('lists find by text, tag and folder with all below it, and hold no panels', async (t) => {
+  const inside = await make({ name: 'within', folder: 'Alpha/Beta', tags: ['rare', 'x'], panels: [text('a')] });
+  await make({ name: 'beside', folder: 'AlphaBeta' });
+  const ids = async (query: string): Promise<string[]> =>
+    (await harness.ask('GET', `/api/dashboards?${query}`, { as: 'viewer' })).body.items.map(
+      ({ id }: { id: string }) => id,
+    );
+  for (const query of ['folder=Alpha', 'folder=Alpha/Beta', 'tag=rare', 'search=WITHIN', 'folder=Alpha&tag=x'])
+    t.deepEqual(await ids(query), [inside.id], query);
+  t.deepEqual(await ids('folder=Alpha&tag=y'), []);
+  const [item] = (await harness.ask('GET', '/api/dashboards?tag=rare')).body.items;
+  t.like(item, { panels: 1, version: 1, createdAt: inside.createdAt, updatedAt: inside.updatedAt });
+  await write('PUT', inside.id, 1, { ...inside, tags: [] });
+  t.deepEqual(await ids('tag=rare'), []);
+  await write('DELETE', inside.id, 2);
+  t.deepEqual(await ids('folder=Alpha'), []);
+});
+
+test('a record of a change of one panel holds that panel alone', async (t) => {
+  const made = await make({ panels: [text('a'), text('b', 'of the other')] });
+  await write('PUT', `${made.id}/panels/a`, 1, text('a', 'new'));
+  const records = await harness.documents
+    .of('a')
+    .collection(auditRecords)
+    .list({ filter: { 'resource.id': made.id } });
+  const [change, ...more] = records.items.find(({ action }) => action === 'dashboard.update')?.details?.changes ?? [];
+  t.deepEqual(more, []);
+  t.is(change?.path, 'panels');
+  t.notRegex(JSON.stringify(change), /of the other/);
+});
+
+/** An edit as two people make them: its request, and what it says that must be in some version. */
+const editOf = (
+  random: Random,
+  document: Answer['body'],
+  mark: string,
+): [method: string, path: string, body: unknown] => {
+  const { id, panels } = document;
+  const panel = panels[random(panels.length)];
+  const kind = random(4);
+  if (kind === 0 || panel === undefined) return ['POST', `${id}/panels`, text(mark)];
+  if (kind === 1) return ['PUT', `${id}/panels/${panel.id}`, { ...panel, description: mark }];
+  if (kind === 2) return ['PUT', id, { ...document, description: mark }];
+  return [
+    'PUT',
+    id,
+    { ...document, panels: panels.map((one: Fields) => (one === panel ? { ...one, title: mark } : one)) },
+  ];
+};
+
+test('of random edits of two people, none that was answered 200 is lost without a version that has it', async (t) => {
+  const random = seeded(28);
+  const { id } = await make({ panels: [text('a'), text('b')] });
+  const kept = new Map<string, number>();
+  const edit = async (who: As, round: number): Promise<void> => {
+    const document = await read(id, who);
+    const mark = `${who}-${round}`;
+    const [method, path, body] = editOf(random, document, mark);
+    const answer = await write(method, path, document.version, body, who);
+    if (answer.status === 200) kept.set(mark, answer.body.version);
+    else t.is(answer.status, 412, JSON.stringify(answer.body));
+  };
+  for (let round = 0; round < 20; round++) await Promise.all([edit('editor', round), edit('admin', round)]);
+  t.true(kept.size >= 20);
+  t.is(new Set(kept.values()).size, kept.size, 'no two edits made one version');
+  for (const [mark, version] of kept) {
+    const { document } = (await harness.ask('GET', `/api/dashboards/${id}/versions/${version}`)).body;
+    t.true(JSON.stringify(document).includes(`"${mark}"`), mark);
+    const former = version - 1;
+    const differences = (await harness.ask('GET', `/api/dashboards/${id}/versions/${former}?against=${version}`)).body
+      .differences;
+    t.true(JSON.stringify(differences).includes(`"${mark}"`), `${mark} is told`);
+  }
+});
