@@ -52,6 +52,7 @@ const readingOf = (): QueryReading => {
         statements.push(sql);
         return columns.native(sql, ...rest);
       },
+      landedUpTo: (table) => columns.landedUpTo(table),
     },
     plan: defaultPlans['enterprise'] as Plan,
     nowMs: receivedAtMs,
