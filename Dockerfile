@@ -13,7 +13,7 @@ COPY . .
 ENV NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node UV_THREADPOOL_SIZE=16
 RUN mkdir -p node_modules/.cache/node && chown 1000:1000 node_modules/.cache/node
 USER 1000:1000
-RUN (OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=16 main.ts start || true) \
+RUN (OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=16 --import=./bin/imports.mjs main.ts start || true) \
  && rm -rf /tmp/once && test -n "$(ls node_modules/.cache/node)"
 
 FROM node:24-bookworm-slim
@@ -30,5 +30,6 @@ USER 1000:1000
 VOLUME /var/lib/oiq
 EXPOSE 8080 4317 4318
 # Node as process 1 gets SIGTERM itself and drains.
-ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=16", "main.ts"]
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=16", \
+  "--import=./bin/imports.mjs", "main.ts"]
 CMD ["start"]

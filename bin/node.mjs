@@ -73,6 +73,7 @@ const flags = [
   '--disable-warning=ExperimentalWarning',
   '--disable-warning=TimeoutNegativeWarning',
   '--max-semi-space-size=16',
+  `--import=${new URL('imports.mjs', import.meta.url)}`,
 ];
 
 /**

@@ -62,6 +62,7 @@ const spawnMain = (args: readonly string[], settings: Readonly<Record<string, st
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=TimeoutNegativeWarning',
     '--max-semi-space-size=16',
+    `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
   ];
   const child = spawn(process.execPath, [...flags, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -21,7 +21,12 @@ const rooms = [
   'api',
   'commands',
 ];
-const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
+const flags = [
+  '--disable-warning=ExperimentalWarning',
+  '--disable-warning=TimeoutNegativeWarning',
+  '--max-semi-space-size=16',
+  `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
+];
 
 /** The code as another version, in a folder of its own. */
 export const codeOfVersion = (directory: string, version: string): string => {
@@ -196,7 +201,7 @@ export class Release {
   }
 
   #spawn(code: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
-    const child = spawn(process.execPath, [...flags, '--max-semi-space-size=16', join(code, 'main.ts'), ...args], {
+    const child = spawn(process.execPath, [...flags, join(code, 'main.ts'), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env['PATH'] ?? '',
