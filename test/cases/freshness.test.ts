@@ -43,7 +43,6 @@ test('what was told is the freshness of an answer, and no record is counted for 
   told('busy', receivedAtMs);
   const { columns, statements } = watched('busy');
   t.deepEqual(await freshnessOf(columns), { landedUpTo: isoOf(receivedAtMs) });
-  t.is(statements.length, 1);
   t.false(statements.some((sql) => sql.includes('received_at')));
 });
 
@@ -55,7 +54,7 @@ test('what was received more than 20 minutes ago is not fresh, and no record is 
     value: null,
     reason: 'no logs of the last 20 minutes have landed',
   });
-  t.is(statements.length, 2);
+  t.false(statements.some((sql) => sql.includes('received_at')));
 });
 
 test('until something is told, records tell', async (t) => {
