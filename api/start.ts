@@ -8,6 +8,7 @@ import { answering } from '../runtime/answering.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
 import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
+import type { AlertTransition } from '../schemas/alerts.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -28,7 +29,7 @@ import { scopesOf } from './callers/scopes.ts';
 import { collections } from './collections.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import { openReplayJobs } from './dead-letters/replay-jobs.ts';
-import { openPublisher } from './event-publisher.ts';
+import { type EventPublisher, openPublisher, type ValuePublisher } from './event-publisher.ts';
 import { removeOldSilences } from './groups/alerts/old-silences.ts';
 import { groups, operations } from './groups/index.ts';
 import { type ErasingPorts, eraseClosedOrganizations } from './identity/accounts/erasing.ts';
@@ -46,7 +47,7 @@ import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
-import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
+import { PlatformWatch, type PlatformWatchPorts, platformWatchJob } from './platform-watch/watch.ts';
 import { liveTail } from './streams/live-tail.ts';
 
 export interface ApiOptions {
@@ -101,6 +102,15 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
 
 const drainStepMs = 20;
 
+/** How the watch tells organizations. */
+const publishing = (
+  transitions: ValuePublisher<AlertTransition>,
+  events: EventPublisher,
+): Pick<PlatformWatchPorts, 'publish' | 'publishEvent'> => ({
+  publish: (transition) => transitions.publish(transition),
+  publishEvent: (event) => events.publish(event),
+});
+
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
@@ -154,10 +164,8 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   });
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
-  const watch = new PlatformWatch({
-    ...{ documents, clock, standings, columns: given.columns, operator: operatorChannels(options) },
-    publish: (transition) => alertTransitions.publish(transition),
-  });
+  const operator = operatorChannels(options);
+  const watch = new PlatformWatch({ ...given, standings, operator, ...publishing(alertTransitions, events) });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();
 

@@ -3,6 +3,7 @@ import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { tellAfterMs } from '../../runtime/group-standing.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
+import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -23,10 +24,11 @@ import {
   type Finding,
   latenessOf,
   latenessReason,
-  platformTransition,
   rulesFinding,
   type WatchedRule,
 } from '../../subjects/alerts/platform.ts';
+import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { toldEvent } from '../../subjects/alerts/told.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
 import { WatchedRules } from './watched-rules.ts';
 
@@ -37,6 +39,8 @@ export interface PlatformWatchPorts {
   readonly clock: Clock;
   /** Resolves when the transition is durable on the bus. */
   publish(transition: AlertTransition): Promise<void>;
+  /** Resolves when the event is durable on the bus. */
+  publishEvent(event: PlatformEvent): Promise<void>;
   readonly operator: readonly OperatorChannel[];
 }
 
@@ -169,21 +173,27 @@ export class PlatformWatch {
 
   /** Published first, then kept: what is told twice is the same alert, what is not told is lost. */
   async #tell(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
-    const { documents, clock, publish } = this.#ports;
+    const { documents, clock } = this.#ports;
     const alerts = documents.of(tenantId).collection(platformAlerts);
     for (const [kind, finding] of findings) {
       const alert = firing.get(kind);
       if (finding !== undefined && alert === undefined) {
         const now = new Date(clock.now()).toISOString();
         const begun = { reason: finding.reason, since: new Date(finding.sinceMs).toISOString(), startedAt: now };
-        const transition = platformTransition(tenantId, kind, begun);
-        await publish(transition);
+        const transition = platformTransition(tenantId, aboutKind(kind, finding.reason), begun);
+        await this.#publish(transition);
         await alerts.insert({ id: kind, severity: transition.severity, ...begun });
       } else if (finding === undefined && alert !== undefined) {
-        await publish(platformTransition(tenantId, kind, alert, clock.now()));
+        const ended = { atMs: clock.now(), reason: 'it is well again' };
+        await this.#publish(platformTransition(tenantId, aboutKind(kind, alert.reason), alert, ended));
         await alerts.delete(kind);
       }
     }
+  }
+
+  async #publish(transition: AlertTransition): Promise<void> {
+    const event = toldEvent(transition);
+    await Promise.all([this.#ports.publish(transition), event && this.#ports.publishEvent(event)]);
   }
 
   /** What the operator is to know; undefined while groups are not known for long enough to say what is well. */

@@ -239,8 +239,7 @@ class Deliveries {
     const messages: Message[] = [step];
     if (channel?.enabled === true) {
       const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
-      const transition = await noteOutcome(documents, health);
-      if (transition !== undefined) messages.push(transition);
+      messages.push(...(await noteOutcome(documents, health)));
     }
     await producer.publish(messages);
     const stored = documents.of(tenantId).collection(pendingDeliveries);

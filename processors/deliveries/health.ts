@@ -1,10 +1,13 @@
 /** A channel that fails raises an alert, which is told through others; when it delivers again, the alert ends. */
-import { AlertTransition } from '../../schemas/alerts.ts';
+import type { z } from 'zod';
+import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { ConflictError, type Documents, type Stored } from '../../schemas/ports/documents.ts';
 import { type ChannelHealth, channelHealths } from '../../schemas/resources/notification-delivery.ts';
+import type { DerivedTopic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
-import { failingChannelLabel } from '../notifications/told.ts';
+import { aboutChannel, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { toldEvent } from '../../subjects/alerts/told.ts';
 
 /** Attempts in a row that fail before the alert is raised. One that fails for good raises it at once. */
 const failuresUntilAlert = 3;
@@ -19,33 +22,26 @@ interface Outcome {
   readonly answer: string;
 }
 
+/** The transition of a channel's alert. */
 const transitionOf = (
   { tenantId, channelId, channelName, nowMs, answer }: Outcome,
-  failingSinceMs: number,
+  failingSince: string,
   isOver: boolean,
-): Message => {
-  const transition = AlertTransition.parse({
-    ...{ tenantId, id: `notification-channel-${channelId}-${nowMs}`, alertId: `notification-channel-${channelId}` },
-    ...{ ruleId: 'notification-channel', ruleVersion: 1, ruleName: 'Notification channel fails' },
-    labels: {
-      ...{ alertname: 'NotificationChannelFailing', severity: 'error', channel: channelName.slice(0, 256) },
-      [failingChannelLabel]: channelId,
-    },
-    annotations: {
-      summary: `The notification channel ${channelName} does not deliver`,
-      description: answer.slice(0, 1000),
-    },
-    ...{ severity: 'error', from: isOver ? 'firing' : 'inactive', to: isOver ? 'inactive' : 'firing', atMs: nowMs },
-    ...{ startedAtMs: failingSinceMs, value: null, ...(isOver && { endedAtMs: nowMs }) },
-    reason: isOver ? 'it delivered again' : `its last attempts failed: ${answer.slice(0, 1000)}`,
-  });
-  return {
-    topic: topics.alertTransitions.name,
-    key: tenantId,
-    value: Buffer.from(JSON.stringify([transition])),
-    headers: { tenant: tenantId, records: '1' },
-  };
-};
+): AlertTransition =>
+  platformTransition(
+    tenantId,
+    aboutChannel(channelId, channelName, answer),
+    { reason: channelReason(channelName, answer), startedAt: failingSince },
+    isOver ? { atMs: nowMs, reason: 'it delivered again' } : undefined,
+  );
+
+const messageOf = <Item extends z.ZodType<{ readonly tenantId: string }>>(
+  { name, tenantOf }: DerivedTopic<Item>,
+  item: z.output<Item>,
+): Message => ({
+  ...{ topic: name, key: tenantOf(item), value: Buffer.from(JSON.stringify([item])) },
+  headers: { tenant: tenantOf(item), records: '1' },
+});
 
 const nextOf = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): ChannelHealth => {
   const now = new Date(nowMs).toISOString();
@@ -57,8 +53,8 @@ const nextOf = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): Cha
 
 const none: ChannelHealth = { failures: 0, failingSince: null, lastDeliveredAt: null, lastError: null };
 
-/** Notes what came of an attempt; answers the alert's transition where the channel began or ceased to fail. */
-export const noteOutcome = async (documents: Pick<Documents, 'of'>, told: Outcome): Promise<Message | undefined> => {
+/** Notes what came of an attempt; answers what tells of the alert where the channel began or ceased to fail. */
+export const noteOutcome = async (documents: Pick<Documents, 'of'>, told: Outcome): Promise<Message[]> => {
   const healths = documents.of(told.tenantId).collection(channelHealths);
   for (;;) {
     const found = (await healths.find(told.channelId)) as (ChannelHealth & Stored) | undefined;
@@ -72,8 +68,9 @@ export const noteOutcome = async (documents: Pick<Documents, 'of'>, told: Outcom
       if (error instanceof ConflictError) continue;
       throw error;
     }
-    if ((before.failingSince === null) === (after.failingSince === null)) return undefined;
-    const since = Date.parse(before.failingSince ?? after.failingSince ?? '');
-    return transitionOf(told, since, after.failingSince === null);
+    if ((before.failingSince === null) === (after.failingSince === null)) return [];
+    const transition = transitionOf(told, before.failingSince ?? after.failingSince ?? '', after.failingSince === null);
+    const event = toldEvent(transition);
+    return [messageOf(topics.alertTransitions, transition), ...(event ? [messageOf(topics.events, event)] : [])];
   }
 };

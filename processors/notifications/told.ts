@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { AlertRouting } from '../../schemas/resources/alert-routing.ts';
+import { failingChannelLabel } from '../../subjects/alerts/platform-alerts.ts';
 import type { Telling } from './flush.ts';
 import type { Group } from './state.ts';
 
@@ -10,9 +11,6 @@ type Texts = Readonly<Record<string, string>>;
 /** Of a notification; what is left out is counted. */
 const mostAlerts = 1000;
 const mostBytes = 600 * 1024;
-
-/** The label by which an alert says which channel fails: it is told to others. */
-export const failingChannelLabel = 'failing_channel';
 
 const commonOf = (all: readonly Texts[]): Texts => {
   const [first = {}, ...others] = all;

@@ -1,11 +1,8 @@
-/** Alerts of the platform itself: what an organization is told when its rules or records stand still. */
-import { type AlertSeverity, AlertTransition } from '../../schemas/alerts.ts';
+/** What of the platform stands still for an organization: its rules, or its records. */
 import { partitionOf } from '../../schemas/partition.ts';
 import type { GroupStanding } from '../../schemas/ports/standing.ts';
-import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/platform-alert.ts';
 import { tenantKeys } from '../../schemas/tenant-key.ts';
 import { msOf } from './durations.ts';
-import type { StandingAlert } from './history.ts';
 import { staleSinceMs } from './staleness.ts';
 
 /** What is wrong for an organization. */
@@ -13,76 +10,6 @@ export interface Finding {
   readonly sinceMs: number;
   readonly reason: string;
 }
-
-/** The rule that transitions of the platform name. */
-export const platformRuleId = 'platform';
-
-const declared: Readonly<Record<PlatformAlertKind, { alertname: string; severity: AlertSeverity; summary: string }>> = {
-  'rules-not-evaluated': {
-    alertname: 'PlatformRulesNotEvaluated',
-    severity: 'critical',
-    summary: 'Alert rules are not evaluated',
-  },
-  'detections-late': {
-    alertname: 'PlatformDetectionsLate',
-    severity: 'error',
-    summary: 'Detection rules see records late',
-  },
-  'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records land late' },
-};
-
-const platformAlertId = (kind: PlatformAlertKind): string => `platform-${kind}`;
-
-const textsOf = (kind: PlatformAlertKind, reason: string) => {
-  const { alertname, severity, summary } = declared[kind];
-  return {
-    severity,
-    ruleName: summary,
-    labels: { alertname, severity, origin: 'platform' },
-    annotations: { summary, description: reason },
-  };
-};
-
-/** The transition that begins or ends an alert of the platform. Equal for the same alert, whichever process tells it. */
-export const platformTransition = (
-  tenantId: string,
-  kind: PlatformAlertKind,
-  { reason, startedAt }: Pick<PlatformAlert, 'reason' | 'startedAt'>,
-  /** Present where it ends. */
-  endedAtMs?: number,
-): AlertTransition => {
-  const startedAtMs = Date.parse(startedAt);
-  const isOver = endedAtMs !== undefined;
-  return AlertTransition.parse({
-    ...{ tenantId, alertId: platformAlertId(kind), ruleId: platformRuleId, ruleVersion: 1, value: null },
-    ...textsOf(kind, reason),
-    id: `${platformAlertId(kind)}-${startedAtMs}-${isOver ? 'end' : 'begin'}`,
-    ...{ from: isOver ? 'firing' : 'inactive', to: isOver ? 'inactive' : 'firing' },
-    ...{ atMs: endedAtMs ?? startedAtMs, startedAtMs, ...(isOver && { endedAtMs }) },
-    reason: isOver ? 'it is well again' : reason,
-  });
-};
-
-/** An alert of the platform as alerts of rules are shown. */
-export const standingPlatformAlert = (
-  kind: PlatformAlertKind,
-  { severity, reason, startedAt, since }: PlatformAlert,
-  nowMs: number,
-): StandingAlert & { readonly ruleName: string; readonly annotations: Readonly<Record<string, string>> } => {
-  const { ruleName, labels, annotations } = textsOf(kind, reason);
-  return {
-    ...{ ruleId: platformRuleId, ruleName, alertId: platformAlertId(kind), projectId: '', labels, annotations },
-    ...{ state: 'firing', severity, value: null, reason, error: '', evaluatedMs: nowMs },
-    ...{
-      sinceMs: Date.parse(since),
-      startedAtMs: Date.parse(startedAt),
-      durationMs: 0,
-      lateMs: 0,
-      groups: 1,
-      firing: 1,
-    },
-  };
-};
 
 /** An alert rule, or a group of recording rules, as it is watched: all of it that says when it is to be evaluated. */
 export interface WatchedRule {

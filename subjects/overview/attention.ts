@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';
@@ -12,7 +13,7 @@ import { chosenActivity } from '../services/chosen.ts';
 import type { OverviewQuestion } from './counters.ts';
 import { grew } from './growth.ts';
 
-const kinds = [
+const searched = [
   'service-errors',
   'slow-service',
   'deployment',
@@ -21,13 +22,14 @@ const kinds = [
   'full-disk',
   'log-pattern',
 ] as const;
-type Kind = (typeof kinds)[number];
+type Searched = (typeof searched)[number];
+const kinds = ['platform', ...searched] as const;
 
 const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
+      'platform: an alert that the platform raises about itself, as it stands now; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
     ),
   name: z.string(),
   why: z.string(),
@@ -40,7 +42,7 @@ type Item = z.output<typeof Item>;
 export const Attention = z.strictObject({
   items: z.array(Item).describe('At most 5 of each kind'),
   unknown: z
-    .array(z.strictObject({ kind: z.enum(kinds), reason: z.string() }))
+    .array(z.strictObject({ kind: z.enum(searched), reason: z.string() }))
     .describe('Kinds that could not be looked for'),
 });
 export type Attention = z.output<typeof Attention>;
@@ -48,6 +50,7 @@ export type Attention = z.output<typeof Attention>;
 export interface AttentionQuestion extends OverviewQuestion {
   readonly previous: OverviewQuestion['minutes'];
   readonly decisions: Decisions;
+  readonly platformAlerts: readonly StandingPlatformAlert[];
 }
 
 const mostOfKind = 5;
@@ -192,9 +195,14 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
   });
 };
 
+const ofPlatform = ({ ruleName, reason }: StandingPlatformAlert): Item => ({
+  ...{ kind: 'platform', name: ruleName, why: reason, value: null, unit: '' },
+  detail: `/api/alerts?ruleId=${platformRuleId}`,
+});
+
 const looks: Readonly<
   Record<
-    Kind,
+    Searched,
     readonly ['logs' | 'metrics' | 'traces', (reading: Reading, question: AttentionQuestion) => Promise<Item[]>]
   >
 > = {
@@ -207,21 +215,24 @@ const looks: Readonly<
   'log-pattern': ['logs', spikingPatterns],
 };
 
-/** Looks for each kind; the worst of each come first. */
+/** Looks for each kind; the worst of each come first, and what makes all answers doubtful before them. */
 export const readAttention = async (reading: Reading, question: AttentionQuestion): Promise<Attention> => {
   const range = { from: question.minutes.from, to: question.minutes.to - 1n };
   const found = await Promise.all(
-    kinds.map(async (kind): Promise<Item[] | string> => {
+    searched.map(async (kind): Promise<Item[] | string> => {
       const [signal, look] = looks[kind];
       return whyUnreadable(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await look(reading, question));
     }),
   );
+  const worst = found.flatMap((items) =>
+    typeof items === 'string'
+      ? []
+      : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, mostOfKind),
+  );
   return {
-    items: found.flatMap((items) =>
-      typeof items === 'string'
-        ? []
-        : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, mostOfKind),
+    items: [...question.platformAlerts.slice(0, mostOfKind).map(ofPlatform), ...worst],
+    unknown: found.flatMap((reason, at) =>
+      typeof reason === 'string' ? [{ kind: searched[at] as Searched, reason }] : [],
     ),
-    unknown: found.flatMap((reason, at) => (typeof reason === 'string' ? [{ kind: kinds[at] as Kind, reason }] : [])),
   };
 };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Unknown } from '../../queries/result.ts';
 import type { GroupStanding } from '../../schemas/ports/standing.ts';
-import type { PlatformAlert } from '../../schemas/resources/platform-alert.ts';
+import type { StandingPlatformAlert } from '../alerts/platform-alerts.ts';
 
 const Item = z.strictObject({
   name: z.string(),
@@ -13,24 +13,26 @@ const Item = z.strictObject({
 export const PlatformState = z.strictObject({
   alerts: z
     .array(Item)
-    .describe('What the organization is told: rules that are not evaluated, records and detections that are late'),
+    .describe(
+      'What the organization is told: rules that are not evaluated, records and detections that are late, notification channels that fail',
+    ),
   groups: z
     .union([z.array(Item), Unknown])
     .describe('Consumer groups of the whole installation that stand still, fall behind or have no member'),
 });
 
+const isoOf = (ms: number | null | undefined): string | null => (ms == null ? null : new Date(ms).toISOString());
+
 /** Empty where all is well. */
 export const platformState = (
-  alerts: readonly (PlatformAlert & { readonly id: string })[],
+  alerts: readonly StandingPlatformAlert[],
   groups: readonly GroupStanding[],
 ): z.input<typeof PlatformState> => ({
-  alerts: alerts.map(({ id, reason, since }) => ({ name: id, why: reason, since })),
+  alerts: alerts.map((alert) => ({ name: alert.kind, why: alert.reason, since: isoOf(alert.sinceMs) })),
   groups:
     groups.length === 0
       ? { value: null, reason: 'this process has not looked at consumer groups yet' }
       : groups.flatMap(({ group, problem, sinceMs }) =>
-          problem === undefined
-            ? []
-            : { name: group, why: problem, since: sinceMs === undefined ? null : new Date(sinceMs).toISOString() },
+          problem === undefined ? [] : { name: group, why: problem, since: isoOf(sinceMs) },
         ),
 });

@@ -22,7 +22,7 @@ const looked = 200;
 const directory = scratch();
 mkdirSync(join(directory, 'bus'));
 const bus = await segmentsBus({ directory: join(directory, 'bus') });
-await bus.ensureTopics([topics.notifications, topics.notificationDeliveries, topics.alertTransitions]);
+await bus.ensureTopics([topics.notifications, topics.notificationDeliveries, topics.alertTransitions, topics.events]);
 const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
 await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
 const receiver = await startChannelReceiver();

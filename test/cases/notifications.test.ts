@@ -8,7 +8,7 @@ import { AlertRouting, alertRoutingId, alertRoutings } from '../../schemas/resou
 import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
-import { platformTransition } from '../../subjects/alerts/platform.ts';
+import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const second = 1000;
@@ -293,13 +293,16 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
   },
   'an alert of the platform is routed and silenced as any other'(t, world) {
     const at = { reason: 'sinks.logs is behind', startedAt: new Date(firstMs).toISOString() };
-    const begun = platformTransition('acme', 'records-late', at);
+    const begun = platformTransition('acme', aboutKind('records-late', at.reason), at);
     world.silence('s', [matcher('alertname', 'PlatformRulesNotEvaluated')], 0, 10 * minute);
     world.alert(0, begun.labels, 'firing', begun);
-    const muted = platformTransition('acme', 'rules-not-evaluated', at);
+    const muted = platformTransition('acme', aboutKind('rules-not-evaluated', at.reason), at);
     world.alert(0, muted.labels, 'firing', muted);
     t.deepEqual(world.told(2 * minute), ['30s mail first: PlatformRecordsLate']);
-    const ended = platformTransition('acme', 'records-late', at, firstMs + 3 * minute);
+    const ended = platformTransition('acme', aboutKind('records-late', at.reason), at, {
+      atMs: firstMs + 3 * minute,
+      reason: 'it is well again',
+    });
     world.alert(3 * minute, ended.labels, 'inactive', ended);
     t.deepEqual(world.told(6 * minute), ['330s mail resolved: PlatformRecordsLate✓']);
   },

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { GroupStanding } from '../../schemas/ports/standing.ts';
+import { standingPlatformAlert } from '../../subjects/alerts/platform-alerts.ts';
 import { PlatformState, platformState } from '../../subjects/overview/platform.ts';
 
 const standing = (group: string, problem?: string): GroupStanding => ({
@@ -9,7 +10,7 @@ const standing = (group: string, problem?: string): GroupStanding => ({
 test('the overview names what stands still, and does not say that all is well before anybody looked', (t) => {
   const alert = { severity: 'error', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' } as const;
   const shown = platformState(
-    [{ id: 'records-late', ...alert, startedAt: '2026-01-01T00:02:00.000Z' }],
+    [standingPlatformAlert('records-late', { ...alert, startedAt: '2026-01-01T00:02:00.000Z' }, 0)],
     [standing('sinks.logs', 'stands still'), standing('sinks.traces')],
   );
   t.deepEqual(PlatformState.parse(shown), {

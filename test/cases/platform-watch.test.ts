@@ -12,6 +12,7 @@ import { ensureCollections } from '../../api/index.ts';
 import { operatorChannels, type Problem } from '../../api/platform-watch/operator.ts';
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
+import type { PlatformEvent } from '../../schemas/events.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import type { GroupStanding } from '../../schemas/ports/standing.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
@@ -35,6 +36,7 @@ const open = async (t: ExecutionContext) => {
   const evaluated = new Map<string, number>();
   const faults = { columns: false, webhook: false };
   const transitions: AlertTransition[] = [];
+  const events: PlatformEvent[] = [];
   const told: (readonly string[])[] = [];
   let groups: GroupStanding[] = [];
   /** The groups as they stand, with the age of the oldest record of these. */
@@ -54,6 +56,7 @@ const open = async (t: ExecutionContext) => {
       },
     },
     publish: async (transition) => void transitions.push(transition),
+    publishEvent: async (event) => void events.push(event),
     operator: ['webhook', 'email'].map((type) => ({
       type,
       async tell(problems: readonly Problem[]) {
@@ -85,7 +88,7 @@ const open = async (t: ExecutionContext) => {
     evaluated.set(id, clock.nowMs);
   };
   return {
-    ...{ documents, clock, evaluated, faults, transitions, told, watch, stands, organization },
+    ...{ documents, clock, evaluated, faults, transitions, events, told, watch, stands, organization },
     /** Looks twice a minute for so long, while rules of these organizations are evaluated. */
     async pass(ms: number, going: readonly string[] = []): Promise<void> {
       for (let passed = 0; passed < ms; passed += 30 * secondMs) {
@@ -101,7 +104,7 @@ const changes = (transitions: readonly AlertTransition[]): string[] =>
   transitions.map(({ tenantId, labels, to }) => `${tenantId} ${labels['alertname']} ${to}`);
 
 test('an organization whose rules are not evaluated is told once, and once when they are again', async (t) => {
-  const { organization, pass, transitions, documents, clock } = await open(t);
+  const { organization, pass, transitions, events, documents, clock } = await open(t);
   await organization('acme');
   await organization('other');
   await pass(5 * minuteMs, ['acme', 'other']);
@@ -119,6 +122,13 @@ test('an organization whose rules are not evaluated is told once, and once when 
   await pass(5 * minuteMs, ['acme', 'other']);
   t.deepEqual(changes(transitions).slice(1), ['acme PlatformRulesNotEvaluated inactive']);
   t.is(transitions[1]?.startedAtMs, transitions[0]?.startedAtMs);
+  t.deepEqual(
+    events.map(({ tenantId, kind, severity, title }) => [tenantId, kind, severity, title]),
+    [
+      ['acme', 'alert', 'critical', 'Alert rules are not evaluated fires'],
+      ['acme', 'alert', 'info', 'Alert rules are not evaluated ended'],
+    ],
+  );
   t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 0);
 });
 

@@ -56,6 +56,7 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
     topics.notifications,
     topics.notificationDeliveries,
     topics.alertTransitions,
+    topics.events,
     topics.deadLetter,
   ]);
   await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);

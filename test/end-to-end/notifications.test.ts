@@ -29,7 +29,11 @@ const processors = await startProcessors({
   only: ['notifications', 'notification-deliveries'],
   deliveries: { waitsMs: [50, 50, 50, 50, 50, 50] },
 });
-const sinks = await startSinks({ ...ports, embedded: true, only: ['notification-deliveries', 'alert-transitions'] });
+const sinks = await startSinks({
+  ...ports,
+  embedded: true,
+  only: ['notification-deliveries', 'alert-transitions', 'events'],
+});
 test.after.always(async () => {
   await processors.stop();
   await sinks.stop();
@@ -123,6 +127,7 @@ test.serial('that rules are not evaluated reaches the channel of the organizatio
           ...{ value: Buffer.from(JSON.stringify([transition])), headers: { tenant: transition.tenantId } },
         },
       ]),
+    publishEvent: async () => {},
   });
   t.teardown(() => watch.close());
   await watch.look();
@@ -194,6 +199,13 @@ test.serial(
     await publish({ alertname: 'Down', team: 'broken' }, 'firing');
     await comes(() => other.received.some(({ body }) => body.commonLabels.alertname === 'NotificationChannelFailing'));
     t.is(other.received[0]?.body.commonLabels.failing_channel, id);
+    const { items: alerts } = (await harness.ask('GET', '/api/alerts?ruleId=platform')).body;
+    t.like(alerts[0], { origin: 'platform', labels: other.received[0]?.body.commonLabels, state: 'firing' });
+    const { platform, attention } = (await harness.ask('GET', '/api/overview?attention=true')).body;
+    t.like(platform.alerts[0], { name: 'channel-failing', why: alerts[0].reason });
+    t.like(attention.items[0], { kind: 'platform', name: alerts[0].ruleName, detail: '/api/alerts?ruleId=platform' });
+    const { body: acknowledged } = await harness.ask('POST', `/api/alerts/${alerts[0].id}/acknowledge`, { body: {} });
+    t.is(acknowledged.id, alerts[0].id);
     await publish({ alertname: 'Up', team: 'broken' }, 'firing');
     broken.reply = () => ({ status: 200 });
     await comes(() => other.received.some(({ body }) => body.status === 'resolved'));
@@ -212,6 +224,13 @@ test.serial(
     t.is(down.attempts[0].statusCode, 500);
     t.is(down.attempts[0].answer, 'broken');
     t.is(health.failingSince, null);
+    t.deepEqual((await harness.ask('GET', '/api/alerts?ruleId=platform')).body.items, []);
+    const events = async () => (await harness.ask('GET', '/api/events?kinds=alert')).body.items;
+    await comes(async () => (await events()).length === 2);
+    t.deepEqual(
+      (await events()).map(({ title }: { title: string }) => title),
+      ['Notification channel fails ended', 'Notification channel fails fires'],
+    );
   },
 );
 

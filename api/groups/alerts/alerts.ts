@@ -11,11 +11,10 @@ import {
 import { alertStates } from '../../../schemas/alerts.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
-import { platformAlertKinds, platformAlerts } from '../../../schemas/resources/platform-alert.ts';
 import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
 import { type AlertFilter, readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
-import { platformRuleId, standingPlatformAlert } from '../../../subjects/alerts/platform.ts';
+import { platformRuleId, type StandingPlatformAlert } from '../../../subjects/alerts/platform-alerts.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
 import { type Queried, withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -23,6 +22,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { platformAlertsOf } from '../../platform-alerts.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, ruleIn } from './alert-rule.ts';
 import { GroupView, iso, Staleness, shownGroup, shownStaleness } from './views.ts';
@@ -35,7 +35,9 @@ const AlertView = z.strictObject({
   id: z.string(),
   origin: z
     .enum(['rule', 'platform'])
-    .describe('platform: the platform tells of itself that rules are not evaluated, or that records are late'),
+    .describe(
+      'platform: the platform tells of itself that rules are not evaluated, that records are late, or that a notification channel fails',
+    ),
   ruleId: z.string().describe('`platform` where the origin is that'),
   ruleName: z.string(),
   ...GroupView.omit({ alertId: true }).shape,
@@ -98,9 +100,8 @@ const shownOfRule = (
 const shownMark = (mark: AlertAcknowledgement | undefined): z.input<typeof Acknowledged> | null =>
   mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note };
 
-/** Alerts of the platform: documents, as what evaluates rules and lands what it finds may be what stands still. */
 const shownOfPlatform = async (
-  found: readonly PlatformStanding[],
+  found: readonly StandingPlatformAlert[],
   { tenantId }: Caller,
   { documents }: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
@@ -118,23 +119,15 @@ const shownOfPlatform = async (
   );
 };
 
-type PlatformStanding = ReturnType<typeof standingPlatformAlert>;
-
 const readPlatformAlerts = async (
   { tenantId }: Caller,
   { documents, clock }: Ports,
   { ruleIds, alertId, states, after }: AlertFilter,
-): Promise<PlatformStanding[]> => {
-  const { items } = await documents.of(tenantId).collection(platformAlerts).list();
-  return items
-    .flatMap(({ id, ...alert }) => {
-      const kind = platformAlertKinds.find((each) => each === id);
-      return kind === undefined ? [] : standingPlatformAlert(kind, alert, clock.now());
-    })
+): Promise<StandingPlatformAlert[]> =>
+  (await platformAlertsOf(documents, tenantId, clock.now()))
     .filter((alert) => states.includes(alert.state) && (ruleIds?.includes(alert.ruleId) ?? true))
     .filter((alert) => alertId === undefined || alert.alertId === alertId)
     .filter((alert) => after === undefined || isBehind(alert, after));
-};
 
 /** Those that began last first, as `readAlerts` sorts them. */
 const byBegin = (one: StandingAlert, other: StandingAlert): number =>
@@ -152,7 +145,7 @@ const readAll = async (caller: Caller, ports: Ports, filter: AlertFilter, limit:
   return [...ofRules, ...ofPlatform].sort(byBegin).slice(0, limit);
 };
 
-const isOfPlatform = (alert: StandingAlert): alert is PlatformStanding => alert.ruleId === platformRuleId;
+const isOfPlatform = (alert: StandingAlert): alert is StandingPlatformAlert => alert.ruleId === platformRuleId;
 
 /** Alerts as they are shown, in their order. */
 const shownAlerts = async (found: readonly StandingAlert[], caller: Caller, ports: Ports) => {

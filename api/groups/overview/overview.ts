@@ -3,7 +3,6 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import { platformAlerts } from '../../../schemas/resources/platform-alert.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
 import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
@@ -14,6 +13,7 @@ import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
+import { platformAlertsOf } from '../../platform-alerts.ts';
 
 const range = { from: rangeParameters.from, to: rangeParameters.to };
 
@@ -43,13 +43,14 @@ export const showOverview = defineOperation({
     const reading = readingOf(caller, ports);
     const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
     const { counters, previous, last } = await readCounters(reading, { ...query, minutes });
+    const alerts = await platformAlertsOf(ports.documents, caller.tenantId, reading.nowMs);
     const attention =
       query.attention &&
       (await readAttention(reading, {
         ...{ ...query, minutes, previous },
         decisions: await decisionsOf(ports.documents, caller.tenantId),
+        platformAlerts: alerts,
       }));
-    const { items: alerts } = await ports.documents.of(caller.tenantId).collection(platformAlerts).list();
     return {
       ...minutesAnswer(minutes),
       previous: minutesAnswer(previous),

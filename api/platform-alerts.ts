@@ -1,0 +1,35 @@
+/** The alerts that the platform raises about itself, for every group of operations that shows them. */
+import type { Documents } from '../schemas/ports/documents.ts';
+import { notificationChannels } from '../schemas/resources/notification-channel.ts';
+import { channelHealths } from '../schemas/resources/notification-delivery.ts';
+import { platformAlertKinds, platformAlerts } from '../schemas/resources/platform-alert.ts';
+import {
+  type StandingPlatformAlert,
+  standingChannelAlerts,
+  standingPlatformAlert,
+} from '../subjects/alerts/platform-alerts.ts';
+
+/** Those of an organization that fire: documents, as what evaluates rules and lands what it finds may be what stands still. */
+export const platformAlertsOf = async (
+  documents: Pick<Documents, 'of'>,
+  tenantId: string,
+  nowMs: number,
+): Promise<StandingPlatformAlert[]> => {
+  const own = documents.of(tenantId);
+  const [stored, failing] = await Promise.all([
+    own.collection(platformAlerts).list(),
+    own.collection(channelHealths).list({ filter: { failingSince: { $ne: null } }, limit: 1000 }),
+  ]);
+  const channels = await Promise.all(failing.items.map(({ id }) => own.collection(notificationChannels).find(id)));
+  return [
+    ...stored.items.flatMap(({ id, ...alert }) => {
+      const kind = platformAlertKinds.find((each) => each === id);
+      return kind === undefined ? [] : standingPlatformAlert(kind, alert, nowMs);
+    }),
+    ...standingChannelAlerts(
+      channels.filter((channel) => channel !== undefined),
+      failing.items,
+      nowMs,
+    ),
+  ];
+};

@@ -1,0 +1,133 @@
+/** Alerts that the platform raises about itself, as they are told and as they are shown. */
+import { type AlertSeverity, AlertTransition } from '../../schemas/alerts.ts';
+import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
+import type { ChannelHealth } from '../../schemas/resources/notification-delivery.ts';
+import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/platform-alert.ts';
+import type { StandingAlert } from './history.ts';
+
+/** The rule that alerts of the platform name. */
+export const platformRuleId = 'platform';
+
+/** The label by which an alert says which channel fails: it is told to others. */
+export const failingChannelLabel = 'failing_channel';
+
+/** What an alert of the platform is about. */
+export interface AboutPlatform {
+  readonly kind: string;
+  readonly alertId: string;
+  readonly ruleName: string;
+  readonly severity: AlertSeverity;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+
+interface Declared {
+  readonly alertname: string;
+  readonly severity: AlertSeverity;
+  readonly summary: string;
+}
+
+const declared: Readonly<Record<PlatformAlertKind, Declared>> = {
+  'rules-not-evaluated': {
+    alertname: 'PlatformRulesNotEvaluated',
+    severity: 'critical',
+    summary: 'Alert rules are not evaluated',
+  },
+  'detections-late': {
+    alertname: 'PlatformDetectionsLate',
+    severity: 'error',
+    summary: 'Detection rules see records late',
+  },
+  'records-late': { alertname: 'PlatformRecordsLate', severity: 'error', summary: 'Records land late' },
+};
+
+/** An alert of the platform, by its kind. */
+export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatform => {
+  const { alertname, severity, summary } = declared[kind];
+  return {
+    ...{ kind, alertId: `platform-${kind}`, ruleName: summary, severity },
+    labels: { alertname, severity, origin: 'platform' },
+    annotations: { summary, description: reason },
+  };
+};
+
+/** The alert that says that a notification channel fails. */
+export const aboutChannel = (id: string, name: string, error: string): AboutPlatform => ({
+  ...{
+    kind: 'channel-failing',
+    alertId: `notification-channel-${id}`,
+    ruleName: 'Notification channel fails',
+    severity: 'error',
+  },
+  labels: {
+    ...{ alertname: 'NotificationChannelFailing', severity: 'error', origin: 'platform' },
+    ...{ channel: name.slice(0, 256), [failingChannelLabel]: id },
+  },
+  annotations: { summary: `The notification channel ${name} does not deliver`, description: error.slice(0, 1000) },
+});
+
+/** Why the alert of a channel fires. */
+export const channelReason = (name: string, error: string): string =>
+  `the last attempts of the notification channel ${name.slice(0, 256)} failed: ${error.slice(0, 1000)}`;
+
+/** The transition that begins or ends an alert of the platform. Equal for the same alert, whichever process tells it. */
+export const platformTransition = (
+  tenantId: string,
+  about: AboutPlatform,
+  { reason, startedAt }: Pick<PlatformAlert, 'reason' | 'startedAt'>,
+  /** Present where it ends. */
+  ended?: { readonly atMs: number; readonly reason: string },
+): AlertTransition => {
+  const startedAtMs = Date.parse(startedAt);
+  const { alertId, ruleName, severity, labels, annotations } = about;
+  return AlertTransition.parse({
+    ...{ tenantId, alertId, ruleId: platformRuleId, ruleVersion: 1, value: null, ruleName, severity },
+    ...{ labels, annotations, id: `${alertId}-${startedAtMs}-${ended ? 'end' : 'begin'}` },
+    ...{ from: ended ? 'firing' : 'inactive', to: ended ? 'inactive' : 'firing', startedAtMs },
+    ...{ atMs: ended?.atMs ?? startedAtMs, ...(ended && { endedAtMs: ended.atMs }) },
+    reason: ended?.reason ?? reason,
+  });
+};
+
+/** An alert of the platform as alerts of rules are shown. */
+export interface StandingPlatformAlert extends StandingAlert {
+  readonly kind: string;
+  readonly ruleName: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const standing = (
+  { kind, alertId, ruleName, severity, labels, annotations }: AboutPlatform,
+  { reason, since, startedAt }: Pick<PlatformAlert, 'reason' | 'since' | 'startedAt'>,
+  nowMs: number,
+): StandingPlatformAlert => ({
+  ...{ kind, ruleId: platformRuleId, ruleName, alertId, projectId: '', labels, annotations: { ...annotations } },
+  ...{ state: 'firing', severity, value: null, reason, error: '', evaluatedMs: nowMs },
+  ...{ sinceMs: Date.parse(since), startedAtMs: Date.parse(startedAt) },
+  ...{ durationMs: 0, lateMs: 0, groups: 1, firing: 1 },
+});
+
+/** A stored alert of the platform as it stands. */
+export const standingPlatformAlert = (kind: PlatformAlertKind, alert: PlatformAlert, nowMs: number) =>
+  standing(aboutKind(kind, alert.reason), alert, nowMs);
+
+type Named<Fields> = Fields & { readonly id: string };
+
+/** The alerts of channels that fail. One that is deleted or disabled is tried no more, and fails no more. */
+export const standingChannelAlerts = (
+  channels: readonly Named<Pick<NotificationChannel, 'name' | 'enabled'>>[],
+  healths: readonly Named<ChannelHealth>[],
+  nowMs: number,
+): StandingPlatformAlert[] => {
+  const enabled = new Map(channels.flatMap((channel) => (channel.enabled ? [[channel.id, channel.name]] : [])));
+  return healths.flatMap(({ id, failingSince, lastError }) => {
+    const name = enabled.get(id);
+    if (name === undefined || failingSince === null) return [];
+    const reason = channelReason(name, lastError ?? '');
+    return standing(
+      aboutChannel(id, name, lastError ?? ''),
+      { reason, since: failingSince, startedAt: failingSince },
+      nowMs,
+    );
+  });
+};
