@@ -5,6 +5,9 @@ import { parseDuration } from '../../queries/time.ts';
 /** Milliseconds of a duration that was checked. */
 export const msOf = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
 
+/** How often a rule is evaluated at most. */
+export const shortestInterval = '10s';
+
 const sizes = [
   ['d', 86_400_000],
   ['h', 3_600_000],

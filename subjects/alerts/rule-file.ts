@@ -2,7 +2,7 @@
 import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
-import { durationText } from './durations.ts';
+import { durationText, msOf, shortestInterval } from './durations.ts';
 import { RecordingGroupFields } from './recording/group.ts';
 import { groupProblemsOf } from './recording/problems.ts';
 import { AlertRuleFields, type RuleOrigin } from './rule.ts';
@@ -17,7 +17,7 @@ export interface FileRule {
   readonly rule: AlertRuleFields | undefined;
   /** The name of what a recording rule makes, which is in `recordings`; undefined where it could not be read, and of an alert rule. */
   readonly record?: string;
-  /** Why it could not be read, or which of its texts are shown as they are. */
+  /** Why it could not be read, or what of it is otherwise than the file says: texts that are shown as they are, the interval. */
   readonly problems: readonly Problem[];
 }
 
@@ -74,14 +74,26 @@ const unknownIn = (given: Record<string, unknown>, names: ReadonlySet<string>): 
     .filter((name) => !names.has(name))
     .map((path) => ({ path, message: 'is not known' }));
 
-/** What a group says of all its rules. */
+const usualInterval = '1m';
+
+/** What a group says of all its rules. In Prometheus too an interval of 0 is the usual one. */
 const timesOf = (group: Record<string, unknown>) => {
-  const interval = durationIn(group['interval'], '1m');
+  const given = durationIn(group['interval'], usualInterval);
+  const interval = given === '0s' ? usualInterval : given;
   return {
-    // Ours are evaluated every ten seconds at most.
-    interval: /^[1-9]s$|ms$/.test(interval) ? '10s' : interval,
+    interval: isTooOften(interval) ? shortestInterval : interval,
     delay: durationIn(group['query_offset'], '0s'),
   };
+};
+
+/** Whether it is a duration at all, and shorter than rules are evaluated. */
+const isTooOften = (interval: string): boolean => msOf(interval) > 0 && msOf(interval) < msOf(shortestInterval);
+
+const timeWarningsOf = (group: Record<string, unknown>): Problem[] => {
+  const interval = group['interval'];
+  if (!isTooOften(durationIn(interval, usualInterval))) return [];
+  const message = `is ${interval}: rules are evaluated every ${shortestInterval} at most, and so are these`;
+  return [{ path: 'interval', message }];
 };
 
 const labelsOf = (given: Record<string, unknown>, group: Record<string, unknown>): Record<string, string> => ({
@@ -183,6 +195,8 @@ export interface ReadRuleFile {
   readonly problem?: string;
 }
 
+const isTaken = ({ rule, record }: FileRule): boolean => rule !== undefined || record !== undefined;
+
 const groupNameOf = (group: Record<string, unknown>): string => String(group['name'] ?? '');
 
 /** The rules of a group, and its recording rules as one. */
@@ -193,7 +207,7 @@ const readGroup = (
   const name = groupNameOf(group);
   const alerts = new Map<string, number>();
   const recordings: RecordingGroupFields[] = [];
-  const rules = list(group['rules']).map((one, index): FileRule => {
+  const read = list(group['rules']).map((one, index): FileRule => {
     const given = object(one);
     const of = { place: `${name}.${index}`, group: name };
     if (given['record'] !== undefined) {
@@ -210,8 +224,9 @@ const readGroup = (
     return placed(of, ruleOf(given, group, origin), unknownIn(given, known));
   });
   const [first] = recordings;
+  const warnings = timeWarningsOf(group);
   return {
-    rules,
+    rules: read.map((rule) => (isTaken(rule) ? { ...rule, problems: [...rule.problems, ...warnings] } : rule)),
     recordings: first === undefined ? [] : [{ ...first, rules: recordings.flatMap(({ rules: own }) => own) }],
   };
 };

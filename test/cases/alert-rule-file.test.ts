@@ -264,3 +264,21 @@ test('what was exported is imported as the same rules', (t) => {
     ['rule-0', 'rule-1'],
   );
 });
+
+test('a group that asks to be evaluated more often than rules are is told so with each of its rules', (t) => {
+  const text = (interval: string): string =>
+    `groups: [{name: g, interval: ${interval}, rules: [{alert: A, expr: up}, {record: 'a:b', expr: up}]}]`;
+  const outcomes = (interval: string) => {
+    const { rules, recordings } = readRuleFile(text(interval));
+    return [...rules.map(({ problems }) => problems), ...[rules[0]?.rule?.interval, recordings[0]?.interval]];
+  };
+  for (const often of ['5s', '9s', '1s500ms', '500ms']) {
+    const told = [
+      { path: 'interval', message: `is ${often}: rules are evaluated every 10s at most, and so are these` },
+    ];
+    t.deepEqual(outcomes(often), [told, told, '10s', '10s']);
+  }
+  t.deepEqual(outcomes('10s'), [[], [], '10s', '10s']);
+  t.deepEqual(outcomes('10s500ms'), [[], [], '10500ms', '10500ms']);
+  t.deepEqual(outcomes('0s'), [[], [], '1m', '1m'], 'none is the usual one, as in Prometheus');
+});

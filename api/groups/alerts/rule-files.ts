@@ -27,7 +27,9 @@ const Outcome = z.strictObject({
     .describe('Of the rule, of a recording rule its group; null where it was refused, or would be created'),
   problems: z
     .array(z.strictObject({ path: z.string(), message: z.string() }))
-    .describe('Why it was refused; of one that was taken, the texts that are shown as they are'),
+    .describe(
+      'Why it was refused; of one that was taken, what is otherwise than the file says: texts that are shown as they are, the interval',
+    ),
 });
 
 type Taken = Pick<z.input<typeof Outcome>, 'outcome' | 'id'>;

@@ -1,7 +1,7 @@
 /** What a group of recording rules says: one declared type for the API, rule files and evaluation. */
 import { z } from 'zod';
 import { PromqlQuery } from '../../../queries/query.ts';
-import { duration } from '../durations.ts';
+import { duration, shortestInterval } from '../durations.ts';
 
 /** Rules of one group. */
 const mostRecordingRules = 500;
@@ -28,7 +28,9 @@ export const RecordingGroupFields = z.strictObject({
     .default('')
     .describe('The rule file that it came from: importing it again replaces the group'),
   enabled: z.boolean().default(true).describe('One that is not records nothing; its series end'),
-  interval: duration('10s', '1d').default('1m').describe('How often its rules are evaluated, in their order'),
+  interval: duration(shortestInterval, '1d')
+    .default('1m')
+    .describe('How often its rules are evaluated, in their order'),
   delay: duration('0s', '1h')
     .default('0s')
     .describe('How far before their evaluation rules look, for data that arrives late: `query_offset` of a rule file'),
