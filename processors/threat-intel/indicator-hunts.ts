@@ -45,11 +45,8 @@ export const indicatorHunting = defineSchedule({
     if (reading === undefined) return true;
     const until = performance.now() + huntMs;
     try {
-      const found = await huntIndicators(
-        hunt,
-        { reading, tenantId },
-        () => signal.aborted || performance.now() > until,
-      );
+      const isOver = (): boolean => signal.aborted || performance.now() > until;
+      const found = await huntIndicators(hunt, { reading, tenantId }, { isOver });
       for (const match of found.matches) emit.matches(match);
       emit.events(told(tenantId, hunt, textOf(found)));
     } catch (error) {

@@ -1,4 +1,5 @@
 /** What new indicators find in what was stored before they were there. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { exportRecords } from '../../queries/logs/export.ts';
 import { type Range, rangeOf } from '../../queries/range.ts';
@@ -78,11 +79,14 @@ class Hunt {
   }
 }
 
+/** After so long, others of this thread have their turn. */
+const usualTurnMs = 10;
+
 /** Looks through stored records, the oldest first. What the stream, or another hunt, has told of is left out. */
 export const huntIndicators = async (
   hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
   { reading, tenantId }: { readonly reading: Reading; readonly tenantId: string },
-  isOver: () => boolean,
+  { isOver, turnMs = usualTurnMs }: { readonly isOver: () => boolean; readonly turnMs?: number },
 ): Promise<Hunted> => {
   const { nowMs } = reading;
   const keptMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
@@ -92,10 +96,17 @@ export const huntIndicators = async (
   const question = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: mostRecords };
   let records = 0;
   for await (const { items } of exportRecords(reading, question)) {
-    for (const item of items) hunting.add(storedRecord(tenantId, item));
-    records += items.length;
-    if (hunting.size >= mostMatches || isOver())
-      return { records, isWhole: false, matches: hunting.matches.slice(0, mostMatches) };
+    let turnEnds = performance.now() + turnMs;
+    for (const item of items) {
+      hunting.add(storedRecord(tenantId, item));
+      records++;
+      const isTurnOver = performance.now() >= turnEnds;
+      if (hunting.size >= mostMatches || ((isTurnOver || item === items.at(-1)) && isOver()))
+        return { records, isWhole: false, matches: hunting.matches.slice(0, mostMatches) };
+      if (!isTurnOver) continue;
+      await nextTurn();
+      turnEnds = performance.now() + turnMs;
+    }
   }
   return { records, isWhole: records < mostRecords, matches: hunting.matches };
 };

@@ -37,7 +37,7 @@ const messagesOf = (random: Random, count: number) => {
   });
 };
 
-test('a hunt tells what the stream tells, and leaves out what it told', async (t) => {
+test.serial('a hunt tells what the stream tells, and leaves out what it told', async (t) => {
   const tables = await openTables();
   t.teardown(() => tables.close());
   const messages = messagesOf(seeded(9), 200);
@@ -55,7 +55,11 @@ test('a hunt tells what the stream tells, and leaves out what it told', async (t
   const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
   const reading = { columns: tables.columns.of('acme'), nowMs: lastMs, plan };
   const hunt = () =>
-    huntIndicators({ ...blockOf(held), fromMs: firstMs, toMs: lastMs }, { reading, tenantId: 'acme' }, () => false);
+    huntIndicators(
+      { ...blockOf(held), fromMs: firstMs, toMs: lastMs },
+      { reading, tenantId: 'acme' },
+      { isOver: () => false },
+    );
   const { matches, records, isWhole } = await hunt();
   t.deepEqual([records, isWhole], [200, true]);
 
@@ -77,4 +81,22 @@ test('a hunt tells what the stream tells, and leaves out what it told', async (t
   const again = await hunt();
   t.is(again.matches.length, matches.length - 1);
   t.false(again.matches.some((match) => match.id === id));
+});
+
+test.serial('a hunt lets others have their turn, and ends between two records', async (t) => {
+  const tables = await openTables();
+  t.teardown(() => tables.close());
+  const messages = messagesOf(seeded(3), 20);
+  await tables.land(messages);
+  const lastMs = messages.at(-1)?.timestampMs ?? 0;
+  const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
+  const reading = { columns: tables.columns.of('acme'), nowMs: lastMs, plan };
+  const asked = { ...blockOf(held), fromMs: firstMs, toMs: lastMs };
+  let [turns, looks] = [0, 0];
+  const isOver = (): boolean => {
+    setImmediate(() => turns++);
+    return ++looks === 4;
+  };
+  const found = await huntIndicators(asked, { reading, tenantId: 'acme' }, { isOver, turnMs: 0 });
+  t.deepEqual([found.records, found.isWhole, turns], [4, false, 3]);
 });
