@@ -1,0 +1,40 @@
+/** Dashboards as files. */
+import test from 'ava';
+import fc from 'fast-check';
+import { documentFile, readDocumentFile } from '../../../subjects/dashboards/as-code.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { wholeDashboard } from './dashboard-example.ts';
+import { someDashboard } from './some-dashboard.ts';
+
+const whole = DashboardFields.parse(wholeDashboard);
+
+test('a file holds keys in the order of the declaration and nothing that is left to its default', (t) => {
+  const text = documentFile('shop', DashboardFields.parse({ panels: [], tags: ['b'], name: 'Shop' }), 'git');
+  t.is(text, 'id: shop\nsource: git\nname: Shop\ntags:\n  - b\n');
+  t.notRegex(documentFile('shop', whole), /transparent|weekStart|hidden: false|groupBy/);
+});
+
+test('every dashboard comes back from its file bit by bit', (t) => {
+  fc.assert(
+    fc.property(someDashboard, (document) => {
+      const read = readDocumentFile(documentFile('x', document));
+      if (!('document' in read)) throw new Error(JSON.stringify(read));
+      t.is(JSON.stringify(read.document), JSON.stringify(document));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('what is wrong with a file is told with its path', (t) => {
+  const problemsOf = (text: string) => {
+    const read = readDocumentFile(text);
+    return 'problems' in read ? read.problems : [];
+  };
+  t.like(problemsOf('id: "a b"\nname: x\nversion: 3\n'), [
+    { path: 'id' },
+    { path: 'version', message: 'is not a known field' },
+  ]);
+  t.like(problemsOf('name: [x'), [{ path: '' }]);
+  t.like(problemsOf('just text'), [{ path: '', message: 'a dashboard must be an object' }]);
+  t.like(problemsOf('name: x\nlinks:\n  - {kind: address, url: "javascript:alert(1)"}\n'), [{ path: 'links.0.url' }]);
+});
