@@ -3,6 +3,7 @@
 import { editDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
 import { countedWithin, hoursOf } from '../fields/catalogue.ts';
+import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { SearchSignal } from '../signals/index.ts';
@@ -79,6 +80,30 @@ export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: N
     { ...parameters, keys: question.keys },
   );
   return new Names(rows);
+};
+
+const mostHoursKept = 10_000;
+/** Records may be deleted. */
+const keptForMs = 60_000;
+const withRecords = new KeptRows<{ readonly atMs: number }>(mostHoursKept);
+
+/** Whether the hours of a range have records. That they have is kept for a minute. */
+export const areRecordsThere = async (
+  { columns }: Pick<Reading, 'columns'>,
+  question: Omit<NamesQuestion, 'keys'>,
+): Promise<boolean> => {
+  const { sql, parameters } = countedWithin(question, hoursOf(question.range));
+  const kept = withRecords.of(columns);
+  const key = JSON.stringify(parameters);
+  const before = kept.get(key);
+  if (before !== undefined && performance.now() - before.atMs < keptForMs) return true;
+  const rows = await columns.query(
+    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' LIMIT 1`,
+    { ...parameters },
+    { maxResultRows: 1 },
+  );
+  if (rows.length > 0) kept.set(key, { atMs: performance.now() });
+  return rows.length > 0;
 };
 
 /** Projects that have records in the hours of a range. */

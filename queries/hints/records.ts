@@ -6,7 +6,7 @@ import { parseSearch } from '../search/parse.ts';
 import type { Search, SearchReference } from '../search/tree.ts';
 import { type QuerySignal, type SearchSignal, signals } from '../signals/index.ts';
 import { misreadIn } from './misread.ts';
-import { type Names, namesOf, projectsOf } from './names.ts';
+import { areRecordsThere, type Names, namesOf, projectsOf } from './names.ts';
 import { hintOfValue } from './values.ts';
 
 /** Values of a search that are looked for. */
@@ -45,13 +45,25 @@ export const hintOfRecords = async (question: FruitlessQuestion, reading: Lookin
     ...conditions.map(({ reference }) => reference),
     ...[...names, ...numbers].map((name) => referenceOf(signals[signal].fields, name) as Reference),
   ].filter(isAttribute);
-  const known = await namesOf(reading, { ...of, keys: references.map(({ key }) => key) });
-  if (!known.areThere) return found ? undefined : nothingThere(of, reading);
-  const missing = references.find((reference) => !known.mayHave(reference));
-  if (missing !== undefined) return hintOfName(missing, known, of);
+  const absence = await hintOfAbsence(references, of, reading);
+  if (absence !== undefined) return absence;
   const hint = found ? undefined : await hintOfValues(conditions, of, reading);
   const [text] = numbers;
   return hint ?? (text === undefined ? undefined : `no value of ${text} in what was found reads as a number`);
+};
+
+/** That there are no records, or none with one of the names. */
+const hintOfAbsence = async (
+  references: readonly AttributeReference[],
+  of: FruitlessQuestion & { readonly signal: SearchSignal },
+  reading: Looking,
+): Promise<string | undefined> => {
+  if (references.length === 0)
+    return of.found || (await areRecordsThere(reading, of)) ? undefined : nothingThere(of, reading);
+  const known = await namesOf(reading, { ...of, keys: references.map(({ key }) => key) });
+  if (!known.areThere) return of.found ? undefined : nothingThere(of, reading);
+  const missing = references.find((reference) => !known.mayHave(reference));
+  return missing === undefined ? undefined : hintOfName(missing, known, of);
 };
 
 const nothingThere = async (

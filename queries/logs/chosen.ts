@@ -6,7 +6,7 @@ import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
-import { afterPosition, type LogPageRequest, orderOf, rangeAfter } from './pages.ts';
+import { afterPosition, type LogPageRequest, mayHaveRecords, orderOf, rangeAfter } from './pages.ts';
 
 export interface ChosenLog {
   readonly position: LogPosition;
@@ -28,11 +28,19 @@ export const readChosen = async (
   columns: TenantColumns,
   chosen: readonly ChosenColumn[],
   condition: Condition,
-  { limit, after, order = 'newest', range, isOfService }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
+  {
+    limit,
+    after,
+    order = 'newest',
+    range,
+    isOfService,
+    isSearch = false,
+  }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
 ): Promise<ChosenLog[]> => {
   const where = after === undefined ? condition.sql : `${condition.sql} AND ${afterPosition(order)}`;
   const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
-  const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition) };
+  const mayHave = isSearch && after === undefined ? mayHaveRecords(columns, condition) : undefined;
+  const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), mayHave };
   const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
     columns.query<Row>(
       `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderOf(order)} LIMIT ${missing}`,

@@ -1,7 +1,7 @@
 /** Lists of log records, page by page. */
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
-import { rangeValues } from '../records.ts';
+import { type Condition, rangeValues } from '../records.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
@@ -62,6 +62,8 @@ export interface LogPageRequest {
   readonly range?: Range | undefined;
   /** Whether the condition is of one service. */
   readonly isOfService?: boolean | undefined;
+  /** Whether the condition is a search, which may well find nothing. */
+  readonly isSearch?: boolean | undefined;
 }
 
 /** Records that satisfy a condition, up to `limit`. */
@@ -81,17 +83,41 @@ export const readLogsOfRange = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
-  { limit, after, range, order = 'newest', isOfService }: LogPageRequest,
+  { limit, after, range, order = 'newest', isOfService, isSearch = false }: LogPageRequest,
 ): Promise<FoundLog[]> => {
   const where = after === undefined ? condition : `${condition} AND ${afterPosition(order)}`;
   if (range === undefined) return readLogs(columns, where, { ...parameters, ...after }, limit, order);
   const earlier = earlierOf(columns, order, { sql: condition, parameters });
-  const asked = { order, limit, isOfService, earlier };
+  const isFirst = isSearch && after === undefined;
+  const mayHave = isFirst ? mayHaveRecords(columns, { sql: condition, parameters }) : undefined;
+  const asked = { order, limit, isOfService, earlier, mayHave };
   const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
     readRows(columns, where, { ...parameters, ...after, ...rangeValues(stretch) }, missing, order),
   );
   return foundLogs(columns, rows);
 };
+
+/** Conditions with an index, as words and attributes have one. */
+const hasIndex = ({ sql }: Condition): boolean => sql.includes('indexHint(');
+
+/**
+ * Tells whether there may be records of a condition in a stretch, as far as indexes know, without reading one: for half of what a list of
+ * none costs, whose columns and order are planned whether there are records or not. Undefined where no index knows of the condition.
+ */
+export const mayHaveRecords = (
+  columns: TenantColumns,
+  condition: Condition,
+): ((stretch: Range) => Promise<boolean>) | undefined =>
+  hasIndex(condition)
+    ? async (stretch) => {
+        const some = await columns.query(
+          `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) LIMIT 1`,
+          { ...condition.parameters, ...rangeValues(stretch) },
+          { maxResultRows: 1 },
+        );
+        return some.length > 0;
+      }
+    : undefined;
 
 /** What is left of a range behind a position. */
 export const rangeAfter = (range: Range, after: LogPosition | undefined, order: LogOrder): Range => {

@@ -21,6 +21,8 @@ const growth = 20n;
  */
 const mostStretches = 4;
 const leftAtOnce = 80n;
+/** A rest that is so small a part of a stretch is read with it: a range of a minute has both its ends, and so a nanosecond more. */
+const restWith = 10n;
 
 export type RowOrder = 'newest' | 'oldest';
 
@@ -92,7 +94,7 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
   let read = 0n;
   for (let count = 1; read < all; count++) {
     const left = all - read;
-    const taken = count === mostStretches || size > left ? left : size;
+    const taken = count === mostStretches || left - size <= size / restWith ? left : size;
     const stretch: Range =
       order === 'newest'
         ? { from: to - read - taken + 1n, to: to - read }
@@ -105,7 +107,8 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
 
 /**
  * Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one
- * service; `earlier` has what the same question found before, and is told what it finds.
+ * service; `earlier` has what the same question found before, and is told what it finds. With `mayHave`, which costs less than reading,
+ * the first stretch is read only where it may have rows; one that is known to have some is read at once.
  */
 export const inStretches = async <Row>(
   range: Range,
@@ -114,21 +117,25 @@ export const inStretches = async <Row>(
     limit,
     isOfService = false,
     earlier,
+    mayHave,
   }: {
     readonly order: RowOrder;
     readonly limit: number;
     readonly isOfService?: boolean | undefined;
     readonly earlier?: Earlier | undefined;
+    readonly mayHave?: ((stretch: Range) => Promise<boolean>) | undefined;
   },
   read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
   const before = earlier?.get();
   const stretches = stretchesOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
+  const isUncertain = before === undefined || before.rows === 0;
   let readNs = 0n;
   for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
-    rows.push(...(await read(next.value, limit - rows.length)));
+    const isLookedFor = mayHave !== undefined && isUncertain && readNs === 0n;
+    if (!isLookedFor || (await mayHave(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
     next = stretches.next({ wanted: limit, found: rows.length });

@@ -79,6 +79,47 @@ test('what is nowhere in a day takes three statements, and two in an hour', asyn
   t.is((await read([], middle, middle + hours / 24n, 'oldest', 100)).stretches.length, 2);
 });
 
+for (const order of orders)
+  test(`${order}: a range that is hardly longer than a stretch is read at once`, async (t) => {
+    const minute = middle + 60n * second;
+    const times = [middle, minute - 1n, minute, minute + second];
+    const { rows, stretches, all } = await read(times, middle, minute, order, 100);
+    t.is(stretches.length, 1);
+    t.deepEqual(rows, all);
+    t.is((await read(times, middle, minute + 7n * second, order, 100)).stretches.length, 2);
+  });
+
+test('a first stretch that has nothing for certain is not read, unless the question found something before', async (t) => {
+  const day = { from: middle, to: middle + hours };
+  const stretchesRead = async (earlier: Earlier, rowsOf: (from: bigint) => string[]) => {
+    const asked: bigint[] = [];
+    const looked: bigint[] = [];
+    const rows = await inStretches(
+      day,
+      {
+        ...{ order: 'newest', limit: 1, earlier },
+        async mayHave({ from }) {
+          looked.push(from);
+          return rowsOf(from).length > 0;
+        },
+      },
+      async ({ from }) => {
+        asked.push(from);
+        return rowsOf(from);
+      },
+    );
+    return [looked.length, asked.length, rows.length];
+  };
+  const rare = memory();
+  t.deepEqual(await stretchesRead(rare, (from) => (from === middle ? ['row'] : [])), [1, 2, 1]);
+  const frequent = memory();
+  t.deepEqual(await stretchesRead(frequent, () => ['row']), [1, 1, 1]);
+  t.deepEqual(await stretchesRead(frequent, () => ['row']), [0, 1, 1], 'it is likely to be there again');
+  const nowhere = memory();
+  t.deepEqual(await stretchesRead(nowhere, () => []), [1, 2, 0]);
+  t.deepEqual(await stretchesRead(nowhere, () => []), [1, 0, 0], 'it is likely to be nowhere again');
+});
+
 test('the first stretch of one service is ten minutes long', async (t) => {
   const times = Array.from({ length: 1_000 }, (_, index) => middle + BigInt(index) * 3n * second);
   const { rows, stretches } = await read(times, middle, middle + hours, 'oldest', 100, true);

@@ -136,6 +136,22 @@ test('a value in another case, or one like others, is told with those that are t
   t.is(await ask({ search: 'nowhere' }), undefined);
 });
 
+test('that words are nowhere among records that are there takes one statement, and none within a minute', async (t) => {
+  const asked: string[] = [];
+  const span = { from: String(at - 50_000), to: String(at + 50_000), search: 'nowhere at all', projectId: 'shop' };
+  for (let count = 0; count < 3; count++)
+    t.deepEqual(await hintOfList('logs', span, [], readingOf(asked)), {}, 'there is nothing to say');
+  t.is(asked.length, 1);
+  const empty = { ...span, projectId: 'nope' };
+  const counts: number[] = [];
+  for (let count = 0; count < 2; count++) {
+    asked.length = 0;
+    t.regex((await hintOfList('logs', empty, [], readingOf(asked))).hint ?? '', /^project nope has no log records/);
+    counts.push(asked.length);
+  }
+  t.deepEqual(counts, [2, 2], 'records that come are seen at once');
+});
+
 test('a range and a project without records are told as such', async (t) => {
   const empty = { from: String(at - 7_200_000), to: String(at - 3_700_000) };
   t.is(await list(empty), 'there are no log records in this range: ask for another one');

@@ -2,6 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { QueryError } from '../../queries/errors.ts';
+import { mayHaveRecords, readLogs } from '../../queries/logs/pages.ts';
+import { rangeValues, withinRange } from '../../queries/records.ts';
 import { type SearchCondition, searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { predicateOf } from '../../queries/search/predicate.ts';
@@ -98,6 +100,34 @@ const compare = async (
   for (const [index, { text }] of understood.entries()) t.deepEqual(found[index], expected[index], text);
   return [expected.filter(({ length }) => length > 0).length, understood.length];
 };
+
+test('where indexes say that there are no log records, no search finds one', async (t) => {
+  const { tenant } = await land('logs', everyValue.logs);
+  const columns = tables.columns.of(tenant);
+  const range = { from: 0n, to: 2n ** 62n };
+  let without = 0;
+  for (const text of [
+    ...everyForm.logs,
+    'nowhere',
+    '"no where"',
+    'nothing:here',
+    'NOT nowhere',
+    'nowhere OR nothing:here',
+  ]) {
+    const search = parsed(text, 'logs');
+    if (search === undefined) continue;
+    const own = searchCondition(search, 'logs');
+    const condition = { sql: `${withinRange('logs')} AND ${own.sql}`, parameters: own.parameters };
+    if ((await mayHaveRecords(columns, condition)?.(range)) !== false) continue;
+    without++;
+    t.deepEqual(
+      await readLogs(columns, condition.sql, { ...condition.parameters, ...rangeValues(range) }, 10),
+      [],
+      text,
+    );
+  }
+  t.true(without > 2, 'indexes know of some');
+});
 
 for (const signal of ['logs', 'traces'] as const) {
   test(`SQL and the predicate agree on every form of value and every value of ${signal}`, async (t) => {

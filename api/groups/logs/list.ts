@@ -80,7 +80,10 @@ export const listLogs = defineOperation({
     if (names !== undefined && patternId !== undefined)
       throw invalid('fields', 'cannot be combined with patternId: the pattern of a record is found from all of it');
     const reader = columns.of(caller.tenantId);
-    const asked = { limit, after: page?.after, range, order, isOfService: query.service !== undefined };
+    const asked = {
+      ...{ limit, after: page?.after, range, order },
+      ...{ isOfService: query.service !== undefined, isSearch: query.search !== undefined },
+    };
     const { items, more } =
       names === undefined ? await whole(reader, query, asked) : await chosen(reader, query, asked, names);
     return {
