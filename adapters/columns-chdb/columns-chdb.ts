@@ -107,6 +107,9 @@ class ChdbColumns implements Columns {
   readonly #log: Log;
   /** One process has the directory: what lands, lands through this. */
   readonly #landings = new LandingsInMemory();
+  /** Blocks by table. */
+  readonly #inserted = new Map<string, number>();
+  #executed = 0;
 
   constructor({ directory, temporaryDirectory, maxMemoryBytes = 1024 * mebibyte, log = silent }: ChdbColumnsOptions) {
     const path = join(resolve(directory), 'engine');
@@ -135,6 +138,8 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
       );
     } catch (error) {
       throw error instanceof UnavailableError ? error : insertError(table, codeOf(error), asError(error));
+    } finally {
+      this.#inserted.set(table, (this.#inserted.get(table) ?? 0) + 1);
     }
   }
 
@@ -147,6 +152,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
       landedUpTo: ({ tenantId: asking }, table) => this.#landings.upTo(asking, table),
+      changesOf: (table) => this.#executed + (this.#inserted.get(table) ?? 0),
     });
   }
 
@@ -217,6 +223,8 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
       await this.#queries.run(sql, 'Null');
     } catch (error) {
       throw new Error(`the statement failed: ${asError(error).message}`, { cause: error });
+    } finally {
+      this.#executed++;
     }
   }
 

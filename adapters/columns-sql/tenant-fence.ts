@@ -54,6 +54,7 @@ export const tenantFilters = (tenantId: string): Readonly<Record<string, string>
 /** Answer questions that passed the first fence; the engine applies the second. */
 interface Reads {
   landedUpTo(tenant: Pick<TenantColumns, 'tenantId' | 'query'>, table: string): Promise<number | undefined>;
+  readonly changesOf?: TenantColumns['changesOf'];
   rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Row[]>;
   native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array>;
 }
@@ -77,5 +78,6 @@ export const fencedColumns = (tenantId: string, source: WeakKey, reads: Reads): 
       return reads.native(sql, tenantParameters(tenantId, parameters), limits, tenantId);
     },
     landedUpTo: (table) => reads.landedUpTo({ tenantId, query }, table),
+    ...(reads.changesOf && { changesOf: reads.changesOf }),
   };
 };

@@ -63,6 +63,11 @@ export interface TenantColumns {
    * than what a query that follows can read, and a second or two older at times. Undefined where nothing was told, as after a start.
    */
   landedUpTo(table: string): Promise<number | undefined>;
+  /**
+   * How often rows were written to a table since the columns were opened, counted once they can be read: as long as it is the same, the
+   * table has what it had. Undefined where other processes write as well.
+   */
+  readonly changesOf?: (table: string) => number;
 }
 
 export interface Columns {

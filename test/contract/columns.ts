@@ -91,6 +91,20 @@ export const columnsContract = (contract: ColumnsContract): void => {
     await eventually('the newer time is told', async () => (await toldOf(tenant, 'logs')) === newestMs + 1);
   });
 
+  test(`${name}: writing to a table is counted once it can be read, where nobody else writes`, async (t) => {
+    const { columns } = under();
+    const { changesOf } = columns.of(someTenant());
+    if (changesOf === undefined) return t.pass('others write as well');
+    const before = changesOf('series');
+    await columns.query('SELECT 1');
+    t.is(changesOf('series'), before);
+    const block = await blockOf(under(), tableNamed('series'), { tenant_id: quoted(someTenant()) });
+    const writing = columns.insert(block, randomUUID());
+    t.is(changesOf('series'), before);
+    await writing;
+    t.not(changesOf('series'), before);
+  });
+
   test(`${name}: the same token again changes nothing, views’ targets included`, async (t) => {
     const tenant = someTenant();
     const spans = await blockOf(under(), tableNamed('spans'), {

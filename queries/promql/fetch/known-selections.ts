@@ -2,6 +2,7 @@
  * What selectors chose before: then one statement reads the points of all that they choose now, and finds series that came since by their
  * ids. Labels of a series never change.
  */
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { KeptRows } from '../../kept-rows.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import type { Matcher } from '../series.ts';
@@ -19,6 +20,10 @@ interface Known {
   /** What chooses its series in a statement over points; empty where all of the metrics are. */
   readonly restriction: Condition;
   readonly chosenMs: number;
+  /** Of `series`, before it was chosen from. */
+  readonly changes: number | undefined;
+  /** Series that ended before are not known. */
+  readonly fromMs: number;
   /** Points of a series in a millisecond. */
   readonly density: number;
 }
@@ -27,6 +32,8 @@ interface Known {
 const mostSeries = 50_000;
 /** After that time it is looked whether other metrics or kinds have come under the same name. */
 const keptForMs = 60_000;
+/** So few are named by their ids, which the engine finds faster than by their labels. */
+const mostNamed = 1_000;
 /** Points that are read at once: more than in a piece, since each statement costs as much as reading many. */
 const pointsAtOnce = 600_000;
 /** Where there are so many after all, they are read in pieces. */
@@ -58,6 +65,16 @@ const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
     sources.every(({ part, tables, isDelta }) => part === 'value' && tables.join() === 'samples' && !isDelta),
   );
 
+/** Whether what may have been chosen is what was chosen. */
+const isUnchanged = (columns: TenantColumns, window: Window, { changes, fromMs }: Known): boolean =>
+  changes !== undefined && changes === columns.changesOf?.('series') && window.fromMs >= fromMs;
+
+const namedBy = ({ chosen, restriction }: Known): Condition => {
+  const ids = chosen.flatMap(({ sources }) => sources.map(({ id }) => id));
+  if (restriction.sql === '' || ids.length > mostNamed) return restriction;
+  return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids } };
+};
+
 /** All points in one piece; undefined where there are other series than those that are known, or too many points. */
 const readAtOnce = async (
   { columns }: Scope,
@@ -65,7 +82,8 @@ const readAtOnce = async (
   selector: Known,
   hasStarts: boolean,
 ): Promise<Piece | undefined> => {
-  const { chosen, found, metrics, restriction } = selector;
+  const { chosen, found, metrics } = selector;
+  const restriction = isUnchanged(columns, window, selector) ? namedBy(selector) : selector.restriction;
   const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts });
   const bytes = await columns.native(
     `${sql}${restriction.sql} ${inOrder} LIMIT ${mostPoints + 1}`,
@@ -80,7 +98,8 @@ const readAtOnce = async (
   };
 };
 
-const isFresh = ({ chosenMs }: Known): boolean => performance.now() - chosenMs < keptForMs;
+const isFresh = (columns: TenantColumns, window: Window, selector: Known): boolean =>
+  performance.now() - selector.chosenMs < keptForMs || isUnchanged(columns, window, selector);
 
 /** Opens what a selector reads within a window. With `hasStarts` each point says when its counter began. */
 export const openPieces = async (
@@ -93,11 +112,12 @@ export const openPieces = async (
   const key = JSON.stringify([scope.projectId, scope.translation, matchers]);
   const before = kept.get(key);
   const perSeries = before && Math.max(1, before.density * (window.toMs - window.fromMs));
-  if (before !== undefined && perSeries !== undefined && isFresh(before)) {
+  if (before !== undefined && perSeries !== undefined && isFresh(scope.columns, window, before)) {
     const isFew = before.chosen.length * perSeries <= pointsAtOnce;
     const piece = isFew ? await readAtOnce(scope, window, before, hasStarts) : undefined;
     if (piece !== undefined) return onlyPiece(piece);
   }
+  const changes = scope.columns.changesOf?.('series');
   const choice = await choiceOf(scope, window, matchers);
   const pieces = new Pieces(scope.columns, window, choice.chosen, { perSeries, hasStarts });
   const { metrics } = choice;
@@ -108,7 +128,8 @@ export const openPieces = async (
     async next() {
       const piece = await pieces.next();
       const density = pieces.mostPerSeries / Math.max(1, window.toMs - window.fromMs);
-      if (piece === undefined) kept.set(key, { ...choice, metrics, restriction, chosenMs, density });
+      if (piece === undefined)
+        kept.set(key, { ...choice, metrics, restriction, chosenMs, density, changes, fromMs: window.fromMs });
       return piece;
     },
   };
