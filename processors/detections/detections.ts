@@ -47,7 +47,7 @@ export const detections = defineProcessor({
   step(record, { follows, emit, state: { spending, seen }, clockMs }) {
     if (follows.rules.size === 0) return;
     const deployment = deploymentIn(follows);
-    const { tenantId, projectId, timeMs, service, place } = record;
+    const { tenantId, projectId, timeMs, service } = record;
     const watch: Watch = {
       isOff: (ruleId, version) => spending.isOff(ruleId, version),
       spent: (ruleId, version, characters) => spending.spent(ruleId, version, characters),
@@ -58,7 +58,13 @@ export const detections = defineProcessor({
     };
     const found = detect(
       deployment,
-      { tenantId, projectId, timeMs, service, recordId: recordIdOf(record), values: valuesOfRecord(record) },
+      {
+        ...{ tenantId, projectId, timeMs, service, values: valuesOfRecord(record) },
+        // Of one that matches nothing it is not asked.
+        get recordId() {
+          return recordIdOf(record);
+        },
+      },
       clockMs,
       watch,
     );
@@ -67,7 +73,7 @@ export const detections = defineProcessor({
     for (const match of found.chained) emit.chained(match);
     for (const off of spending.record()) {
       const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
-      emit.events(switchedOff(record, { ...off, title, partition: place.partition }));
+      emit.events(switchedOff(record, { ...off, title, partition: record.place.partition }));
     }
   },
 });

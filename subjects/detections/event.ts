@@ -114,11 +114,6 @@ export class SigmaEvent {
     return this.#byName.get(name);
   }
 
-  /** Whether it has values under a name, as the event's source writes it. */
-  has(name: string): boolean {
-    return this.#byName.has(foldName(name));
-  }
-
   /** Adds what an object holds, as the source logs it. */
   addObject(value: object): this {
     this.#walk(value, this.#paths.top, 0);
@@ -129,6 +124,13 @@ export class SigmaEvent {
   add(name: string, value: unknown): this {
     this.#walk(value, this.#paths.child(this.#paths.top, name), 0);
     return this;
+  }
+
+  /** Adds one value by its name, unless there is one of that name. */
+  addIfAbsent(name: string, value: unknown): void {
+    const node = this.#paths.child(this.#paths.top, name);
+    const [whole] = node.names;
+    if (whole === undefined || !this.#byName.has(whole)) this.#walk(value, node, 0);
   }
 
   #walk(value: unknown, node: PathNode, depth: number): void {

@@ -1,6 +1,6 @@
 /** Which log source an event is of, by the tables; and which rules that leaves. */
 import type { LogSource } from './documents.ts';
-import type { SigmaEvent } from './event.ts';
+import type { Leaf, SigmaEvent } from './event.ts';
 import { type EventCondition, type EventSource, type FieldTable, foldName } from './fields/table.ts';
 
 /** What is known of an event. A part that is not known may be anything. */
@@ -16,6 +16,12 @@ interface Asked {
   readonly names: readonly string[];
   readonly values: ReadonlyMap<string, number>;
   readonly prefixes: readonly string[];
+}
+
+/** What is asked of values at a place of events, and under which name. */
+interface AskedThere {
+  readonly place: number;
+  readonly asked: readonly { readonly name: string; readonly of: Asked }[];
 }
 
 const mostKinds = 10_000;
@@ -34,9 +40,21 @@ const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean
   return false;
 };
 
+const notAsked: AskedThere = { place: 0, asked: [] };
+
+/** Which of the values that are asked for a value is. */
+const partOf = ({ values, prefixes }: Asked, low: string): string => {
+  const prefix = prefixes.findIndex((each) => low.startsWith(each));
+  return `${values.get(low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
+};
+
 export class LogSources {
   readonly #sources: readonly EventSource[];
-  readonly #asked: readonly Asked[];
+  /** What is asked of the values of a name. */
+  readonly #byName = new Map<string, Asked[]>();
+  /** By the names of a place: events share them. */
+  readonly #places = new WeakMap<readonly string[], AskedThere>();
+  #lastPlace = 0;
   readonly #kinds = new Map<string, EventKind>();
   readonly #byKey = new Map<string, EventKind>();
 
@@ -55,7 +73,10 @@ export class LogSources {
       for (const { names, values = [] } of when) ask(names, values);
       if (categories !== undefined) ask(categories.names, Object.keys(categories.by));
     }
-    this.#asked = [...asked.values()].map(({ prefixes, ...rest }) => ({ ...rest, prefixes: [...prefixes] }));
+    for (const { prefixes, ...rest } of asked.values()) {
+      const of = { ...rest, prefixes: [...prefixes] };
+      for (const name of of.names) this.#byName.set(name, [...(this.#byName.get(name) ?? []), of]);
+    }
   }
 
   /** What the tables know of an event. Equal kinds are the same object. */
@@ -71,21 +92,28 @@ export class LogSources {
     return kind;
   }
 
-  /** All that the answer depends on. */
+  /** All that the answer depends on: where the event has values that are asked for, and which of the values asked for they are. */
   #signature(event: SigmaEvent): string {
     let signature = '';
-    for (const { names, values, prefixes } of this.#asked) {
-      let part = '-';
-      for (const name of names) {
-        const leaf = event.get(name);
-        if (leaf === undefined) continue;
-        const prefix = prefixes.findIndex((each) => leaf.low.startsWith(each));
-        part = `${values.get(leaf.low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
-        break;
+    const { leaves } = event;
+    for (let at = 0; at < leaves.length; at++) {
+      const leaf = leaves[at] as Leaf;
+      const { place, asked } = this.#askedOf(leaf.names);
+      for (let number = 0; number < asked.length; number++) {
+        const { name, of } = asked[number] as AskedThere['asked'][number];
+        if (event.get(name) === leaf) signature += `${place}.${number}${partOf(of, leaf.low)},`;
       }
-      signature += `${part},`;
     }
     return signature;
+  }
+
+  #askedOf(names: readonly string[]): AskedThere {
+    const known = this.#places.get(names);
+    if (known !== undefined) return known;
+    const asked = names.flatMap((name) => (this.#byName.get(name) ?? []).map((of) => ({ name, of })));
+    const made = asked.length === 0 ? notAsked : { place: ++this.#lastPlace, asked };
+    this.#places.set(names, made);
+    return made;
   }
 
   #made(event: SigmaEvent): EventKind {

@@ -2,6 +2,7 @@
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { SigmaEvent } from './event.ts';
+import { keyValues } from './key-values.ts';
 
 /** What there is to a record, whether it passes by or was stored. */
 export interface RecordValues {
@@ -10,21 +11,6 @@ export interface RecordValues {
   readonly attributes: Iterable<readonly [key: string, value: unknown]>;
   readonly resource: Iterable<readonly [key: string, value: unknown]>;
 }
-
-const pair = /(?<![\w.-])([A-Za-z_][\w.-]{0,63})=(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"',;]*))/g;
-const leastPairs = 2;
-const mostPairs = 200;
-
-/** `type=EXECVE argc=2 a0="cat"`: pairs of a text that has some. */
-export const keyValues = (text: string): Map<string, string> | undefined => {
-  if (!text.includes('=')) return undefined;
-  const pairs = new Map<string, string>();
-  for (const [, key = '', quoted, single, plain] of text.matchAll(pair)) {
-    if (!pairs.has(key)) pairs.set(key, quoted?.replaceAll(/\\(["\\])/g, '$1') ?? single ?? plain ?? '');
-    if (pairs.size >= mostPairs) break;
-  }
-  return pairs.size < leastPairs ? undefined : pairs;
-};
 
 const jsonOf = (text: string): object | undefined => {
   const begins = text.trimStart()[0];
@@ -54,8 +40,8 @@ const addBody = (event: SigmaEvent, body: unknown): void => {
 /** Fills an event. Of several values of one name, that of the body comes first, then attributes, then the resource. */
 export const fillEvent = (event: SigmaEvent, { body, attributes, resource }: RecordValues): SigmaEvent => {
   addBody(event, body);
-  for (const [key, value] of attributes) if (!event.has(key)) event.add(key, value);
-  for (const [key, value] of resource) if (!event.has(key)) event.add(key, value);
+  for (const [key, value] of attributes) event.addIfAbsent(key, value);
+  for (const [key, value] of resource) event.addIfAbsent(key, value);
   return event;
 };
 
@@ -64,11 +50,24 @@ const attributeValue = ({ text, type }: Attribute): unknown => {
   return type === 'j' ? (jsonOf(text) ?? text) : text;
 };
 
+const valuesOf = (attributes: readonly Attribute[]): RecordValues['attributes'] =>
+  attributes.map((attribute) => [attribute.key, attributeValue(attribute)] as const);
+
+/** By the attributes of a resource, which its records share. */
+const resources = new WeakMap<LogRecord['resourceAttributes'], RecordValues['resource']>();
+const resourceOf = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
+  const known = resources.get(resourceAttributes);
+  if (known !== undefined) return known;
+  const made = valuesOf([...resourceAttributes.values()]);
+  resources.set(resourceAttributes, made);
+  return made;
+};
+
 /** What a record that passes by holds. */
 export const valuesOfRecord = (record: LogRecord): RecordValues => ({
   body: record.body,
-  attributes: record.attributes.map((attribute) => [attribute.key, attributeValue(attribute)]),
-  resource: [...record.resourceAttributes].map(([key, attribute]) => [key, attributeValue(attribute)]),
+  attributes: valuesOf(record.attributes),
+  resource: resourceOf(record),
 });
 
 /** As `GET /api/logs/{id}` knows the record. */

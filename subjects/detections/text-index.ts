@@ -3,10 +3,6 @@
  * all texts is looked up at each position, and the text is compared where it is found.
  */
 
-const bits = 18;
-const words = 2 ** (bits - 5);
-const hashOf = (key: number): number => Math.imul(key, 0x9e37_79b1) >>> (32 - bits);
-
 interface Place {
   readonly id: number;
   readonly text: string;
@@ -20,32 +16,31 @@ const runOf = (text: string, end: number, width: number): number => {
   return key;
 };
 
-/** Runs of one width, by key. */
-class Runs {
-  readonly #filter = new Int32Array(words);
-  readonly #places = new Map<number, Place[]>();
+/** Texts by their runs of one width. */
+type Runs = Map<number, Place[]>;
 
-  add(key: number, place: Place): void {
-    const hash = hashOf(key);
-    this.#filter[hash >>> 5] = (this.#filter[hash >>> 5] as number) | (1 << (hash & 31));
-    const places = this.#places.get(key);
-    if (places === undefined) this.#places.set(key, [place]);
-    else places.push(place);
-  }
+const post = (runs: Runs, key: number, place: Place): void => {
+  const places = runs.get(key);
+  if (places === undefined) runs.set(key, [place]);
+  else places.push(place);
+};
 
-  at(key: number): readonly Place[] | undefined {
-    const hash = hashOf(key);
-    return ((this.#filter[hash >>> 5] as number) & (1 << (hash & 31))) === 0 ? undefined : this.#places.get(key);
-  }
+/** Where the run of four characters ends that is rarest. */
+const rarestEnd = (text: string, often: ReadonlyMap<number, number>): number => {
+  let end = 3;
+  for (let at = 4; at < text.length; at++)
+    if ((often.get(runOf(text, at, 4)) ?? 0) < (often.get(runOf(text, end, 4)) ?? 0)) end = at;
+  return end;
+};
 
-  get isEmpty(): boolean {
-    return this.#places.size === 0;
-  }
-}
+/** Five bits of each of four characters. */
+const mostBits = 2 ** 20 - 1;
 
 export class TextIndex {
-  readonly #fours = new Runs();
-  readonly #threes = new Runs();
+  readonly #fours: Runs = new Map();
+  readonly #threes: Runs = new Map();
+  /** Whether a run may end with these characters, by their low bits: at nearly all positions none does. */
+  readonly #filter = new Int32Array(2 ** 15);
 
   /** Texts of three characters or more, each with its number. */
   constructor(texts: ReadonlyMap<string, number>) {
@@ -57,31 +52,40 @@ export class TextIndex {
       }
     for (const [text, id] of texts) {
       if (text.length === 3) {
-        this.#threes.add(runOf(text, 2, 3), { id, text, end: 2 });
+        post(this.#threes, runOf(text, 2, 3), { id, text, end: 2 });
+        for (let before = 0; before < 32; before++) this.#mark(before, text, 2);
         continue;
       }
-      let end = 3;
-      for (let at = 4; at < text.length; at++)
-        if ((often.get(runOf(text, at, 4)) ?? 0) < (often.get(runOf(text, end, 4)) ?? 0)) end = at;
-      this.#fours.add(runOf(text, end, 4), { id, text, end });
+      const end = rarestEnd(text, often);
+      post(this.#fours, runOf(text, end, 4), { id, text, end });
+      this.#mark(text.charCodeAt(end - 3), text, end);
     }
   }
 
   /** Calls `found` with the number of each text that occurs, perhaps several times. */
   scan(text: string, found: (id: number) => void): void {
-    const fours = this.#fours;
-    const threes = this.#threes.isEmpty ? undefined : this.#threes;
-    let key = 0;
+    const filter = this.#filter;
+    let bits = 0;
     for (let at = 0; at < text.length; at++) {
-      key = (key << 8) | (text.charCodeAt(at) & 0xff);
-      if (threes !== undefined && at >= 2) {
-        const places = threes.at(key & 0xff_ffff);
-        if (places !== undefined) compare(places, text, at, found);
-      }
-      if (at < 3) continue;
-      const places = fours.at(key);
-      if (places !== undefined) compare(places, text, at, found);
+      bits = ((bits << 5) | (text.charCodeAt(at) & 31)) & mostBits;
+      if (((filter[bits >>> 5] as number) & (1 << (bits & 31))) !== 0) this.#look(text, at, found);
     }
+  }
+
+  /** Lets a run through that ends here, behind a character. */
+  #mark(before: number, text: string, end: number): void {
+    let bits = before & 31;
+    for (let at = end - 2; at <= end; at++) bits = (bits << 5) | (text.charCodeAt(at) & 31);
+    this.#filter[bits >>> 5] = (this.#filter[bits >>> 5] as number) | (1 << (bits & 31));
+  }
+
+  /** Compares the texts of which a run ends here. */
+  #look(text: string, at: number, found: (id: number) => void): void {
+    if (at < 2) return;
+    const threes = this.#threes.get(runOf(text, at, 3));
+    if (threes !== undefined) compare(threes, text, at, found);
+    const fours = at < 3 ? undefined : this.#fours.get(runOf(text, at, 4));
+    if (fours !== undefined) compare(fours, text, at, found);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Events of auditd: several records of one serial number (SYSCALL, CWD, PATH), in one body or in several. */
 import { z } from 'zod';
-import { keyValues } from '../detections/record-event.ts';
+import { keyValues } from '../detections/key-values.ts';
 import { isAbsolute, modeOf, type ReadChange, timeIn, timeOr } from './read.ts';
 import { effectOf } from './syscalls.ts';
 

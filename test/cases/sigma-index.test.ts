@@ -1,6 +1,8 @@
 /** The index loses no rule: what it finds is what asking every rule finds. */
 import test from 'ava';
+import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
+import { LogSources } from '../../subjects/detections/log-sources.ts';
 import { Looked, predicateOf } from '../../subjects/detections/predicate.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
@@ -138,5 +140,23 @@ test('a text index finds all texts that occur', (t) => {
         .map(([, id]) => id)
         .sort((left, right) => left - right),
     );
+  }
+});
+
+test('which log source an event is of does not depend on the events before it', (t) => {
+  const random = seeded(9);
+  const conditions = fieldTables.flatMap(({ sources = [] }) => sources.flatMap(({ when }) => when));
+  const names = conditions.flatMap((condition) => condition.names);
+  const values = [
+    ...conditions.flatMap((condition) => condition.values ?? []).map((value) => value.replace('*', ' and more')),
+    ...['other', '1'],
+  ];
+  const known = new LogSources(fieldTables);
+  const paths = new EventPaths(fieldTables);
+  for (let round = 0; round < 400; round++) {
+    const event = new SigmaEvent(paths);
+    for (let count = random(5); count >= 0; count--)
+      event.addIfAbsent(pick(random, names), random(5) === 0 ? [pick(random, values), 'x'] : pick(random, values));
+    t.deepEqual(known.kindOf(event), new LogSources(fieldTables).kindOf(event));
   }
 });

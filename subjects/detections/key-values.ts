@@ -1,0 +1,85 @@
+/**
+ * Pairs in a text: `type=EXECVE argc=2 a0="cat"`. A key is a whole run of letters, digits, `_`, `.` and `-` that begins with a letter or
+ * `_`. A value is what is quoted, else what follows until a space, quote, comma or semicolon.
+ */
+
+const leastPairs = 2;
+const mostPairs = 200;
+const mostKey = 64;
+const [space, doubleQuote, singleQuote, comma, semicolon, backslash] = [32, 34, 39, 44, 59, 92];
+
+const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+const beginsKey = (code: number): boolean => isLetter(code) || code === 95;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const isOfKey = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
+const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
+
+/** Where the key begins that ends before a position; -1 where there is none behind `past`. */
+const startOfKey = (text: string, end: number, past: number): number => {
+  let start = end;
+  while (start > 0 && end - start <= mostKey && isOfKey(text.charCodeAt(start - 1))) start--;
+  const length = end - start;
+  return start >= past && length > 0 && length <= mostKey && beginsKey(text.charCodeAt(start)) ? start : -1;
+};
+
+/** Where the quoted text ends that begins at a position; -1 where it has no end. */
+const endOfQuoted = (text: string, from: number, quote: number): number => {
+  if (quote === singleQuote) return text.indexOf("'", from);
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === doubleQuote) return at;
+    if (code === backslash && isLineEnd(text.charCodeAt(++at))) return -1;
+  }
+  return -1;
+};
+
+/** Spaces beyond ASCII are many. */
+const plain = /[^\s"',;]*/y;
+const endsPlain = (code: number): boolean =>
+  code === space ||
+  (code >= 9 && code <= 13) ||
+  code === doubleQuote ||
+  code === singleQuote ||
+  code === comma ||
+  code === semicolon;
+
+const endOfPlain = (text: string, from: number): number => {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (endsPlain(code)) return at;
+    if (code < 128) continue;
+    plain.lastIndex = at;
+    return at + (plain.exec(text)?.[0].length ?? 0);
+  }
+  return text.length;
+};
+
+const unescaped = (text: string): string => (text.includes('\\') ? text.replaceAll(/\\(["\\])/g, '$1') : text);
+
+/** The value that begins at a position, and where the text goes on behind it. */
+const valueAt = (text: string, from: number): { readonly value: string; readonly past: number } => {
+  const quote = text.charCodeAt(from);
+  const close = quote === doubleQuote || quote === singleQuote ? endOfQuoted(text, from + 1, quote) : -1;
+  if (close < 0) {
+    const past = endOfPlain(text, from);
+    return { value: text.slice(from, past), past };
+  }
+  const quoted = text.slice(from + 1, close);
+  return { value: quote === doubleQuote ? unescaped(quoted) : quoted, past: close + 1 };
+};
+
+/** The pairs of a text that has at least two; of a key the first. */
+export const keyValues = (text: string): Map<string, string> | undefined => {
+  const pairs = new Map<string, string>();
+  let past = 0;
+  for (let equals = text.indexOf('='); equals >= 0; equals = text.indexOf('=', Math.max(equals + 1, past))) {
+    const start = startOfKey(text, equals, past);
+    if (start < 0) continue;
+    const key = text.slice(start, equals);
+    const found = valueAt(text, equals + 1);
+    ({ past } = found);
+    if (!pairs.has(key)) pairs.set(key, found.value);
+    if (pairs.size >= mostPairs) break;
+  }
+  return pairs.size < leastPairs ? undefined : pairs;
+};
