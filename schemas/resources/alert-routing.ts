@@ -139,7 +139,7 @@ const rangeText = (reader: (text: string) => Bounds | undefined, error: string) 
     .max(64)
     .optional();
 
-const TimeInterval = z.strictObject({
+export const TimeInterval = z.strictObject({
   times: z
     .array(
       z

@@ -1,0 +1,58 @@
+/** What a person carries: hours on call, of these at night and on weekends. */
+import type { TimeInterval } from '../../schemas/resources/alert-routing.ts';
+import { type Piece, readerOf } from './pieces.ts';
+import { holdingOf } from './restrictions.ts';
+import type { OnCall } from './shifts.ts';
+
+/** Hours of one person over a range. An hour of a Saturday night is in all three. */
+export interface PersonHours {
+  readonly userId: string;
+  readonly hours: number;
+  /** From 22:00 to 06:00 on the wall clock of the schedule. */
+  readonly nightHours: number;
+  /** Saturdays and Sundays on the wall clock of the schedule. */
+  readonly weekendHours: number;
+}
+
+const nights: Omit<TimeInterval, 'location'> = {
+  times: [
+    { startTime: '00:00', endTime: '06:00' },
+    { startTime: '22:00', endTime: '24:00' },
+  ],
+};
+const weekends: Omit<TimeInterval, 'location'> = { weekdays: ['saturday', 'sunday'] };
+
+/** Milliseconds. */
+interface Sum {
+  readonly all: number;
+  readonly night: number;
+  readonly weekend: number;
+}
+
+/** Hours by person, by user id. Pieces are those of `piecesOf`. */
+export const hoursByPerson = (pieces: readonly Piece<OnCall>[], timeZone: string): PersonHours[] => {
+  const fromMs = pieces[0]?.fromMs ?? 0;
+  const toMs = pieces.at(-1)?.toMs ?? fromMs;
+  const held = [nights, weekends].map((each) => holdingOf([{ ...each, location: timeZone }], fromMs, toMs));
+  const [isNight, isWeekend] = held.map((each) => readerOf(each));
+  const edges = new Set(held.flat().map((each) => each.fromMs));
+  for (const piece of pieces) edges.add(piece.fromMs);
+  const starts = [...edges].sort((one, other) => one - other);
+  const whoAt = readerOf(pieces);
+  const sums = new Map<string, Sum>();
+  for (const [index, startMs] of starts.entries()) {
+    const lengthMs = (starts[index + 1] ?? toMs) - startMs;
+    const night = isNight?.(startMs) === true ? lengthMs : 0;
+    const weekend = isWeekend?.(startMs) === true ? lengthMs : 0;
+    for (const userId of whoAt(startMs)?.userIds ?? []) {
+      const sum = sums.get(userId) ?? { all: 0, night: 0, weekend: 0 };
+      sums.set(userId, { all: sum.all + lengthMs, night: sum.night + night, weekend: sum.weekend + weekend });
+    }
+  }
+  const hour = 3_600_000;
+  return [...sums]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([userId, { all, night, weekend }]) => ({
+      ...{ userId, hours: all / hour, nightHours: night / hour, weekendHours: weekend / hour },
+    }));
+};

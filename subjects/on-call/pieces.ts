@@ -1,0 +1,38 @@
+/** Time cut into pieces: sorted, none overlapping another, each with what holds in it. */
+
+export interface Piece<T> {
+  readonly fromMs: number;
+  /** Not itself. */
+  readonly toMs: number;
+  readonly value: T;
+}
+
+/** Reads what holds at times that only grow; `undefined` between pieces. */
+export const readerOf = <T>(pieces: readonly Piece<T>[]): ((atMs: number) => T | undefined) => {
+  let next = 0;
+  return (atMs) => {
+    while (next < pieces.length && (pieces[next]?.toMs ?? 0) <= atMs) next += 1;
+    const piece = pieces[next];
+    return piece !== undefined && piece.fromMs <= atMs ? piece.value : undefined;
+  };
+};
+
+/** Cuts a range at these times, and asks once for each piece between two cuts. Neighbours that are the same become one. */
+export const cut = <T>(
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  cuts: Iterable<number>,
+  valueAt: (atMs: number) => T,
+  same: (one: T, other: T) => boolean,
+): Piece<T>[] => {
+  const inside = [...new Set(cuts)].filter((atMs) => atMs > fromMs && atMs < toMs).sort((one, other) => one - other);
+  const starts = [fromMs, ...inside];
+  const pieces: Piece<T>[] = [];
+  for (const [index, startMs] of starts.entries()) {
+    const endMs = starts[index + 1] ?? toMs;
+    const value = valueAt(startMs);
+    const last = pieces.at(-1);
+    if (last !== undefined && same(last.value, value)) pieces[pieces.length - 1] = { ...last, toMs: endMs };
+    else pieces.push({ fromMs: startMs, toMs: endMs, value });
+  }
+  return pieces;
+};

@@ -1,0 +1,31 @@
+/** When time intervals of routing hold, over a range. */
+import { wallClockOf } from '../../runtime/wall-clock.ts';
+import { type TimeInterval, timeRanges } from '../../schemas/resources/alert-routing.ts';
+import { holdsAt } from '../alerts/routing/times.ts';
+import { cut, type Piece } from './pieces.ts';
+
+const dayMs = 86_400_000;
+
+/** Where an interval may begin or end to hold: midnights, its own times, and changes of the clocks. */
+const edgesOf = ({ times = [], location }: TimeInterval, fromMs: number, toMs: number): number[] => {
+  const clock = wallClockOf(location);
+  const minutes = new Set([0]);
+  for (const { startTime, endTime } of times) {
+    for (const text of [startTime, endTime]) minutes.add(timeRanges.minute(text) ?? 0);
+  }
+  const edges = [...clock.changes(fromMs, toMs)];
+  const lastDay = Math.floor(clock.wallAt(toMs) / dayMs) + 1;
+  for (let day = Math.floor(clock.wallAt(fromMs) / dayMs) - 1; day <= lastDay; day += 1) {
+    for (const minute of minutes) edges.push(...clock.instantsOf(day * dayMs + minute * 60_000));
+  }
+  return edges;
+};
+
+/** Pieces of a range in which one of the intervals holds, and in which none does. */
+export const holdingOf = (intervals: readonly TimeInterval[], fromMs: number, toMs: number): Piece<boolean>[] =>
+  cut(
+    { fromMs, toMs },
+    intervals.flatMap((interval) => edgesOf(interval, fromMs, toMs)),
+    (atMs) => intervals.some((interval) => holdsAt(interval, atMs)),
+    (one, other) => one === other,
+  );

@@ -1,0 +1,160 @@
+/** Who is, was or will be on call: one pure function of a schedule's versions, its people and a range of time. */
+import { wallClockOf } from '../../runtime/wall-clock.ts';
+import type { Layer, OnCallVersion, Override } from '../../schemas/resources/on-call-schedule.ts';
+import { cut, type Piece, readerOf } from './pieces.ts';
+import { holdingOf } from './restrictions.ts';
+import { turnsOf } from './turns.ts';
+
+/** Why nobody is on call. Where layers have different reasons, the first of this list is told. */
+export const gapReasons = ['unreachable', 'left', 'restricted', 'no-one'] as const;
+export type GapReason = (typeof gapReasons)[number];
+
+/** A time in which a person is not on call, whatever a schedule says. */
+export interface Absence {
+  readonly reason: 'left' | 'unreachable';
+  readonly fromMs: number;
+  /** For good, if absent. */
+  readonly toMs?: number;
+}
+
+/** Absences by user id. An absence has a begin, so that who left today was on call yesterday. */
+export type Absences = ReadonlyMap<string, readonly Absence[]>;
+
+/** People on call, or why there are none. */
+export interface OnCall {
+  readonly userIds: readonly string[];
+  /** Name of the layer; `undefined` for an override of all layers. */
+  readonly layer?: string;
+  readonly overrideId?: string;
+  readonly reason?: GapReason;
+}
+
+interface Range {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const gap = (reason: GapReason): OnCall => ({ userIds: [], reason });
+const graver = (one: OnCall, other: OnCall): OnCall =>
+  gapReasons.indexOf(one.reason ?? 'no-one') <= gapReasons.indexOf(other.reason ?? 'no-one') ? one : other;
+
+/** Whether two say the same, so that pieces that follow each other are one shift. */
+const isSame = (one: OnCall, other: OnCall): boolean =>
+  one.layer === other.layer &&
+  one.overrideId === other.overrideId &&
+  one.reason === other.reason &&
+  one.userIds.length === other.userIds.length &&
+  one.userIds.every((id, index) => id === other.userIds[index]);
+
+const edgesOf = (pieces: readonly Piece<unknown>[]): number[] => pieces.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
+
+/** Those of them who are there at that time, or why none is. */
+const presentAt = (userIds: readonly string[], absences: Absences, atMs: number, of: Partial<OnCall>): OnCall => {
+  let none = gap('no-one');
+  const present = userIds.filter((userId) => {
+    const absence = absences
+      .get(userId)
+      ?.find(({ fromMs, toMs = Number.POSITIVE_INFINITY }) => atMs >= fromMs && atMs < toMs);
+    if (absence !== undefined) none = graver(gap(absence.reason), none);
+    return absence === undefined;
+  });
+  return present.length > 0 ? { ...of, userIds: present } : none;
+};
+
+type Reader = (atMs: number) => OnCall;
+
+/** The first of them that has somebody, else the gravest reason. */
+const firstOf = (readers: readonly Reader[]): Reader => {
+  return (atMs) => {
+    let none = gap('no-one');
+    for (const read of readers) {
+      const found = read(atMs);
+      if (found.reason === undefined) return found;
+      none = graver(found, none);
+    }
+    return none;
+  };
+};
+
+/** Later overrides first. */
+const overridden = (overrides: readonly Override[], absences: Absences): Reader[] =>
+  overrides.toReversed().map(({ id, from, to, userIds, layer }) => {
+    const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+    const of = layer === undefined ? { overrideId: id } : { layer, overrideId: id };
+    return (atMs) => (atMs >= fromMs && atMs < toMs ? presentAt(userIds, absences, atMs, of) : gap('no-one'));
+  });
+
+/** What a layer says by itself, its overrides left out; readers are asked at times that only grow. */
+const rotating = (
+  layer: Layer,
+  timeZone: string,
+  absences: Absences,
+  { fromMs, toMs }: Range,
+): { readonly edges: readonly number[]; readonly read: Reader } => {
+  const turns = turnsOf(layer, wallClockOf(timeZone), fromMs, toMs);
+  const turnAt = readerOf(turns);
+  const restrictions = layer.restrictions.map((each) => ({ ...each, location: each.location ?? timeZone }));
+  const held = restrictions.length === 0 ? [] : holdingOf(restrictions, fromMs, toMs);
+  const holds = readerOf(held);
+  const { name, participants } = layer;
+  const read: Reader = (atMs) => {
+    const turn = turnAt(atMs);
+    const isHeld = restrictions.length === 0 || holds(atMs) === true;
+    if (turn === undefined) return gap('no-one');
+    const userIds = participants[turn % participants.length] ?? [];
+    if (isHeld || userIds.length === 0) return presentAt(userIds, absences, atMs, { layer: name });
+    return gap('restricted');
+  };
+  return { edges: [...edgesOf(turns), ...edgesOf(held)], read };
+};
+
+/** What one version of a schedule says over a range. */
+const versionPieces = (version: OnCallVersion, absences: Absences, range: Range): Piece<OnCall>[] => {
+  const { layers, overrides, timeZone } = version;
+  const relevant = overrides.filter(({ from, to }) => Date.parse(from) < range.toMs && Date.parse(to) > range.fromMs);
+  const edges = relevant.flatMap(({ from, to }) => [Date.parse(from), Date.parse(to)]);
+  for (const { fromMs, toMs } of [...absences.values()].flat()) edges.push(fromMs, toMs ?? fromMs);
+  const readers = layers.toReversed().map((layer) => {
+    const { edges: own, read } = rotating(layer, timeZone, absences, range);
+    for (const edge of own) edges.push(edge);
+    return firstOf([
+      ...overridden(
+        relevant.filter((each) => each.layer === layer.name),
+        absences,
+      ),
+      read,
+    ]);
+  });
+  const ofAll = overridden(
+    relevant.filter(({ layer }) => layer === undefined),
+    absences,
+  );
+  return cut(range, edges, firstOf([...ofAll, ...readers]), isSame);
+};
+
+/** Who is on call over a range, piece by piece, without a hole: where nobody is, a piece says why. */
+export const piecesOf = (
+  versions: readonly OnCallVersion[],
+  absences: Absences,
+  { fromMs, toMs }: Range,
+): Piece<OnCall>[] => {
+  const pieces: Piece<OnCall>[] = [];
+  const add = (piece: Piece<OnCall>): void => {
+    const last = pieces.at(-1);
+    if (last !== undefined && isSame(last.value, piece.value)) {
+      pieces[pieces.length - 1] = { ...last, toMs: piece.toMs };
+    } else pieces.push(piece);
+  };
+  const firstMs = Math.min(toMs, Date.parse(versions[0]?.since ?? '9999-01-01T00:00:00Z'));
+  if (firstMs > fromMs) add({ fromMs, toMs: firstMs, value: gap('no-one') });
+  for (const [index, version] of versions.entries()) {
+    const startMs = Math.max(fromMs, Date.parse(version.since));
+    const endMs = Math.min(toMs, Date.parse(versions[index + 1]?.since ?? '9999-01-01T00:00:00Z'));
+    if (startMs < endMs) versionPieces(version, absences, { fromMs: startMs, toMs: endMs }).forEach(add);
+  }
+  return pieces;
+};
+
+/** Who is on call at an instant. */
+export const onCallAt = (versions: readonly OnCallVersion[], absences: Absences, atMs: number): OnCall =>
+  piecesOf(versions, absences, { fromMs: atMs, toMs: atMs + 1 })[0]?.value ?? gap('no-one');

@@ -1,0 +1,352 @@
+/** Who is on call: turns around changes of the clocks, restrictions, layers, overrides, absences and versions. */
+import test from 'ava';
+import fc from 'fast-check';
+import ICAL from 'ical.js';
+import { Temporal } from 'temporal-polyfill';
+import { type Layer, OnCallScheduleFields, type OnCallVersion } from '../../../schemas/resources/on-call-schedule.ts';
+import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
+import { readerOf } from '../../../subjects/on-call/pieces.ts';
+import { type Absences, onCallAt, piecesOf } from '../../../subjects/on-call/shifts.ts';
+import { shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const ms = (text: string): number => Date.parse(text);
+const nobodyAway: Absences = new Map();
+
+const layerOf = (fields: Partial<Layer>): Partial<Layer> => ({
+  name: 'first',
+  startsAt: '2026-03-23T09:00',
+  rotation: { every: 1, unit: 'weeks' },
+  participants: [['ann'], ['ben']],
+  ...fields,
+});
+
+const versionOf = (
+  timeZone: string,
+  layers: readonly Partial<Layer>[],
+  more: Partial<OnCallVersion> = {},
+): OnCallVersion => ({
+  ...OnCallScheduleFields.parse({ name: 'team', timeZone, layers }),
+  overrides: [],
+  since: '2000-01-01T00:00:00Z',
+  ...more,
+});
+
+const told = (versions: readonly OnCallVersion[], from: string, to: string, absences = nobodyAway): string[] => {
+  const { items, gaps } = shiftsAnswer(versions, absences, { fromMs: ms(from), toMs: ms(to) });
+  const short = (text: string): string => text.slice(0, 16);
+  return [
+    ...items.map((each) => `${short(each.from)} ${short(each.to)} ${each.userIds.join('+')}`),
+    ...gaps.map((each) => `${short(each.from)} ${short(each.to)} (${each.reason})`),
+  ].sort();
+};
+
+test('a week with a change of the clocks lasts 167 or 169 hours, and each shift begins at the same time on the wall', (t) => {
+  t.deepEqual(told([versionOf('Europe/Zurich', [layerOf({})])], '2026-03-23T08:00:00Z', '2026-04-13T07:00:00Z'), [
+    '2026-03-23T08:00 2026-03-30T07:00 ann',
+    '2026-03-30T07:00 2026-04-06T07:00 ben',
+    '2026-04-06T07:00 2026-04-13T07:00 ann',
+  ]);
+  t.deepEqual(told([versionOf('Europe/Zurich', [layerOf({})])], '2026-10-19T07:00:00Z', '2026-11-02T08:00:00Z'), [
+    '2026-10-19T07:00 2026-10-26T08:00 ann',
+    '2026-10-26T08:00 2026-11-02T08:00 ben',
+  ]);
+});
+
+test('a hand-over that does not exist takes the offset before the change, and one that comes twice the first', (t) => {
+  const daily = layerOf({ startsAt: '2026-03-28T02:30', rotation: { every: 1, unit: 'days' } });
+  t.deepEqual(told([versionOf('Europe/Berlin', [daily])], '2026-03-28T01:30:00Z', '2026-03-31T00:30:00Z'), [
+    '2026-03-28T01:30 2026-03-29T01:30 ann',
+    '2026-03-29T01:30 2026-03-30T00:30 ben',
+    '2026-03-30T00:30 2026-03-31T00:30 ann',
+  ]);
+  t.deepEqual(told([versionOf('Europe/Berlin', [daily])], '2026-10-24T00:30:00Z', '2026-10-26T01:30:00Z'), [
+    '2026-10-24T00:30 2026-10-25T00:30 ann',
+    '2026-10-25T00:30 2026-10-26T01:30 ben',
+  ]);
+});
+
+test('hours that divide 24 stay on the wall clock, and others are elapsed time', (t) => {
+  const hours = (every: number): Partial<Layer> =>
+    layerOf({ startsAt: '2026-03-28T00:00', rotation: { every, unit: 'hours' } });
+  t.deepEqual(told([versionOf('Europe/Berlin', [hours(12)])], '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'), [
+    '2026-03-28T23:00 2026-03-29T10:00 ann',
+    '2026-03-29T10:00 2026-03-29T22:00 ben',
+  ]);
+  t.deepEqual(told([versionOf('Europe/Berlin', [hours(5)])], '2026-03-28T23:00:00Z', '2026-03-29T09:00:00Z'), [
+    '2026-03-28T23:00 2026-03-29T00:00 ann',
+    '2026-03-29T00:00 2026-03-29T05:00 ben',
+    '2026-03-29T05:00 2026-03-29T09:00 ann',
+  ]);
+});
+
+test('a month without the day hands over on its last, and the next month on the day again', (t) => {
+  const monthly = layerOf({ startsAt: '2027-01-31T09:00', rotation: { every: 1, unit: 'months' } });
+  t.deepEqual(told([versionOf('UTC', [monthly])], '2027-01-31T09:00:00Z', '2027-04-30T09:00:00Z'), [
+    '2027-01-31T09:00 2027-02-28T09:00 ann',
+    '2027-02-28T09:00 2027-03-31T09:00 ben',
+    '2027-03-31T09:00 2027-04-30T09:00 ann',
+  ]);
+});
+
+test('an upper layer wins where it has somebody, later overrides win over earlier ones, and gaps have reasons', (t) => {
+  const nights = layerOf({
+    name: 'nights',
+    startsAt: '2026-06-01T00:00',
+    participants: [['cleo', 'dan']],
+    restrictions: [{ times: [{ startTime: '20:00', endTime: '24:00' }] }],
+  });
+  const days = layerOf({
+    startsAt: '2026-06-01T08:00',
+    rotation: { every: 2, unit: 'days' },
+    participants: [['ann'], []],
+  });
+  const overrides = [
+    { id: 'o1', from: '2026-06-02T10:00:00Z', to: '2026-06-02T14:00:00Z', userIds: ['eve'] },
+    { id: 'o2', from: '2026-06-02T12:00:00Z', to: '2026-06-02T13:00:00Z', userIds: ['finn'] },
+    { id: 'o3', from: '2026-06-02T21:00:00Z', to: '2026-06-02T22:00:00Z', userIds: ['gus'], layer: 'first' },
+    { id: 'o4', from: '2026-06-02T22:00:00Z', to: '2026-06-02T23:00:00Z', userIds: ['gus'], layer: 'nights' },
+  ];
+  t.deepEqual(told([versionOf('UTC', [days, nights], { overrides })], '2026-06-01T07:00:00Z', '2026-06-03T21:00:00Z'), [
+    '2026-06-01T07:00 2026-06-01T08:00 (restricted)',
+    '2026-06-01T08:00 2026-06-01T20:00 ann',
+    '2026-06-01T20:00 2026-06-02T00:00 cleo+dan',
+    '2026-06-02T00:00 2026-06-02T10:00 ann',
+    '2026-06-02T10:00 2026-06-02T12:00 eve',
+    '2026-06-02T12:00 2026-06-02T13:00 finn',
+    '2026-06-02T13:00 2026-06-02T14:00 eve',
+    '2026-06-02T14:00 2026-06-02T20:00 ann',
+    '2026-06-02T20:00 2026-06-02T22:00 cleo+dan',
+    '2026-06-02T22:00 2026-06-02T23:00 gus',
+    '2026-06-02T23:00 2026-06-03T00:00 cleo+dan',
+    '2026-06-03T00:00 2026-06-03T08:00 ann',
+    '2026-06-03T08:00 2026-06-03T20:00 (restricted)',
+    '2026-06-03T20:00 2026-06-03T21:00 cleo+dan',
+  ]);
+});
+
+test('a person who left or cannot be reached leaves a gap from then on, and what was before stays', (t) => {
+  const absences: Absences = new Map([
+    ['ann', [{ reason: 'left', fromMs: ms('2026-04-08T12:00:00Z') }]],
+    ['ben', [{ reason: 'unreachable', fromMs: ms('2026-04-01T00:00:00Z'), toMs: ms('2026-04-02T00:00:00Z') }]],
+  ]);
+  t.deepEqual(told([versionOf('UTC', [layerOf({})])], '2026-03-23T09:00:00Z', '2026-04-13T09:00:00Z', absences), [
+    '2026-03-23T09:00 2026-03-30T09:00 ann',
+    '2026-03-30T09:00 2026-04-01T00:00 ben',
+    '2026-04-01T00:00 2026-04-02T00:00 (unreachable)',
+    '2026-04-02T00:00 2026-04-06T09:00 ben',
+    '2026-04-06T09:00 2026-04-08T12:00 ann',
+    '2026-04-08T12:00 2026-04-13T09:00 (left)',
+  ]);
+});
+
+test('each instant is answered by the version that was in force, so that a change rewrites nothing', (t) => {
+  const before = versionOf('UTC', [layerOf({})], { since: '2026-03-01T00:00:00Z' });
+  const after = versionOf('UTC', [layerOf({ participants: [['zoe']] })], { since: '2026-03-25T00:00:00Z' });
+  const span = ['2026-02-28T00:00:00Z', '2026-04-06T09:00:00Z'] as const;
+  t.deepEqual(told([before, after], ...span), [
+    '2026-02-28T00:00 2026-03-23T09:00 (no-one)',
+    '2026-03-23T09:00 2026-03-25T00:00 ann',
+    '2026-03-25T00:00 2026-04-06T09:00 zoe',
+  ]);
+  t.is(onCallAt([before, after], nobodyAway, ms('2026-03-24T23:59:59.999Z')).userIds[0], 'ann');
+  t.is(onCallAt([before, after], nobodyAway, ms('2026-03-25T00:00:00Z')).userIds[0], 'zoe');
+});
+
+test('hours of nights and weekends are counted by person on the wall clock', (t) => {
+  const schedule = versionOf('Europe/Berlin', [layerOf({ startsAt: '2026-03-28T00:00', participants: [['ann']] })]);
+  // A Saturday and a Sunday of 23 hours: nights are 8 hours of each, and the hour left out is one of the night.
+  const range = { fromMs: ms('2026-03-27T23:00:00Z'), toMs: ms('2026-03-30T22:00:00Z') };
+  t.deepEqual(shiftsAnswer([schedule], nobodyAway, range).people, [
+    { userId: 'ann', hours: 71, nightHours: 23, weekendHours: 47 },
+  ]);
+});
+
+test('a calendar has an event a shift in UTC, reads back, and keeps its ids when it is made again', (t) => {
+  const schedule = versionOf('Europe/Berlin', [layerOf({})]);
+  const pieces = piecesOf([schedule], nobodyAway, {
+    fromMs: ms('2026-03-20T00:00:00Z'),
+    toMs: ms('2026-04-10T00:00:00Z'),
+  });
+  const about = { scheduleId: 's1', name: 'Team; "a", b\r\nX-EVIL:1', nameOf: (id: string) => `Name of ${id}` };
+  const read = (text: string): { uid: string; from: Date; to: Date; summary: string }[] =>
+    new ICAL.Component(ICAL.parse(text)).getAllSubcomponents('vevent').map((each) => {
+      const event = new ICAL.Event(each);
+      return { uid: event.uid, from: event.startDate.toJSDate(), to: event.endDate.toJSDate(), summary: event.summary };
+    });
+  const text = shiftsCalendar(pieces, { ...about, madeMs: 0 });
+  const events = read(text);
+  t.deepEqual(
+    events.map(({ from, to, summary }) => [from.getTime(), to.getTime(), summary]),
+    pieces
+      .filter(({ value }) => value.reason === undefined)
+      .map(({ fromMs, toMs, value }) => [fromMs, toMs, `On call: Name of ${value.userIds[0]}`]),
+  );
+  t.false(/^X-EVIL/m.test(text));
+  t.is(events.length, 3);
+  t.deepEqual(
+    read(shiftsCalendar(pieces, { ...about, madeMs: 5 * dayMs })).map(({ uid }) => uid),
+    events.map(({ uid }) => uid),
+  );
+  t.is(read(shiftsCalendar(pieces, { ...about, madeMs: 0, userId: 'ben' })).length, 1);
+});
+
+test('a wrong document is refused with the path of what is wrong', (t) => {
+  const path = (timeZone: string, layers: readonly Partial<Layer>[]): string | undefined =>
+    OnCallScheduleFields.safeParse({ name: 'team', timeZone, layers }).error?.issues[0]?.path.join('.');
+  t.is(path('Europe/Nowhere', []), 'timeZone');
+  t.is(path('UTC', [layerOf({ startsAt: '2026-02-30T09:00' })]), 'layers.0.startsAt');
+  t.is(path('UTC', [layerOf({ rotation: { every: 0, unit: 'days' } })]), 'layers.0.rotation.every');
+  t.is(path('UTC', [layerOf({ participants: [] })]), 'layers.0.participants');
+  t.is(path('UTC', [layerOf({}), layerOf({})]), 'layers');
+  t.is(path('UTC', [layerOf({ restrictions: [{ weekdays: ['someday'] }] })]), 'layers.0.restrictions.0.weekdays.0');
+});
+
+/** Changes of the clocks: an hour, half an hour, two hours, at midnight, and a whole day that was left out. */
+const changes: readonly (readonly [timeZone: string, around: string])[] = [
+  ['Europe/Berlin', '2026-03-29T01:00:00Z'],
+  ['Europe/Berlin', '2026-10-25T01:00:00Z'],
+  ['America/New_York', '2026-03-08T07:00:00Z'],
+  ['America/New_York', '2026-11-01T06:00:00Z'],
+  ['America/St_Johns', '2026-03-08T05:30:00Z'],
+  ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
+  ['Australia/Lord_Howe', '2026-10-03T15:30:00Z'],
+  ['Australia/Adelaide', '2026-10-03T16:30:00Z'],
+  ['Pacific/Chatham', '2026-09-26T14:00:00Z'],
+  ['Antarctica/Troll', '2026-03-29T01:00:00Z'],
+  ['Antarctica/Troll', '2026-10-25T01:00:00Z'],
+  ['Africa/Casablanca', '2026-02-15T02:00:00Z'],
+  ['Africa/Cairo', '2026-04-23T22:00:00Z'],
+  ['America/Santiago', '2026-09-06T04:00:00Z'],
+  ['Pacific/Apia', '2011-12-30T10:00:00Z'],
+  ['Asia/Kolkata', '2026-05-01T00:00:00Z'],
+];
+
+/** Turns one after the other, each hand-over by the calendar of Temporal. */
+const oracleTurn = (layer: Layer, timeZone: string, untilMs: number): ((atMs: number) => number) => {
+  const start = Temporal.PlainDateTime.from(layer.startsAt);
+  const { every, unit } = layer.rotation;
+  const handOvers: number[] = [];
+  for (let turn = 0, last = 0; last < untilMs + 2 * dayMs; turn += 1) {
+    last =
+      unit === 'hours' && 24 % every !== 0
+        ? start.toZonedDateTime(timeZone).add({ hours: turn * every }).epochMilliseconds
+        : start.add({ [unit]: turn * every }).toZonedDateTime(timeZone, { disambiguation: 'compatible' })
+            .epochMilliseconds;
+    handOvers.push(last);
+  }
+  return (atMs) => handOvers.findLastIndex((each) => each <= atMs);
+};
+
+interface Hours {
+  readonly low: number;
+  readonly high: number;
+  readonly onlyWeekends: boolean;
+}
+
+const textOf = (quarters: number): string =>
+  `${String(Math.floor(quarters / 4)).padStart(2, '0')}:${String((quarters % 4) * 15).padStart(2, '0')}`;
+
+const restrictionsOf = (hours: Hours | undefined): Layer['restrictions'] => {
+  if (hours === undefined) return [];
+  const times = [{ startTime: textOf(hours.low), endTime: textOf(hours.high) }];
+  return [hours.onlyWeekends ? { times, weekdays: ['friday:saturday'] } : { times }];
+};
+
+/** Whether the wall clock shows those hours. */
+const shows = (hours: Hours | undefined, wall: Temporal.ZonedDateTime): boolean => {
+  if (hours === undefined) return true;
+  const minute = wall.hour * 60 + wall.minute;
+  const isDay = !hours.onlyWeekends || wall.dayOfWeek === 5 || wall.dayOfWeek === 6;
+  return isDay && minute >= hours.low * 15 && minute < hours.high * 15;
+};
+
+/** The first minute at which shifts and the oracle differ. */
+const differenceOf = (
+  layer: Partial<Layer>,
+  timeZone: string,
+  hours: Hours | undefined,
+  aroundMs: number,
+): string | undefined => {
+  const [fromMs, toMs] = [aroundMs - 26 * hourMs, aroundMs + 26 * hourMs];
+  const version = versionOf(timeZone, [layer]);
+  const turnAt = oracleTurn(version.layers[0] as Layer, timeZone, toMs);
+  const whoAt = readerOf(piecesOf([version], nobodyAway, { fromMs, toMs }));
+  for (let atMs = fromMs; atMs < toMs; atMs += minuteMs) {
+    const wall = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone);
+    const turn = shows(hours, wall) ? turnAt(atMs) : -1;
+    const expected = turn < 0 ? undefined : ['a', 'b', 'c'][turn % 3];
+    const found = [whoAt(atMs)?.userIds[0]];
+    // An instant by itself is the same as within a range.
+    if (atMs % (37 * minuteMs) === 0) found.push(onCallAt([version], nobodyAway, atMs).userIds[0]);
+    if (found.some((each) => each !== expected)) return `${wall}: ${found}, expected ${expected}`;
+  }
+  return undefined;
+};
+
+for (const [timeZone, around] of changes) {
+  test(`hourly turns agree with the oracle around ${around} in ${timeZone}`, (t) => {
+    const startsAt = `${new Date(ms(around) - 3 * dayMs).toISOString().slice(0, 10)}T00:30`;
+    const participants = [['a'], ['b'], ['c']];
+    const layer = layerOf({ startsAt, rotation: { every: 1, unit: 'hours' }, participants });
+    t.is(differenceOf(layer, timeZone, undefined, ms(around)), undefined);
+  });
+}
+
+test('shifts agree with an oracle that goes minute by minute around changes of the clocks', (t) => {
+  const rotation = fc.oneof(
+    fc.record({ unit: fc.constant('hours' as const), every: fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8, 12, 24, 36) }),
+    fc.record({
+      unit: fc.constantFrom('days' as const, 'weeks' as const, 'months' as const),
+      every: fc.integer({ min: 1, max: 3 }),
+    }),
+  );
+  const quarter = fc.integer({ min: 0, max: 95 });
+  const hours = fc
+    .record({ low: quarter, high: quarter, onlyWeekends: fc.boolean() })
+    .map(({ low, high, onlyWeekends }) => ({ low: Math.min(low, high), high: Math.max(low, high) + 1, onlyWeekends }));
+  const property = fc.property(
+    fc.constantFrom(...changes),
+    rotation,
+    fc.integer({ min: 0, max: 40 }),
+    quarter,
+    fc.option(hours, { nil: undefined }),
+    ([timeZone, around], turns, daysBefore, startQuarter, restricted) => {
+      const first = Temporal.Instant.fromEpochMilliseconds(ms(around) - daysBefore * dayMs).toZonedDateTimeISO(
+        timeZone,
+      );
+      const layer = layerOf({
+        startsAt: `${first.toPlainDate()}T${textOf(startQuarter)}`,
+        rotation: turns,
+        participants: [['a'], ['b'], ['c']],
+        restrictions: restrictionsOf(restricted),
+      });
+      const difference = differenceOf(layer, timeZone, restricted, ms(around));
+      if (difference !== undefined) throw new Error(difference);
+    },
+  );
+  t.notThrows(() => fc.assert(property, { numRuns: 60 }));
+});
+
+test('a year of shifts of a busy schedule has all its turns', (t) => {
+  const layers = ['one', 'two', 'three'].map((name, index) =>
+    layerOf({
+      name,
+      rotation: { every: 8, unit: 'hours' },
+      participants: [[`${name}-a`], [`${name}-b`]],
+      restrictions:
+        index === 0 ? [] : [{ times: [{ startTime: '09:00', endTime: '17:00' }], weekdays: ['monday:friday'] }],
+    }),
+  );
+  const version = versionOf('Europe/Berlin', layers);
+  const range = { fromMs: ms('2026-04-01T00:00:00Z'), toMs: ms('2027-04-01T00:00:00Z') };
+  const { items, gaps, people } = shiftsAnswer([version], nobodyAway, range);
+  t.deepEqual(gaps, []);
+  t.is(
+    people.reduce((sum, { hours }) => sum + hours, 0),
+    365 * 24,
+  );
+  t.true(items.length > 1000);
+});
