@@ -1,0 +1,215 @@
+/** Figures of objectives: exact fractions, three ways of budgeting, windows and calendars, burn rates and their rules. */
+import test from 'ava';
+import fc from 'fast-check';
+import { isReachable, judgeBurn, lowerBurnRate, usualBurnRules } from '../../../subjects/slos/burn-rules.ts';
+import {
+  budgetOf,
+  budgetSpentOf,
+  burnRateOf,
+  coverageOf,
+  type Objective,
+  type Slice,
+  sliOf,
+  sums,
+} from '../../../subjects/slos/figures.ts';
+import {
+  asNumber,
+  compared,
+  decimal,
+  dividedBy,
+  fraction,
+  minus,
+  plus,
+  sumOf,
+} from '../../../subjects/slos/fraction.ts';
+import { periodAt, rollingAt } from '../../../subjects/slos/windows.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const slicesOf = (...figures: readonly (readonly [good: number, total: number])[]): Slice[] =>
+  figures.map(([good, total], index) => ({ fromMs: index * minuteMs, good: BigInt(good), total: BigInt(total) }));
+const objective = (targetPct: number, more: Partial<Objective> = {}): Objective => ({
+  budgeting: 'occurrences',
+  target: dividedBy(decimal(targetPct), fraction(100n)),
+  ...more,
+});
+const number = (value: ReturnType<typeof sliOf>): number | undefined =>
+  value === undefined ? undefined : asNumber(value);
+
+test('144 bad of 10,000 at 99.9 % burn at 14.4, which doubles do not give', (t) => {
+  t.not(144 / 10_000 / (1 - 0.999), 14.4);
+  const burn = burnRateOf(sums(slicesOf([9856, 10_000]), objective(99.9)), objective(99.9));
+  t.is(number(burn), 14.4);
+  t.is(burn && compared(burn, decimal(14.4)), 0);
+});
+
+test('a decimal is the number as it is written, and fractions give the nearest double', (t) => {
+  for (const value of [0.1, 99.9, 99.95, 1e-7, 1e21, 123.456, -0.25, 0]) t.is(asNumber(decimal(value)), value);
+  t.deepEqual(decimal(99.9), { over: 999n, under: 10n });
+  t.is(asNumber(fraction(10n ** 40n, 3n * 10n ** 40n)), 1 / 3);
+  t.is(asNumber(fraction(10n ** 40n + 1n, 3n * 10n ** 40n)), 1 / 3);
+  t.throws(() => decimal(Number.NaN), { message: 'NaN is no decimal' });
+  t.throws(() => fraction(1n, 0n), { instanceOf: RangeError });
+});
+
+test('occurrences: the budget is of the events so far', (t) => {
+  const of = objective(99);
+  const window = sums(slicesOf([990, 1000], [0, 0], [495, 500]), of);
+  const budget = budgetOf(window, of, 43_200);
+  t.is(number(sliOf(window)), 0.99);
+  t.deepEqual([asNumber(budget.total), asNumber(budget.left), number(budget.leftShare)], [15, 0, 0]);
+  t.is(number(budgetSpentOf(window, budget)), 1);
+  t.is(coverageOf(window, 3), 2 / 3);
+});
+
+test('timeslices: a slice is good from its target on, and the budget is of all slices of the window', (t) => {
+  const of = objective(99, { budgeting: 'timeslices', sliceTarget: decimal(0.95) });
+  const window = sums(slicesOf([95, 100], [949, 1000], [0, 0], [1, 1]), of);
+  const budget = budgetOf(window, of, 1000);
+  t.is(number(sliOf(window)), 2 / 3);
+  t.deepEqual([asNumber(budget.total), asNumber(budget.left), number(budget.leftShare)], [10, 9, 0.9]);
+  t.is(number(burnRateOf(window, of)), 100 / 3);
+});
+
+test('ratio-timeslices: the mean of the slices, however many events each had', (t) => {
+  const of = objective(90, { budgeting: 'ratio-timeslices' });
+  const window = sums(slicesOf([1, 3], [2, 3], [1_000_000, 1_000_000], [0, 0]), of);
+  t.is(number(sliOf(window)), 2 / 3);
+  t.is(number(budgetOf(window, of, 100).left), 9);
+  const many = slicesOf(...Array.from({ length: 5000 }, (_, index) => [index + 1, index + 2] as const));
+  const mean = many.reduce((sum, { good, total }) => sum + Number(good) / Number(total), 0) / many.length;
+  t.true(Math.abs((number(sliOf(sums(many, of))) ?? 0) - mean) < 1e-12);
+});
+
+test('nothing known is unknown, neither good nor bad', (t) => {
+  for (const budgeting of ['occurrences', 'timeslices', 'ratio-timeslices'] as const) {
+    const of = objective(99, { budgeting });
+    const window = sums(slicesOf([0, 0], [0, 0]), of);
+    t.is(sliOf(window), undefined);
+    t.is(burnRateOf(window, of), undefined);
+    t.is(coverageOf(window, 2), 0);
+  }
+  t.is(budgetOf(sums([], objective(99)), objective(99), 100).leftShare, undefined);
+});
+
+test('slices add up to one look over the window', (t) => {
+  const slice = fc
+    .bigInt({ min: 0n, max: 10_000n })
+    .chain((total) =>
+      fc.record({ fromMs: fc.constant(0), total: fc.constant(total), good: fc.bigInt({ min: 0n, max: total }) }),
+    );
+  const budgetings = fc.constantFrom('occurrences' as const, 'timeslices' as const, 'ratio-timeslices' as const);
+  const property = fc.property(
+    fc.array(slice, { maxLength: 40 }),
+    fc.nat(40),
+    budgetings,
+    (slices, place, budgeting) => {
+      const of = objective(99.5, { budgeting, sliceTarget: decimal(0.5) });
+      const [all, first, rest] = [slices, slices.slice(0, place), slices.slice(place)].map((each) => sums(each, of));
+      const adds = (field: 'good' | 'bad' | 'total'): boolean =>
+        all !== undefined &&
+        first !== undefined &&
+        rest !== undefined &&
+        compared(all[field], plus(first[field], rest[field])) === 0;
+      return adds('good') && adds('bad') && adds('total');
+    },
+  );
+  t.notThrows(() => fc.assert(property));
+  t.is(asNumber(sumOf([fraction(1n, 3n), fraction(1n, 6n), fraction(1n, 2n)])), 1);
+});
+
+test('the usual rules are those of the SRE workbook, scaled to the window', (t) => {
+  const rates = (days: number): number[] => usualBurnRules(days * dayMs).map(({ rate }) => asNumber(rate));
+  t.deepEqual(rates(30), [14.4, 6, 3, 1]);
+  t.deepEqual(rates(28), [13.44, 5.6, 2.8]);
+  t.deepEqual(rates(90), [43.2, 18, 9, 3]);
+  t.deepEqual(rates(7), [3.36, 1.4]);
+  const [first] = usualBurnRules(30 * dayMs);
+  t.true(first !== undefined && isReachable(first, objective(99)));
+  t.false(first === undefined || isReachable(first, objective(90)));
+});
+
+const burning = (
+  long: readonly [number, number],
+  short: readonly [number, number],
+  more: { readonly coverage?: number; readonly minimumEvents?: number } = {},
+) => ({
+  long: sums(slicesOf(long), objective(99.9)),
+  short: sums(slicesOf(short), objective(99.9)),
+  coverage: 1,
+  ...more,
+});
+
+test('a rule holds at its rate exactly, in both windows, and not for one bad event', (t) => {
+  const rule = { rate: decimal(14.4) };
+  const judge = (...of: Parameters<typeof burning>) => judgeBurn(rule, burning(...of), objective(99.9));
+  t.deepEqual(judge([9856, 10_000], [9856, 10_000]), { holds: true, reason: 'burning' });
+  t.deepEqual(judge([9857, 10_000], [0, 10_000]), { holds: false, reason: 'slower' });
+  t.deepEqual(judge([0, 10_000], [9857, 10_000]), { holds: false, reason: 'slower' });
+  t.deepEqual(judge([9, 10], [9, 10]), { holds: false, reason: 'few-events' });
+  t.deepEqual(judge([8, 10], [8, 10]), { holds: true, reason: 'burning' });
+  t.deepEqual(judge([8, 10], [8, 10], { minimumEvents: 11 }), { holds: false, reason: 'few-events' });
+  t.deepEqual(judge([9, 10], [9, 10], { minimumEvents: 1 }), { holds: true, reason: 'burning' });
+  t.deepEqual(judge([0, 10], [0, 10], { coverage: 0.49 }), { holds: 'unknown', reason: 'low-coverage' });
+  t.deepEqual(judge([0, 10], [0, 0]), { holds: 'unknown', reason: 'no-events' });
+  t.is(number(lowerBurnRate(burning([999, 1000], [998, 1000]), objective(99.9))), 1);
+});
+
+test('a period of a calendar begins on the wall clock, over changes of the clocks and short months', (t) => {
+  const period = (
+    name: 'day' | 'week' | 'month' | 'quarter' | 'year',
+    startsAt: string,
+    at: string,
+    timeZone = 'Europe/Berlin',
+  ) => {
+    const { fromMs, toMs } = periodAt({ period: name, timeZone, startsAt }, Date.parse(at));
+    return [new Date(fromMs).toISOString().slice(0, 16), new Date(toMs).toISOString().slice(0, 16)];
+  };
+  t.deepEqual(period('day', '2020-01-01T00:00', '2026-03-29T12:00:00Z'), ['2026-03-28T23:00', '2026-03-29T22:00']);
+  t.deepEqual(period('week', '2022-01-01T12:00', '2026-11-01T16:30:00Z', 'America/New_York'), [
+    '2026-10-31T16:00',
+    '2026-11-07T17:00',
+  ]);
+  t.deepEqual(period('month', '2026-01-31T00:00', '2026-02-28T00:00:00Z', 'UTC'), [
+    '2026-02-28T00:00',
+    '2026-03-31T00:00',
+  ]);
+  t.deepEqual(period('month', '2026-01-31T00:00', '2026-02-27T23:59:59Z', 'UTC'), [
+    '2026-01-31T00:00',
+    '2026-02-28T00:00',
+  ]);
+  t.deepEqual(period('quarter', '2026-01-01T00:00', '2025-12-31T22:59:59Z'), ['2025-09-30T22:00', '2025-12-31T23:00']);
+  t.deepEqual(period('year', '2026-01-01T00:00', '2026-07-01T00:00:00Z', 'Asia/Kolkata'), [
+    '2025-12-31T18:30',
+    '2026-12-31T18:30',
+  ]);
+  t.deepEqual(period('day', '2011-01-01T00:00', '2011-12-30T09:59:59Z', 'Pacific/Apia'), [
+    '2011-12-29T10:00',
+    '2011-12-30T10:00',
+  ]);
+  t.deepEqual(rollingAt(30, 31 * dayMs), { fromMs: dayMs, toMs: 31 * dayMs });
+});
+
+test('periods tile time: every instant is in the one that begins at or before it', (t) => {
+  const zones = fc.constantFrom(
+    'Europe/Berlin',
+    'Australia/Lord_Howe',
+    'Africa/Casablanca',
+    'Antarctica/Troll',
+    'Africa/Cairo',
+  );
+  const property = fc.property(
+    zones,
+    fc.constantFrom('day' as const, 'week' as const, 'month' as const, 'quarter' as const),
+    fc.integer({ min: Date.UTC(2025, 0, 1), max: Date.UTC(2028, 0, 1) }),
+    fc.integer({ min: 0, max: 23 }),
+    (timeZone, period, atMs, hour) => {
+      const calendar = { period, timeZone, startsAt: `2026-01-31T${String(hour).padStart(2, '0')}:30` };
+      const { fromMs, toMs } = periodAt(calendar, atMs);
+      const next = periodAt(calendar, toMs);
+      return fromMs <= atMs && atMs < toMs && next.fromMs === toMs && periodAt(calendar, toMs - 1).fromMs === fromMs;
+    },
+  );
+  t.notThrows(() => fc.assert(property, { numRuns: 300 }));
+  t.is(asNumber(minus(fraction(1n), decimal(0.999))), 0.001);
+});
