@@ -1,6 +1,6 @@
 /**
  * What small questions cost a whole standalone process, by its CPU time: PromQL of no series and of one, the list of log records that
- * finds nothing in a minute, while many records have been received lately.
+ * finds nothing in a minute, and a dashboard of 20 panels, while many records have been received lately.
  *
  *     node test/bench/small-questions.ts
  *
@@ -28,7 +28,7 @@ const series = 2_000;
 const minutes = 18;
 
 const dataDirectory = scratch();
-await embeddedDeployment(dataDirectory);
+const licenseKey = await embeddedDeployment(dataDirectory);
 const first = await startOiq({ dataDirectory });
 const { tenantId } = await signedIn(first.http);
 await first.stop();
@@ -45,6 +45,14 @@ for (let insert = 0; insert < inserts; insert++) {
     SELECT '${tenantId}', 'default', fromUnixTimestamp64Milli(toInt64${at}, 'UTC'), 'requests_total', 1 + number % ${series}, fromUnixTimestamp64Milli(toInt64${at}, 'UTC'), number
     FROM numbers(${samples / inserts})`);
 }
+const nodeMetrics = 20;
+const nodeSeries = 5;
+await columns.execute(`INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen)
+  SELECT '${tenantId}', 'default', concat('node_', toString(intDiv(number, ${nodeSeries}))), number + 1000000, 'counter', 'prometheus', map('device', concat('d', toString(number % ${nodeSeries})), 'job', 'node'), 'ss', fromUnixTimestamp64Milli(${fromMs}, 'UTC'), fromUnixTimestamp64Milli(${nowMs}, 'UTC') FROM numbers(${nodeMetrics * nodeSeries})`);
+const every15s = `fromUnixTimestamp64Milli(toInt64(${fromMs} + intDiv(number, ${nodeMetrics * nodeSeries}) * 15000), 'UTC')`;
+await columns.execute(`INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value)
+  SELECT '${tenantId}', 'default', ${every15s}, concat('node_', toString(intDiv(number % ${nodeMetrics * nodeSeries}, ${nodeSeries}))), number % ${nodeMetrics * nodeSeries} + 1000000, ${every15s}, number
+  FROM numbers(${nodeMetrics * nodeSeries * minutes * 4})`);
 await fill(columns, 'logs', { tenantId, day: { records: rows, fromMs, toMs: nowMs } });
 await columns.close();
 
@@ -62,6 +70,19 @@ const panel = (expression: string) => (): [string, object] => [
   '/api/metrics/query',
   { queries: { asked: { kind: 'promql', expression } }, from: String(fromMs), to: String(nowMs) },
 ];
+/** A dashboard's panels in one request. With a number that changes, selectors that nobody asked before. */
+const panels = (matcher: string): [string, object] => [
+  '/api/metrics/query',
+  {
+    queries: Object.fromEntries(
+      Array.from({ length: nodeMetrics }, (_, index) => [
+        `panel${index}`,
+        { kind: 'promql', expression: `sum by (device) (rate(node_${index}{job="node"${matcher}}[5m]))` },
+      ]),
+    ),
+    ...{ from: String(fromMs), to: String(nowMs), step: '15s' },
+  },
+];
 const questions: Readonly<Record<string, (index: number) => string | [string, object]>> = {
   'PromQL over HTTP, vector(1)': promql('vector(1)'),
   'PromQL over HTTP, one series': promql('requests_total{instance="i7"}'),
@@ -69,6 +90,8 @@ const questions: Readonly<Record<string, (index: number) => string | [string, ob
     `/api/prom/api/v1/query_range?query=${encodeURIComponent('rate(requests_total{instance="i7"}[5m])')}&start=${fromMs / 1000}&end=${nowMs / 1000}&step=15`,
   'a panel, vector(1)': panel('vector(1)'),
   'a panel, one series': panel('requests_total{instance="i7"}'),
+  '20 panels in a request': () => panels(''),
+  '20 panels in a request, asked for the first time': (index) => panels(`,device!="${index}"`),
   'a list that finds nothing in a minute': (index) => {
     const to = nowMs - (index % 15) * 60_000;
     return `/api/logs?from=${to - 60_000}&to=${to}&limit=100&search=zzqqyx${index}`;
@@ -86,6 +109,25 @@ const ask = async (question: string | [string, object]): Promise<number> => {
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text.slice(0, 300)}`);
   return text.length;
 };
+
+// What is landed is told then, as beside ingest: until then the first minutes after a start are counted.
+const now = `${Date.now()}000000`;
+const landed = {
+  logs: { resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: now, body: { stringValue: 'landed' } }] }] }] },
+  metrics: {
+    resourceMetrics: [
+      { scopeMetrics: [{ metrics: [{ name: 'landed', gauge: { dataPoints: [{ timeUnixNano: now, asDouble: 1 }] } }] }] },
+    ],
+  },
+};
+for (const [signal, body] of Object.entries(landed)) {
+  const answer = await fetch(`${oiq.otlp}/v1/${signal}`, {
+    method: 'POST',
+    headers: { 'x-license-key': licenseKey, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
 
 const figures: Row[] = [];
 // What a start leaves to be done is no cost of questions.
