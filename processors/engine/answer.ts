@@ -30,7 +30,7 @@ export interface FailedTimer {
 }
 
 export interface Counts {
-  /** That were stepped. */
+  /** That were stepped, or are none that the processor wants. */
   readonly items: number;
   /** By reason. */
   readonly dropped: Readonly<Record<string, number>>;

@@ -1,6 +1,7 @@
 /** The items of one message on their way through a step: it can stop after any of them, and go on later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Opened } from '../../schemas/records/source.ts';
+import type { IsWanted } from '../../schemas/records/wants.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { onlyOrdinals } from './ordinals.ts';
 import type { Turn } from './turn.ts';
@@ -12,7 +13,7 @@ const aheadMs = 5_000;
 const latest = new WeakMap<Opened<unknown>, number>();
 
 export class Stepping {
-  /** Items that were stepped. */
+  /** Items that were stepped, or are not wanted. */
   items = 0;
   /** Milliseconds of the thread. */
   ms = 0;
@@ -25,7 +26,9 @@ export class Stepping {
   readonly #message: BusRecord;
   readonly #opened: Opened<unknown>;
   readonly #context: Context<Emits, Follows, unknown>;
-  readonly #isWanted: ((ordinal: number) => boolean) | undefined;
+  /** Items that a dead letter is replayed for. */
+  readonly #isReplayed: ((ordinal: number) => boolean) | undefined;
+  readonly #isWanted: IsWanted | undefined;
   readonly #seesTimes: boolean;
   #next = 0;
 
@@ -39,8 +42,9 @@ export class Stepping {
     this.#message = message;
     this.#opened = opened;
     this.#context = context;
-    this.#isWanted = onlyOrdinals(message.headers['only-ordinals']);
-    const known = this.#isWanted === undefined ? latest.get(opened) : undefined;
+    this.#isReplayed = onlyOrdinals(message.headers['only-ordinals']);
+    this.#isWanted = processor.wanted?.of(opened);
+    const known = this.#isReplayed === undefined ? latest.get(opened) : undefined;
     this.latestMs = known ?? Number.NEGATIVE_INFINITY;
     this.#seesTimes = processor.readsTime && known === undefined;
   }
@@ -57,18 +61,25 @@ export class Stepping {
     const { count } = opened;
     while (this.#next < count) {
       const ordinal = this.#next++;
-      if (this.#isWanted?.(ordinal) !== false) this.#step(opened.at(ordinal), ordinal);
+      if (this.#isReplayed?.(ordinal) !== false) this.#pass(ordinal);
       if (turn.isOver()) break;
     }
     this.ms += performance.now() - began;
     if (this.#next < count) return false;
-    if (this.#seesTimes && this.#isWanted === undefined) latest.set(opened, this.latestMs);
+    if (this.#seesTimes && this.#isReplayed === undefined) latest.set(opened, this.latestMs);
     return true;
   }
 
-  #step(item: unknown, ordinal: number): void {
+  #pass(ordinal: number): void {
     this.items++;
+    const isWanted = this.#isWanted?.(ordinal) !== false;
+    if (!(isWanted || this.#seesTimes)) return;
+    const item = this.#opened.at(ordinal);
     if (this.#seesTimes) this.#seeTime(item);
+    if (isWanted) this.#step(item, ordinal);
+  }
+
+  #step(item: unknown, ordinal: number): void {
     try {
       this.#processor.step(item, this.#context);
     } catch (error) {

@@ -41,11 +41,10 @@ export const logErrors = defineProcessor({
   name: 'log-errors',
   summary: 'Finds exceptions and errors in logs, and gives each its fingerprint.',
   reads: logRecords,
+  wants: { severity: warn },
   emits: { raised: topics.raisedErrors },
   entitlement: 'logs',
   step(record, { emit }) {
-    const { severityNumber } = record;
-    if (severityNumber > 0 && severityNumber < warn) return;
     const level = severityNumberOf(record);
     if (level > 0 && level < warn) return;
     const told = toldBy(record, level);

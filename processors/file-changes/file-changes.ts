@@ -13,7 +13,7 @@ import {
 } from '../../subjects/file-integrity/auditd.ts';
 import { packagesIn } from '../../subjects/file-integrity/packages.ts';
 import { changesIn } from '../../subjects/file-integrity/read.ts';
-import { tellingAttributes, tellingBody } from '../../subjects/file-integrity/shapes.ts';
+import { mayTell, tellingAttributes, tellingTexts } from '../../subjects/file-integrity/shapes.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Keyed, keyedState } from '../engine/state.ts';
 
@@ -25,9 +25,8 @@ const waitMs = 5_000;
 const emits = { files: topics.fileChanges, packages: topics.packageChanges };
 type FilesContext = Context<typeof emits, Readonly<Record<never, never>>, Keyed<AuditEvent>>;
 
-/** Cheap: most records tell of nothing. */
-const mayTell = (record: LogRecord): boolean =>
-  tellingAttributes.some((name) => record.attribute(name) !== undefined) || tellingBody.test(record.body);
+const tells = (record: LogRecord): boolean =>
+  mayTell(record.body) || tellingAttributes.some((name) => record.attribute(name) !== undefined);
 
 const hostOf = (record: LogRecord): string =>
   record.resource('host.name') ?? record.attribute('host.name') ?? record.resource('k8s.node.name') ?? '';
@@ -68,12 +67,14 @@ export const fileChanges = defineProcessor({
   summary:
     'Finds changes of files and packages in logs of osquery, Falco, auditd, Wazuh, OpenTelemetry and package managers.',
   reads: logRecords,
+  // Most records tell of nothing.
+  wants: { attributes: tellingAttributes, body: tellingTexts },
   emits,
   entitlement: 'logs',
   state: keyedState({ version: 1, maxEntries: mostEvents, schema: AuditEvent }),
 
   step(record, context) {
-    if (!mayTell(record)) return;
+    if (!tells(record)) return;
     const { body, timeMs, tenantId, projectId, service } = record;
     const lines = auditLines(body, timeMs);
     if (lines.length > 0) {

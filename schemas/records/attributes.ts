@@ -146,6 +146,69 @@ export const attributeType = (
   name: string,
 ): AttributeType | undefined => (find(cursor, tag, from, to, name) ? foundType(cursor) : undefined);
 
+/** Names of a few hundred attributes, by some of their bytes: senders send the same ones again and again. */
+const names: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] = Array.from({ length: 1_024 });
+const mostNameBytes = 64;
+
+/** The name that lies between two positions. */
+const nameAt = (bytes: Uint8Array, start: number, end: number): string => {
+  const length = end - start;
+  if (length === 0 || length > mostNameBytes) return textOf(bytes, start, end);
+  const middle = bytes[start + (length >> 1)] as number;
+  const slot = (length * 37 + (bytes[start] as number) * 7 + middle * 101 + (bytes[end - 1] as number) * 11) & 1_023;
+  const known = names[slot];
+  if (known !== undefined && known.bytes.length === length && isRun(bytes, start, known.bytes)) return known.text;
+  const text = textOf(bytes, start, end);
+  names[slot] = { bytes: Uint8Array.prototype.slice.call(bytes, start, end), text };
+  return text;
+};
+
+/** Names of attributes that are looked for together. */
+export class NameSet {
+  readonly #names: ReadonlySet<string>;
+  /** By length and last byte: nearly all other names have another. */
+  readonly #filter = new Uint8Array(256);
+
+  constructor(names: Iterable<string>) {
+    this.#names = new Set(names);
+    for (const name of this.#names) {
+      const bytes = Buffer.from(name, 'utf8');
+      this.#filter[slotOf(bytes.length, bytes.at(-1) ?? 0)] = 1;
+    }
+  }
+
+  /** The name that lies between two positions; undefined where it is none of the set. */
+  at(bytes: Uint8Array, start: number, end: number): string | undefined {
+    if (this.#filter[slotOf(end - start, end === start ? 0 : (bytes[end - 1] as number))] === 0) return undefined;
+    const name = nameAt(bytes, start, end);
+    return this.#names.has(name) ? name : undefined;
+  }
+}
+
+const slotOf = (length: number, last: number): number => (length * 37 + last) & 255;
+
+/** Calls `found` with each name of the set that an attribute has, in the fields of that tag between two positions. */
+export const attributesAmong = (
+  cursor: WireCursor,
+  [tag, from, to]: readonly [number, number, number],
+  names: NameSet,
+  found: (name: string) => void,
+): void => {
+  cursor.at = from;
+  while (cursor.at < to) {
+    const met = cursor.varint();
+    if (met !== tag) {
+      cursor.skip(met, to);
+      continue;
+    }
+    const end = cursor.end(to);
+    split(cursor, end);
+    const name = names.at(cursor.bytes, key.start, key.end);
+    if (name !== undefined) found(name);
+    cursor.at = end;
+  }
+};
+
 /** All attributes, in the order of the wire. */
 export const attributeList = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
   const list: Attribute[] = [];
@@ -158,7 +221,7 @@ export const attributeList = (cursor: WireCursor, tag: number, from: number, to:
     }
     const end = cursor.end(to);
     split(cursor, end);
-    const name = textOf(cursor.bytes, key.start, key.end);
+    const name = nameAt(cursor.bytes, key.start, key.end);
     list.push({ key: name, type: foundType(cursor), text: foundText(cursor) });
     cursor.at = end;
   }

@@ -3,7 +3,15 @@
 import { textOf } from '../otlp/any-value.ts';
 import { bigintOf, idStart, WireCursor } from '../protobuf/cursor.ts';
 import { lastNanosecondsHigh } from '../protobuf/messages.ts';
-import { type Attribute, type AttributeType, attributeList, attributeText, attributeType } from './attributes.ts';
+import {
+  type Attribute,
+  type AttributeType,
+  attributeList,
+  attributesAmong,
+  attributeText,
+  attributeType,
+  type NameSet,
+} from './attributes.ts';
 import { copyOf, type Origin, type Place, Resource, type Run, Scope } from './origin.ts';
 
 /** What a record's place among others is made of; of one resource and scope, and for data points of one metric. */
@@ -123,6 +131,12 @@ export abstract class RecordView {
   get attributes(): readonly Attribute[] {
     this.located();
     return attributeList(this.#cursor, this.attributesTag, this.attributesStart, this.attributesEnd);
+  }
+
+  /** Calls `found` with each name of the set that one of its attributes has. */
+  attributesAmong(names: NameSet, found: (name: string) => void): void {
+    this.located();
+    attributesAmong(this.#cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], names, found);
   }
 
   /** Text of an attribute of the resource; of several of one key the one that sorts first, as tables answer. */

@@ -10,6 +10,7 @@ import type { Topic } from '../topic.ts';
 import type { Origin } from './origin.ts';
 import type { Group, RecordView } from './record.ts';
 import { checkRequest } from './sound.ts';
+import type { Wanted, Wants } from './wants.ts';
 
 /** Where a message was read. */
 export interface Partition {
@@ -38,6 +39,8 @@ export interface Source<Item> {
   open(message: BusRecord, from: Partition): Opened<Item>;
   /** The time that an item is about, epoch milliseconds. Where it is absent, the time is when the bus took the message. */
   timeOf?(item: Item): number;
+  /** Takes up what a consumer wants of the items; absent where consumers look at all. */
+  want?(wants: Wants): Wanted<Item>;
   /** When an item was received, epoch milliseconds; also when the bus took the message where it is absent. */
   receivedAtOf?(item: Item): number;
 }

@@ -5,14 +5,15 @@ import { LogRecord } from './log-record.ts';
 import { DataPoint } from './points.ts';
 import { type Source, telemetrySource } from './source.ts';
 import { Span } from './span.ts';
+import { WantedRecords } from './wants.ts';
+
+const wantedLogs = new WantedRecords();
 
 /** Log records as senders sent them. */
-export const logRecords: Source<LogRecord> = telemetrySource(
-  topics.logs,
-  'logs',
-  (origin) => new LogRecord(origin),
-  recordGroups,
-);
+export const logRecords: Source<LogRecord> = {
+  ...telemetrySource(topics.logs, 'logs', (origin) => new LogRecord(origin), recordGroups),
+  want: (wants) => wantedLogs.add(wants),
+};
 
 /** Spans, each as it came: a trace's may lie in several messages and partitions. */
 export const spans: Source<Span> = telemetrySource(topics.traces, 'traces', (origin) => new Span(origin), recordGroups);

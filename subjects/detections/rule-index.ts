@@ -1,6 +1,7 @@
 /** Rules by what must be in an event for them to match. */
+
+import { TextIndex } from '../../schemas/text-index.ts';
 import type { Leaf, SigmaEvent } from './event.ts';
-import { TextIndex } from './text-index.ts';
 import { bestClauses, type Clause, valueKey, type Witness } from './witnesses.ts';
 
 /** Clauses of a rule that are looked for: a bit each. */

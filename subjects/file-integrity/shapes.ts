@@ -231,6 +231,28 @@ export const tellingAttributes: Names = [
   'fd.name',
 ];
 
-/** What is in a body that may tell of a change of a file or a package. */
-export const tellingBody =
-  /syscheck|target_path|"executable"|fd\.name|fs\.path|evt\.type|file_integrity|"file\.path"|"file" ?: ?\{|type=(?:SYSCALL|CWD|PATH|PROCTITLE|SOFTWARE_UPDATE) |\b(?:Installed|Updated|Upgraded|Erased|Removed|Upgrade|Install|Remove|Purge): |status installed |\d (?:install|upgrade|remove|purge) |\|(?:install|remove) *\||\[ALPM\] /;
+/** What is in a body that may tell of a change of a file or a package: a text, and what is around it where that is not all. */
+const telling: readonly (readonly [text: string, form?: string])[] = [
+  ...['syscheck', 'target_path', '"executable"', 'fd.name', 'fs.path', 'evt.type', 'file_integrity', '"file.path"'].map(
+    (text) => [text] as const,
+  ),
+  ['"file"', '"file" ?: ?\\{'],
+  ...['SYSCALL', 'CWD', 'PATH', 'PROCTITLE', 'SOFTWARE_UPDATE'].map((type) => [`type=${type} `] as const),
+  ...['Installed', 'Updated', 'Upgraded', 'Erased', 'Removed', 'Upgrade', 'Install', 'Remove', 'Purge'].map(
+    (word) => [`${word}: `, `\\b${word}: `] as const,
+  ),
+  ['status installed '],
+  ...['install', 'upgrade', 'remove', 'purge'].map((word) => [` ${word} `, `\\d ${word} `] as const),
+  ...['install', 'remove'].map((word) => [`|${word}`, `\\|${word} *\\|`] as const),
+  ['[ALPM] '],
+];
+
+/** Texts of which a body has one if it tells of a change. */
+export const tellingTexts: readonly string[] = telling.map(([text]) => text);
+
+const tellingBody = new RegExp(
+  telling.map(([text, form]) => form ?? text.replaceAll(/[.[\]]/g, String.raw`\$&`)).join('|'),
+);
+
+/** Whether a body may tell of a change: most that have one of the texts do not. */
+export const mayTell = (body: string): boolean => tellingBody.test(body);

@@ -7,7 +7,7 @@ import { Looked, predicateOf } from '../../subjects/detections/predicate.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
 import { detectionTree } from '../../subjects/detections/rule-tree.ts';
-import { TextIndex } from '../../subjects/detections/text-index.ts';
+import { TextIndex } from '../../schemas/text-index.ts';
 import { type Random, seeded } from './random.ts';
 
 const words = [
