@@ -53,7 +53,8 @@ const tagsOf = (read: Read, given: RaisedError['tags']): RaisedError['tags'] => 
     if (value !== '') tags[tag] = cut(value, maxTag);
   }
   if (tags['user_agent.name'] === undefined) {
-    const browser = browserOf(read('user_agent.original') ?? read('http.user_agent') ?? '');
+    const userAgent = read('user_agent.original') ?? read('http.user_agent');
+    const browser = userAgent === undefined ? '' : browserOf(userAgent);
     if (browser !== '') tags['user_agent.name'] = browser;
   }
   return tags;

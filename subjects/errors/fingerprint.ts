@@ -2,7 +2,7 @@
  * What makes two errors one group. A fingerprint is a hash of components, which are kept beside it: they are the explanation. Components
  * are a function of what was recorded alone. What changes them for errors of most kinds changes `version`, and with it every id.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
 import { maskedMessage } from './message.ts';
 import { readStack, type Stack } from './stack.ts';
@@ -99,7 +99,7 @@ const isOfAnyProgram = (compared: readonly string[]): boolean =>
   compared.every((text) => ofAnyProgram.test(text.split(' ', 1)[0] ?? ''));
 
 const idOf = (components: readonly Component[]): string =>
-  `f${version}-${createHash('sha256').update(JSON.stringify(components)).digest('hex').slice(0, 16)}`;
+  `f${version}-${hash('sha256', JSON.stringify(components), 'hex').slice(0, 16)}`;
 
 /** The fingerprint of an error: its types and frames; without frames, its types and its message without values. */
 export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {

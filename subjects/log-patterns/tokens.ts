@@ -179,7 +179,11 @@ export class Tokens implements Keyed {
     const to = index < this.count ? (this.starts[index] as number) : this.#end;
     // "<1" is a number, so that its sign is none of the punctuation.
     const sign = index < this.count && this.hashes[index] === VARIABLE && this.text.charCodeAt(to - 1) === 60;
-    return this.text.slice(from, Math.min(sign ? to - 1 : to, from + 64)).replace(/\s+/g, ' ');
+    const end = Math.min(sign ? to - 1 : to, from + 64);
+    // Most are one space, or nothing.
+    if (end <= from) return '';
+    if (end === from + 1 && this.text.charCodeAt(from) === 32) return ' ';
+    return this.text.slice(from, end).replace(/\s+/g, ' ');
   }
 
   #seal(): void {
