@@ -2,3 +2,6 @@
 
 /** How often a test of kills kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
+
+/** How long ClickHouse is gone: longer than a consumer may be silent before its group gives its partitions away. */
+export const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 15) * 1_000;

@@ -1,6 +1,5 @@
 /** The cluster form with servers of a test's own, which it may stop and kill. */
 import { join } from 'node:path';
-import type { ExecutionContext } from 'ava';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -100,11 +99,9 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
   }
 };
 
-/** Starts a process of one role, which is killed when the test has ended. */
-export const startRole = async (t: ExecutionContext, cluster: Cluster, role: string): Promise<OiqProcess> => {
+/** Starts a process of one role, which ends with the test's process at the latest. */
+export const startRole = async (cluster: Cluster, role: string): Promise<OiqProcess> => {
   const ports = (await freePorts(3)) as unknown as Ports;
   const { dataDirectory, environment } = cluster;
-  const oiq = await startOiq({ args: [role], dataDirectory, ports, environment });
-  t.teardown(() => oiq.kill());
-  return oiq;
+  return startOiq({ args: [role], dataDirectory, ports, environment });
 };

@@ -36,7 +36,8 @@ test.after.always(async () => {
 
 serial('brokers of three that are killed or hang, one after the other, lose and double nothing', async (t) => {
   t.timeout(rounds * roundHangMs);
-  const [receivers, sinks] = await Promise.all([startRole(t, cluster, 'receivers'), startRole(t, cluster, 'sinks')]);
+  const [receivers, sinks] = await Promise.all([startRole(cluster, 'receivers'), startRole(cluster, 'sinks')]);
+  t.teardown(() => Promise.all([receivers, sinks].map((role) => role.kill())));
   const { licenseKey } = cluster;
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, ...pace });
   t.teardown(() => oracle.close());

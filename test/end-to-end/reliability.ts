@@ -15,7 +15,7 @@ import type { Oracle } from './oracle.ts';
 export const roundHangMs = 5 * 60_000;
 
 /** What a generator sends while processes die: some request is always on its way, and the processes compute little but for their starts. */
-export const pace = { connections: 6, pauseMs: 40 } as const;
+export const pace = { connections: 4, pauseMs: 100, recordsPerRequest: 10 } as const;
 
 /** A directory that goes when the test has ended, whatever else has been torn down before. */
 export const temporaryDirectory = async (t: ExecutionContext, name: string): Promise<string> => {
