@@ -1,5 +1,4 @@
 /** How a process lives: first start, health, refusals at start, and how it ends. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -10,10 +9,8 @@ import test, { type ExecutionContext } from 'ava';
 import { freePorts } from '../services/ports.ts';
 import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
-import { type OiqProcess, read, signIn, startOiq } from './oiq-process.ts';
+import { type OiqProcess, read, runOiq, signIn, startOiq } from './oiq-process.ts';
 import { logsRequest } from './oracle.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const directoryOf = (t: ExecutionContext): string => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-running-'));
@@ -27,16 +24,24 @@ const started = async (t: ExecutionContext, options: Parameters<typeof startOiq>
   return process;
 };
 
+/** One installation for the tests that do not harm it; the last of them ends its process. */
+const shared = mkdtempSync(join(tmpdir(), 'oiq-running-'));
+let sharedKey: string;
+let running: OiqProcess;
+
+test.before(async () => {
+  sharedKey = await embeddedDeployment(shared);
+  running = await startOiq({ dataDirectory: shared });
+});
+test.after.always(async () => {
+  await running?.kill();
+  rmSync(shared, { recursive: true, force: true });
+});
+
 /** Runs a command to its end. */
 const run = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'main.ts', ...args], {
-    cwd: root,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output };
+  const { code, output, errors } = await runOiq(args, environment);
+  return { code, output: `${output}${errors}` };
 };
 
 test.serial('the first start prints the password and the key once, and later starts print neither', async (t) => {
@@ -65,9 +70,6 @@ test.serial('the first start prints the password and the key once, and later sta
 });
 
 test.serial('health, readiness and metrics are answered, and what was sent can be read back', async (t) => {
-  const dataDirectory = join(directoryOf(t), 'data');
-  const licenseKey = await embeddedDeployment(dataDirectory);
-  const running = await started(t, { dataDirectory });
   t.is((await fetch(`${running.http}/healthz`)).status, 200);
   let ready: unknown;
   // On a busy machine a store may be late now and then.
@@ -80,7 +82,7 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
   t.is((await fetch(`${running.http}/readyz`, { method: 'POST' })).status, 405);
   await fetch(`${running.otlp}/v1/logs`, {
     method: 'POST',
-    headers: { 'content-type': 'application/x-protobuf', 'x-license-key': licenseKey },
+    headers: { 'content-type': 'application/x-protobuf', 'x-license-key': sharedKey },
     body: logsRequest('shop', ['one', 'two']),
   });
   const token = await signIn(running.http);
@@ -103,24 +105,12 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
     return told.every((each) => each.test(metrics));
   }).catch((cause: Error) => t.log(cause.message));
   for (const each of told) t.regex(metrics, each);
-  t.is(await running.stop(), 0);
-});
-
-test.serial('roles that take in stop before those that land what was taken in', async (t) => {
-  const running = await started(t, { dataDirectory: join(directoryOf(t), 'data') });
-  t.is(await running.stop(), 0);
-  const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(
-    ([line]) => (JSON.parse(line) as { role: string }).role,
-  );
-  t.deepEqual(stopped, ['api', 'receivers', 'processors', 'sinks']);
 });
 
 test.serial('a second process on the same data directory is refused with what to do', async (t) => {
-  const dataDirectory = join(directoryOf(t), 'data');
-  await started(t, { dataDirectory });
   const [http = 0, grpc = 0, otlp = 0] = await freePorts(3);
   const { code, output } = await run(['start'], {
-    OIQ_DATA_DIR: dataDirectory,
+    OIQ_DATA_DIR: shared,
     OIQ_HTTP_ADDRESS: `127.0.0.1:${http}`,
     OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
     OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
@@ -133,6 +123,23 @@ test.serial('a second process on the same data directory is refused with what to
 });
 
 test.serial(
+  'the demo sends to the running instance of the data directory, whatever its own settings say',
+  async (t) => {
+    const { code, output } = await run(['demo', '--minutes', '0.01'], { OIQ_DATA_DIR: shared });
+    t.is(code, 0, output);
+    t.regex(output, /done: \d+ log records/);
+  },
+);
+
+test.serial('roles that take in stop before those that land what was taken in', async (t) => {
+  t.is(await running.stop(), 0);
+  const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(
+    ([line]) => (JSON.parse(line) as { role: string }).role,
+  );
+  t.deepEqual(stopped, ['api', 'receivers', 'processors', 'sinks']);
+});
+
+test.serial(
   'an address of ingest that is taken is named, and a first start that ends with that has shown its secrets',
   async (t) => {
     const directory = directoryOf(t);
@@ -142,6 +149,7 @@ test.serial(
     const { port } = taken.address() as AddressInfo;
     const { code, output } = await run(['start'], {
       OIQ_DATA_DIR: directory,
+      OIQ_BOOTSTRAP_PASSWORD: '',
       OIQ_HTTP_ADDRESS: '127.0.0.1:0',
       OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${port}`,
       OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
@@ -212,18 +220,6 @@ for (const args of [
     t.regex(output, /^oiq, an open observability platform/);
   });
 }
-
-test.serial(
-  'the demo sends to the running instance of the data directory, whatever its own settings say',
-  async (t) => {
-    const directory = directoryOf(t);
-    await embeddedDeployment(directory);
-    await started(t, { dataDirectory: directory });
-    const { code, output } = await run(['demo', '--minutes', '0.01'], { OIQ_DATA_DIR: directory });
-    t.is(code, 0, output);
-    t.regex(output, /done: \d+ log records/);
-  },
-);
 
 test.serial('its own logs and metrics are exported over OTLP/gRPC when an endpoint is set', async (t) => {
   const directory = directoryOf(t);
