@@ -1,0 +1,158 @@
+/** Where the events of the feed come from: what landed, deployments that were found, signals, changes of files, and the audit log. */
+import { z } from 'zod';
+import { integer } from '../../queries/cursor.ts';
+import { type Range, whyUnreadable } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { formatTime, parseTime } from '../../queries/time.ts';
+import { signalEvent } from '../../subjects/detections/signal-events.ts';
+import { readSignals } from '../../subjects/detections/stored-signals.ts';
+import { readEvents } from '../../subjects/events/events.ts';
+import type { EventSource } from '../../subjects/events/feed.ts';
+import { unapprovedChanges } from '../../subjects/file-integrity/unapproved.ts';
+import { deploymentEvent, readDeployments } from '../../subjects/services/deployments.ts';
+import { newestRecords } from '../audit/record-search.ts';
+import type { Ports } from '../kernel/ports.ts';
+
+const Landed = z.strictObject({ time: z.string().regex(integer), kind: z.string(), id: z.string() }).optional();
+/** Where a page of each source begins. */
+export const Positions = z.strictObject({
+  events: Landed,
+  recorded: Landed,
+  deployments: z.strictObject({ time: z.string(), id: z.string() }).optional(),
+  signals: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
+  files: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
+  config: z.int().optional(),
+});
+
+/** Which events are asked for. */
+export interface AskedEvents {
+  readonly range: Range;
+  readonly kinds: readonly string[];
+  /** The kinds were named: what is left out of them is told. */
+  readonly isChosen: boolean;
+  readonly service?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly scope?: 'account' | undefined;
+}
+
+interface Sources {
+  readonly reading: Reading;
+  readonly ports: Ports;
+  readonly tenantId: string;
+  /** Told what is left out. */
+  readonly partial: Incompleteness[];
+}
+
+/** The sources of all events that are asked for and may be read. */
+export const eventSources = (asked: AskedEvents, { reading, ports, partial, tenantId }: Sources): EventSource[] => {
+  const sources: EventSource[] = [];
+  const kinds = asked.kinds.filter((each) => each !== 'deployment' && each !== 'config');
+  if (kinds.length > 0) sources.push(landedEvents({ ...asked, kinds }, reading));
+  if (asked.kinds.includes('deployment')) {
+    const why = whyUnreadable(asked.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+    // What was recorded is there all the same.
+    if (why !== undefined) {
+      partial.push({ code: 'retention', message: `only recorded deployments: ${why}` });
+      sources.push({ ...landedEvents({ ...asked, kinds: ['deployment'] }, reading), name: 'recorded' });
+    } else sources.push(deployments(asked, reading));
+  }
+  sources.push(...securitySources(asked, { reading, ports, partial, tenantId }));
+  // Configuration belongs to the organization, and to no service or project.
+  const isOfAll = asked.service === undefined && (asked.projectId === undefined || asked.scope === 'account');
+  if (asked.kinds.includes('config') && isOfAll) sources.push(configuration(asked, ports, tenantId));
+  return sources;
+};
+
+/** What the SIEM tells, where the plan has it. */
+const securitySources = (asked: AskedEvents, from: Sources): EventSource[] => {
+  const { reading, partial } = from;
+  const why = whyUnreadable(asked.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
+  const wanted = [
+    { kind: 'signal', what: 'signals of detection rules', source: () => signals(asked, reading) },
+    { kind: 'file', what: 'changes of files', source: () => files(asked, from) },
+  ].filter(({ kind }) => asked.kinds.includes(kind));
+  if (why === undefined) return wanted.map(({ source }) => source());
+  if (asked.isChosen) for (const { what } of wanted) partial.push({ code: 'retention', message: `no ${what}: ${why}` });
+  return [];
+};
+
+const landedEvents = (asked: AskedEvents, reading: Reading): EventSource => ({
+  name: 'events',
+  async next(limit, after) {
+    const position = Landed.parse(after);
+    const events = await readEvents(reading, asked, { limit, after: position });
+    return events.map((event) => ({
+      event,
+      position: { time: String((parseTime(event.time, 0) ?? 0n) / 1_000_000n), kind: event.kind, id: event.id },
+    }));
+  },
+});
+
+const signals = ({ range, service, projectId, scope }: AskedEvents, reading: Reading): EventSource => ({
+  name: 'signals',
+  async next(limit, after) {
+    const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
+    const page = { range, limit, after: Positions.shape.signals.parse(after) };
+    const found = await readSignals(reading, filter, page);
+    return found.map((each) => ({ event: signalEvent(each), position: { ms: each.ms, id: each.id } }));
+  },
+});
+
+const files = (
+  { range, service, projectId, scope }: AskedEvents,
+  { reading, ports, partial, tenantId }: Sources,
+): EventSource => ({
+  name: 'files',
+  async next(limit, after) {
+    const page = { range, limit, after: Positions.shape.files.parse(after) };
+    const own = ports.documents.of(tenantId);
+    const { found, isWhole } = await unapprovedChanges({ reading, own }, { service, projectId, scope }, page);
+    if (!isWhole)
+      partial.push({
+        code: 'rows',
+        message: 'of changes of files the newest 5,000 were looked at: ask for a shorter range',
+      });
+    return found.map(({ event, ms }) => ({ event, position: { ms, id: event.id } }));
+  },
+});
+
+const deployments = (asked: AskedEvents, reading: Reading): EventSource => ({
+  name: 'deployments',
+  async next(limit, after) {
+    const position = Positions.shape.deployments.parse(after);
+    const { deployments: found } = await readDeployments(reading, asked);
+    const behind = found.filter(
+      ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
+    );
+    return behind
+      .slice(0, limit)
+      .map((each) => ({ event: deploymentEvent(each), position: { time: each.time, id: each.id } }));
+  },
+});
+
+/** Changes of configuration that every Viewer may read, by type and name; who made them by id alone. Never addresses or values. */
+const configuration = ({ range }: AskedEvents, ports: Ports, tenantId: string): EventSource => ({
+  name: 'config',
+  async next(limit, after) {
+    const filter = {
+      fromMs: Number(range.from / 1_000_000n),
+      toMs: Number(range.to / 1_000_000n),
+      actions: ports.configurationActions,
+    };
+    const records = await newestRecords(ports.documents, tenantId, filter, {
+      limit,
+      before: Positions.shape.config.parse(after),
+    });
+    return records.map(({ id, at, action, actor, resource, details, sequence }) => ({
+      event: {
+        ...{ id, kind: 'config', severity: 'info', text: '', projectId: '', service: '', environment: '', tags: {} },
+        ...{ link: '', actor },
+        time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),
+        title: `${action}${details === null || details.resourceName === '' ? '' : ` ${details.resourceName}`}`,
+        details: { action, resourceType: resource.type, resourceId: resource.id },
+      },
+      position: sequence,
+    }));
+  },
+});
