@@ -2,7 +2,7 @@
 import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import type { QueryReading } from './promql/reading.ts';
-import type { MetricQuery, PromqlQuery, Query } from './query.ts';
+import type { FormulaQuery, MetricQuery, PromqlQuery, Query } from './query.ts';
 import type { Result } from './result.ts';
 import { type RunOptions, run } from './run.ts';
 
@@ -29,28 +29,39 @@ export const runTogether = async (
     }
   };
   const own = await Promise.all(Object.entries(queries).map(([name, query]) => asked(name, query)));
-  const results = new Map<Query, Result>(own.map(([name, result]) => [queries[name] as Query, result]));
-  const calculated = await Promise.all(
+  const results = new Map(own);
+  const ofFormulas = await Promise.all(
     Object.entries(formulas).map(async ([name, expression]): Promise<readonly [string, Result]> => {
-      const used: Result[] = [];
       try {
-        const answer = await runFormula({ kind: 'formula', expression, queries }, async (part) => {
-          const result = results.get(part);
-          if (result === undefined) throw new Error('a formula asked for a query that is none of its own');
-          used.push(result);
-          return result;
-        });
-        return [name, resultOf(answer, used)];
+        return [name, await formulaResult(expression, queries, async (part) => results.get(part) as Result)];
       } catch (error) {
         throw named(error, `formulas.${name}`);
       }
     }),
   );
-  return Object.fromEntries([...own, ...calculated]);
+  return Object.fromEntries([...own, ...ofFormulas]);
+};
+
+/** A formula over queries that are asked by their names: none is asked again for it. */
+export const formulaResult = async (
+  expression: string,
+  queries: Readonly<Record<string, Query>>,
+  resultOf: (name: string) => Promise<Result>,
+): Promise<Result> => {
+  const names = new Map(Object.entries(queries).map(([name, query]) => [query, name]));
+  const used: Result[] = [];
+  // A formula reads figures, those of another formula as well.
+  const parts = queries as FormulaQuery['queries'];
+  const answer = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
+    const result = await resultOf(names.get(part) as string);
+    used.push(result);
+    return result;
+  });
+  return calculated(answer, used);
 };
 
 /** A calculated answer with the cost of its parts, and as fresh as the least fresh of them. */
-const resultOf = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
+const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
   const [first] = parts;
   if (first === undefined) throw new Error('a formula names at least one query');
   const sum = (of: (cost: Result['cost']) => number): number => parts.reduce((total, { cost }) => total + of(cost), 0);

@@ -76,12 +76,28 @@ export const answerOnly = (query: Query, reading: QueryReading, { signal, ...ask
   return answerTo(query, { ...reading, columns }, { ...asked, signal });
 };
 
-/** Columns whose statements end with the signal. */
-export const heeding = (columns: TenantColumns, signal: AbortSignal): TenantColumns => ({
-  ...columns,
-  query: (sql, parameters, limits) => columns.query(sql, parameters, { signal, ...limits }),
-  native: (sql, parameters, limits) => columns.native(sql, parameters, { signal, ...limits }),
-});
+/** Columns whose statements end with the signal, and tell what each read. */
+export const heeding = (
+  columns: TenantColumns,
+  signal: AbortSignal,
+  onCost?: (cost: RowsAndBytes) => void,
+): TenantColumns => {
+  const heard = (limits: QueryLimits | undefined): QueryLimits => ({
+    signal,
+    ...limits,
+    ...(onCost && {
+      onCost(cost) {
+        onCost(cost);
+        limits?.onCost?.(cost);
+      },
+    }),
+  });
+  return {
+    ...columns,
+    query: (sql, parameters, limits) => columns.query(sql, parameters, heard(limits)),
+    native: (sql, parameters, limits) => columns.native(sql, parameters, heard(limits)),
+  };
+};
 
 const answerTo = async (
   query: Query,
@@ -103,7 +119,7 @@ const answerTo = async (
 };
 
 /** What to tell of an answer that lacks what was asked for. */
-const hintTo = async (
+export const hintTo = async (
   query: Query,
   answer: Answer,
   reading: QueryReading,
@@ -121,24 +137,15 @@ export const queryOf = (asked: unknown): Query => {
   throw invalid(['query', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not a query');
 };
 
+/** What statements read. */
+export interface RowsAndBytes {
+  rowsRead: number;
+  bytesRead: number;
+}
+
 /** Columns that add up what their statements read, and end them with the signal. */
-const countingColumns = (
-  columns: TenantColumns,
-  total: { rowsRead: number; bytesRead: number },
-  signal: AbortSignal,
-): TenantColumns => {
-  const counted = (limits: QueryLimits | undefined): QueryLimits => ({
-    signal,
-    ...limits,
-    onCost(cost) {
-      total.rowsRead += cost.rowsRead;
-      total.bytesRead += cost.bytesRead;
-      limits?.onCost?.(cost);
-    },
+export const countingColumns = (columns: TenantColumns, total: RowsAndBytes, signal: AbortSignal): TenantColumns =>
+  heeding(columns, signal, (cost) => {
+    total.rowsRead += cost.rowsRead;
+    total.bytesRead += cost.bytesRead;
   });
-  return {
-    ...columns,
-    query: (sql, parameters, limits) => columns.query(sql, parameters, counted(limits)),
-    native: (sql, parameters, limits) => columns.native(sql, parameters, counted(limits)),
-  };
-};

@@ -41,6 +41,12 @@ export const stepOf = (text: string | undefined, range: Range, { leastMs = 1 }: 
   return step;
 };
 
+/** A round step that gives a range at most so many steps, and two at least. */
+export const stepForPoints = (range: Range, most: number): number => {
+  const least = (secondsIn(range) * 1000) / Math.max(1, most - 1);
+  return roundSteps.find((step) => step >= least) ?? Math.ceil(least / 604_800_000) * 604_800_000;
+};
+
 export interface Steps {
   readonly stepNs: bigint;
   /** Nanoseconds at which the first step begins: not after the range. */

@@ -10,7 +10,7 @@ import { signalsOf } from '../freshness.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery, Query } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
-import { answerOnly, heeding } from '../run.ts';
+import { answerOnly, heeding, type RowsAndBytes } from '../run.ts';
 import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.ts';
 import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
@@ -103,7 +103,15 @@ export interface AskingOptions {
   readonly signal?: AbortSignal | undefined;
   /** For when it is asked: where there is more than can be asked, newer ones go first. */
   readonly dueMs?: number;
+  /** Told what each statement read that answers it; of one that several share, each of them is told. */
+  readonly onCost?: ((cost: RowsAndBytes) => void) | undefined;
 }
+
+const tell =
+  (questions: readonly Question[]) =>
+  (cost: RowsAndBytes): void => {
+    for (const { hearers } of questions) for (const hear of hearers) hear(cost);
+  };
 
 /** Questions of one tenant that are asked within some milliseconds, or wait for their turn, are asked together. */
 export class Answers {
@@ -131,13 +139,14 @@ export class Answers {
    * `LateError` where it took too long while everything does.
    */
   async ask(query: Query, reading: QueryReading, asked: Asked, options: AskingOptions = {}): Promise<Answer> {
-    const { signal, dueMs = 0 } = options;
+    const { signal, dueMs = 0, onCost } = options;
     signal?.throwIfAborted();
     for (const each of signalsOf(query))
       refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
     if (query.kind === 'formula') return runFormula(query, (part) => this.ask(part, reading, asked, options));
     const question = this.#questionOf(query, reading, asked, dueMs);
     question.askers++;
+    if (onCost !== undefined) question.hearers.push(onCost);
     if (signal === undefined) return question.answer.promise;
     try {
       return await orAborted(question.answer.promise, signal);
@@ -161,7 +170,7 @@ export class Answers {
     }
     const share = this.#isApart(text) ? undefined : shareOf(query, asked);
     const question: Question = {
-      ...{ key, query, reading, asked, dueMs, askers: 0, late: 0 },
+      ...{ key, query, reading, asked, dueMs, askers: 0, hearers: [], late: 0 },
       share: share === undefined ? key : `${share.join(' ')} ${askedKey(asked)}`,
       most: share === undefined ? 1 : this.#mostWith(text, kinds[share[0]]),
       answer: Promise.withResolvers(),
@@ -232,7 +241,7 @@ export class Answers {
     const left = allLeft(questions);
     let outcomes: readonly Outcome[] = [];
     try {
-      const columns = heeding(reading.columns, AbortSignal.any([late, left]));
+      const columns = heeding(reading.columns, AbortSignal.any([late, left]), tell(questions));
       outcomes = await ask(
         questions.map(({ query }) => query),
         { ...reading, columns },
@@ -282,7 +291,8 @@ export class Answers {
     const late = AbortSignal.timeout(aloneMs);
     try {
       const signal = AbortSignal.any([late, left.signal]);
-      const answered = await answerOnly(query, reading, { ...asked, signal });
+      const columns = heeding(reading.columns, signal, tell([question]));
+      const answered = await answerOnly(query, { ...reading, columns }, { ...asked, signal });
       const tookMs = performance.now() - begun;
       if (tookMs > sharedMs / 2 && !this.#isLoaded) this.#setApart(query);
       this.#answered(question, answered);

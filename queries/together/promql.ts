@@ -22,8 +22,8 @@ import type { Outcome } from './outcome.ts';
 export const mostPromql = 200;
 /** They are evaluated in this thread: what is more than this takes one of its own. */
 const mostSeries = 10_000;
-const mostSteps = 120;
-/** Samples of one window, times the steps at which they may be looked at. */
+const mostSteps = 1000;
+/** Samples of one window, times the steps at which each is looked at. */
 const mostWork = 2_000_000;
 
 /** Whether a query can be answered with others. */
@@ -69,15 +69,24 @@ const wantedOf = (members: readonly Member[]): Map<string, Wanted> => {
 interface Place {
   readonly scope: Scope;
   readonly keptMs: number;
-  readonly steps: number;
+  readonly window: EvaluationWindow;
 }
 
+/** At how many steps a sample is looked at: those whose part of the selection's time it lies in. */
+const looksOf = ({ fromMs, toMs }: Wanted['selection'], { startMs, endMs, stepMs }: EvaluationWindow): number => {
+  if (stepMs === 0) return 1;
+  const steps = 1 + Math.floor((endMs - startMs) / stepMs);
+  return Math.min(steps, 1 + Math.ceil(Math.max(0, toMs - fromMs - (endMs - startMs)) / stepMs));
+};
+
 const read = async (
-  { scope, keptMs, steps }: Place,
-  { selection: { fromMs, toMs }, names }: Wanted,
+  { scope, keptMs, window }: Place,
+  { selection, names }: Wanted,
   chosen: readonly Chosen[],
 ): Promise<SeriesByName> => {
   const byName = new Map<string, Series[]>();
+  const { fromMs, toMs } = selection;
+  const looks = looksOf(selection, window);
   if (toMs <= keptMs) return byName;
   const own = chosen.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
   const pieces = new Pieces(scope.columns, { fromMs: Math.max(fromMs, keptMs), toMs }, own);
@@ -85,7 +94,7 @@ const read = async (
   for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
     for (const series of seriesOfPiece(piece, { fromMs, toMs }, [])) {
       samples += series.times.length;
-      if (samples * steps > mostWork) throw new TooMuch();
+      if (samples * looks > mostWork) throw new TooMuch();
       const name = series.labels['__name__'] ?? '';
       const known = byName.get(name);
       if (known === undefined) byName.set(name, [series]);
@@ -152,8 +161,7 @@ export const evaluatedTogether = async (
     };
     const named = { name: '__name__', op: '=~', value: names.map(escaped).join('|') } as const;
     const chosen = names.length === 0 ? [] : await chooseSeries(scope, span, [named], mostSeries);
-    const steps = window.stepMs === 0 ? 1 : 1 + (window.endMs - window.startMs) / window.stepMs;
-    const place = { scope, keptMs, steps };
+    const place = { scope, keptMs, window };
     const reads = [...wanted].map(async ([key, one]) => byWindow.set(key, await read(place, one, chosen)));
     await Promise.all(reads);
   } catch (error) {

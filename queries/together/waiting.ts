@@ -2,6 +2,7 @@
 import type { Answer, Asked } from '../answer.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
+import type { RowsAndBytes } from '../run.ts';
 
 /** A question that is asked once, however many wait for its answer. */
 export interface Question {
@@ -19,6 +20,8 @@ export interface Question {
   /** Whether its query was given up when it was asked last. */
   readonly isBehind: boolean;
   askers: number;
+  /** Told what each of its statements read, those that it shares as well. */
+  readonly hearers: ((cost: RowsAndBytes) => void)[];
   /** How many questions one statement may answer with it. */
   most: number;
   /** How often it was asked with others and took too long. */

@@ -33,6 +33,8 @@ export interface ResolveOptions extends ValuesAsked {
   readonly chosen?: ChosenValues | undefined;
   /** Only these and what they use; without it all. */
   readonly only?: readonly string[] | undefined;
+  /** Those of which everything that can be chosen is asked for; without it `only`. Of the others what is chosen may be enough. */
+  readonly listed?: readonly string[] | undefined;
   /** Names that are always there, such as those of `platformVariables`. */
   readonly platform?: Scope | undefined;
 }
@@ -150,7 +152,7 @@ const resolveOne = async (
   if (outcome !== undefined) return outcome;
   const asked = variable as Extract<Variable, { refresh: string }>;
   const selected = chosen ?? asked.selected;
-  const isAskedFor = options.only?.includes(asked.name) ?? true;
+  const isAskedFor = (options.listed ?? options.only)?.includes(asked.name) ?? true;
   if (needsNoAsking(asked, selected, isAskedFor)) return listed(asked, { options: [], partial: [] }, selected);
   try {
     const { texts, partial } = await textsFound(asked, reading, options, scope);
