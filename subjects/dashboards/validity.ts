@@ -4,6 +4,7 @@ import { namesIn, parseFormula } from '../../queries/formula/parse.ts';
 import { parse } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import type { Validity } from '../../queries/validity.ts';
+import { referencesIn, templateOf } from '../../queries/variables/references.ts';
 import type { DashboardFields, Panel } from './document.ts';
 
 type Problem = Validity['problems'][number];
@@ -14,17 +15,17 @@ interface PlacedQuery {
   readonly query: Query;
 }
 
-const variable = /\$\{[^{}]{1,200}\}|\$\w{1,64}|\[\[[^[\]]{1,200}\]\]/g;
-
 /** Stands for a variable; a problem that names it says nothing. */
 const standIn = 'oiq_variable';
+
+/** A text with something in place of each variable, by what stands before it. */
+const replaced = (text: string, standInBehind: (before: string) => string): string =>
+  templateOf(text, referencesIn(text, { has: () => true }), standInBehind).text;
 
 /** A query whose variables are names, so that what else it says can be read. */
 const withNames = (query: Query): Query =>
   JSON.parse(
-    JSON.stringify(query, (_, value: unknown) =>
-      typeof value === 'string' ? value.replace(variable, standIn) : value,
-    ),
+    JSON.stringify(query, (_, value: unknown) => (typeof value === 'string' ? replaced(value, () => standIn) : value)),
   );
 
 const beforeDuration = /(?:[[:]|\boffset)\s*-?$/;
@@ -32,8 +33,8 @@ const beforeNumber = /\b(?:topk|bottomk|limitk|limit_ratio|quantile|histogram_qu
 
 /** PromQL with something in place of each variable that can stand there: a duration, a number, or a name. */
 const withStandIns = (expression: string): string =>
-  expression.replace(variable, (_, at: number) => {
-    const before = expression.slice(Math.max(0, at - 32), at);
+  replaced(expression, (template) => {
+    const before = template.slice(-32);
     if (beforeDuration.test(before)) return '5m';
     return beforeNumber.test(before) ? '1' : standIn;
   });
