@@ -90,7 +90,7 @@ export interface Definition<
   readonly response: Response;
   /**
    * Content type of the answer. Anything but JSON is sent as the handler returned it (text, bytes or a stream). Several, if
-   * the request decides: then the handler returns `Sent`.
+   * the request decides: then the handler returns `Sent`, or what is answered as JSON.
    */
   readonly contentType?: string | readonly [string, string, ...string[]];
   /** Served, but left out of the OpenAPI document. */
@@ -100,7 +100,7 @@ export interface Definition<
   handler(
     input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
     ports: Ports,
-  ): Promise<z.input<Response>> | z.input<Response>;
+  ): Promise<z.input<Response> | Sent> | z.input<Response>;
 }
 
 /** An answer whose content type depends on the request. A stream that fails resets the connection, so that clients notice. */
@@ -108,6 +108,9 @@ export interface Sent {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
 }
+
+export const isSent = (answer: unknown): answer is Sent =>
+  typeof answer === 'object' && answer !== null && 'contentType' in answer && 'content' in answer;
 
 /** The parts of a request before they are validated. */
 export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, unknown>;

@@ -12,7 +12,7 @@ import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } fr
 import { compress } from './compression.ts';
 import { holds } from './if-none-match.ts';
 import type { DocumentedGroup } from './openapi.ts';
-import type { Operation, RawInput } from './operation.ts';
+import { isSent, type Operation, type RawInput } from './operation.ts';
 import type { Ports } from './ports.ts';
 import { makeRequestLimits } from './request-limits.ts';
 import { bodyOf, factsOf, partsOf, queryOf } from './request-parts.ts';
@@ -178,9 +178,10 @@ const runToText = async (
   { ports, checkResponses }: ApiServerOptions,
 ): Promise<unknown> => {
   const result = await operation.run(raw, ports);
-  if (operation.contentType !== json) return result;
+  if (operation.contentType !== json || (operation.contentTypes.length > 1 && isSent(result))) return result;
   if (checkResponses) operation.response.parse(result);
-  return JSON.stringify(result ?? {});
+  const content = JSON.stringify(result ?? {});
+  return operation.contentTypes.length > 1 ? { contentType: json, content } : content;
 };
 
 /** The cached answer, if there is one and the client did not send `Cache-Control: no-cache`. */

@@ -85,6 +85,30 @@ export const examples: Readonly<Record<string, Example>> = {
   replacePanel: async ({ make }) =>
     ofDashboard(await make('createDashboard'), { panelId: 'errors' }, { visual: { kind: 'text' } }),
   removePanel: async ({ make }) => ofDashboard(await make('createDashboard'), { panelId: 'errors' }),
+  queryDashboard: async ({ make, tenant }) => ({
+    params: { id: (await make('createDashboard')).id },
+    body: {
+      draft: {
+        name: 'Draft',
+        panels: [
+          {
+            ...{ id: 'one', visual: { kind: 'table' } },
+            queries: [{ name: 'A', query: { kind: 'rows', signal: 'logs' } }],
+          },
+          {
+            ...{ id: 'two', visual: { kind: 'stat' } },
+            queries: [
+              {
+                name: 'A',
+                query: { kind: 'metric', metric: `${canaryOf(tenant)}.metric`, overTime: 'last', across: 'none' },
+              },
+            ],
+          },
+        ],
+        annotations: [{ name: 'events', source: { kind: 'events' } }],
+      },
+    },
+  }),
   getDashboardVersion: async ({ make }) => ofDashboard(await make('createDashboard'), { version: '1' }),
   restoreDashboardVersion: async ({ make }) => {
     const made = await make('createDashboard');

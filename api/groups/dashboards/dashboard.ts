@@ -71,13 +71,25 @@ const savedQueriesIn = async (
   return new Map(found.flatMap((one) => (one === undefined || !isVisible(one, caller) ? [] : [[one.id, one]])));
 };
 
-const validityFor = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
-  const saved = await savedQueriesIn(ports.documents.of(caller.tenantId), document, caller);
+/** The queries that they save, of those that are understood here. */
+export const understoodQueriesIn = async (
+  documents: Pick<TenantDocuments, 'collection'>,
+  document: DashboardFields,
+  caller: Caller,
+): Promise<ReadonlyMap<string, Query>> => {
+  const saved = await savedQueriesIn(documents, document, caller);
   const understood = [...saved].flatMap(([id, { query, queryVersion }]): [string, Query][] => {
     const read = readSaved(query, queryVersion);
     return read === undefined ? [] : [[id, read]];
   });
-  const looked = lookedThrough(document, new Map(understood));
+  return new Map(understood);
+};
+
+const validityFor = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
+  const looked = lookedThrough(
+    document,
+    await understoodQueriesIn(ports.documents.of(caller.tenantId), document, caller),
+  );
   return validityOf(
     looked,
     await validitiesNow(

@@ -4,6 +4,7 @@ import { cloneDashboard } from './clone.ts';
 import { dashboardResource } from './dashboard.ts';
 import { listDashboards } from './list.ts';
 import { addPanel, removePanel, replacePanel } from './panels.ts';
+import { queryDashboard } from './query.ts';
 import { getDashboard } from './read.ts';
 import { getDashboardVersion, listDashboardVersions, restoreDashboardVersion } from './versions.ts';
 
@@ -17,6 +18,7 @@ export const dashboardsGroup = defineGroup({
     addPanel,
     replacePanel,
     removePanel,
+    queryDashboard,
     listDashboardVersions,
     getDashboardVersion,
     restoreDashboardVersion,
@@ -24,7 +26,6 @@ export const dashboardsGroup = defineGroup({
   ],
   collections: [dashboardSummaries, dashboardOpenings],
   planned: [
-    ['POST /api/dashboards/{id}/query', 'viewer', 'data of every panel for a range and variables'],
     ['POST /api/dashboards/import', 'editor', "from this platform's JSON or Grafana's"],
     ['GET /api/dashboards/{id}/export', 'viewer', 'JSON'],
     ['POST /api/dashboards/{id}/snapshots', 'editor', 'frozen data behind an unguessable, expiring link'],

@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream';
+import type { Incompleteness } from '../../../queries/result.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { LateError } from '../../../runtime/within.ts';
+import { UnavailableError } from '../../../schemas/errors.ts';
+import type { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import type { EventsAsked } from '../../../subjects/dashboards/query/annotations.ts';
+import { type DashboardAsking, dashboardAnswer, dashboardLines } from '../../../subjects/dashboards/query/ask.ts';
+import {
+  DashboardAnswer,
+  type DashboardLine,
+  DashboardQuestion,
+  type Fault,
+} from '../../../subjects/dashboards/query/question.ts';
+import { eventsRange } from '../../../subjects/events/events.ts';
+import { feedPage } from '../../../subjects/events/feed.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { jsonLinesType } from '../../csv.ts';
+import { apiErrorOf } from '../../errors.ts';
+import { eventSources } from '../../event-feed/sources.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { saidBy, understoodQueriesIn } from './dashboard.ts';
+import { foundDashboard } from './read.ts';
+
+/** Within the time of every operation: what is done by then is answered, and the rest says that it was not. */
+const budgetMs = 40_000;
+
+/** Aborts with the request, or when its time is over. */
+const endingWith = (signal: AbortSignal): AbortSignal => {
+  const over = new AbortController();
+  const reason = new UnavailableError(
+    `the ${budgetMs / 1000} seconds of the request were over before this was answered: ask for fewer panels, or for a shorter range`,
+  );
+  setTimeout(() => over.abort(reason), budgetMs).unref();
+  return AbortSignal.any([signal, over.signal]);
+};
+
+const faultOf = (error: unknown, { log }: Ports): Pick<Fault, 'code' | 'message'> => {
+  if (error instanceof LateError)
+    return { code: 'UNAVAILABLE', message: 'there was no answer in time, because much is asked: ask again later' };
+  const { code, message } = apiErrorOf(error);
+  if (code === 'INTERNAL') log.error({ error }, 'a panel of a dashboard failed');
+  return { code, message };
+};
+
+const eventsFor = async (asked: EventsAsked, caller: Caller, ports: Ports) => {
+  const reading = readingOf(caller, ports);
+  const partial: Incompleteness[] = [];
+  const range = eventsRange({ from: formatTime(asked.range.from), to: formatTime(asked.range.to) }, reading);
+  const sources = eventSources({ ...asked, range }, { reading, ports, partial, tenantId: caller.tenantId });
+  const { events } = await feedPage(sources, { limit: asked.limit, after: {} });
+  return { events, partial };
+};
+
+/** What a dashboard is asked with on behalf of a caller. */
+export const askingOf = async (
+  document: DashboardFields,
+  caller: Caller,
+  signal: AbortSignal,
+  ports: Ports,
+): Promise<DashboardAsking> => ({
+  reading: readingOf(caller, ports),
+  signal: endingWith(signal),
+  saved: await understoodQueriesIn(ports.documents.of(caller.tenantId), document, caller),
+  names: { __dashboard: document.name, __org: caller.tenantId, __user: caller.actor.id },
+  faultOf: (error) => faultOf(error, ports),
+  events: (asked) => eventsFor(asked, caller, ports),
+});
+
+async function* inLines(
+  first: IteratorResult<DashboardLine>,
+  rest: AsyncGenerator<DashboardLine>,
+): AsyncGenerator<string> {
+  for (let line = first; line.done !== true; line = await rest.next()) yield `${JSON.stringify(line.value)}\n`;
+}
+
+export const queryDashboard = defineOperation({
+  method: 'POST',
+  path: '/api/dashboards/{id}/query',
+  operationId: 'queryDashboard',
+  summary:
+    'Answer the panels of a dashboard for a range and variables; with Accept: application/x-ndjson each panel is a line, sent when it is done',
+  role: 'viewer',
+  unaudited: 'It reads telemetry and changes nothing.',
+  maxBodyBytes: 2 * 1024 * 1024,
+  contentType: ['application/json; charset=utf-8', jsonLinesType],
+  params: idParameter,
+  body: DashboardQuestion,
+  response: DashboardAnswer,
+  async handler({ caller, params, body, request, signal }, ports) {
+    const found = await foundDashboard(params.id, caller, ports);
+    const document = body.draft ?? saidBy(found).document;
+    const asking = await askingOf(document, caller, signal, ports);
+    if (!/\bapplication\/x-ndjson\b/i.test(request.header('accept'))) return dashboardAnswer(document, body, asking);
+    const lines = dashboardLines(document, body, asking);
+    // The first line is made before the answer begins: what cannot be asked at all is an error and not a broken stream.
+    const first = await lines.next();
+    return { contentType: jsonLinesType, content: Readable.from(inLines(first, lines)) };
+  },
+});

@@ -1,0 +1,255 @@
+/** Asks one panel: its queries, the formulas over them, and what its transformations make of the answers. */
+import { invalid, QueryError } from '../../../queries/errors.ts';
+import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
+import type { Query } from '../../../queries/query.ts';
+import type { Range } from '../../../queries/range.ts';
+import type { Result } from '../../../queries/result.ts';
+import { queryOf } from '../../../queries/run.ts';
+import { formulaResult } from '../../../queries/run-together.ts';
+import { stepForPoints, stepOf } from '../../../queries/steps.ts';
+import { parseDuration } from '../../../queries/time.ts';
+import type { Results } from '../../../queries/together/results.ts';
+import { transformed } from '../../../queries/transformations/index.ts';
+import { answerOf, type Table, tablesOf } from '../../../queries/transformations/table.ts';
+import { withFilters } from '../../../queries/variables/filters.ts';
+import { inFormula } from '../../../queries/variables/in-formula.ts';
+import { inQuery } from '../../../queries/variables/in-query.ts';
+import { inText, inTitle } from '../../../queries/variables/in-text.ts';
+import { type PlatformContext, platformVariables } from '../../../queries/variables/platform.ts';
+import type { Scope } from '../../../queries/variables/scope.ts';
+import type { Filter } from '../../../schemas/dashboards/variables.ts';
+import type { Panel } from '../document.ts';
+import type { DashboardQuestion, Fault, PanelItem, ShownTable } from './question.ts';
+import type { ShownPanel } from './repeats.ts';
+
+/** What all panels of a request are asked with. */
+export interface PanelAsking {
+  readonly question: Pick<DashboardQuestion, 'step' | 'maxPoints'>;
+  readonly range: Range;
+  readonly results: Results;
+  readonly filters: readonly Filter[];
+  /** Saved queries by their ids: those that the one who asks may read. */
+  readonly saved: ReadonlyMap<string, Query>;
+  readonly names: PlatformContext['names'];
+  /** What is shown of an answer instead of all of it; tables are made of that too. */
+  readonly shownAs?: ((panel: Panel) => (name: string, result: Result) => Result) | undefined;
+  /** What people are told of an error. */
+  faultOf(error: unknown): Pick<Fault, 'code' | 'message'>;
+}
+
+type PanelQuery = Panel['queries'][number];
+
+const msNs = 1_000_000n;
+/** Stands for a query that there is not: what reads its answer fails with why. */
+const missing: Query = { kind: 'promql', expression: 'missing' };
+const lengthNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
+
+const rangeOf = ({ time }: Panel, { from, to }: Range): Range => {
+  const end = to - lengthNs(time.shift);
+  return { from: time.range === undefined ? from - lengthNs(time.shift) : end - lengthNs(time.range), to: end };
+};
+
+const stepFor = (
+  { mostPoints = Number.POSITIVE_INFINITY }: Panel,
+  { step, maxPoints }: PanelAsking['question'],
+  range: Range,
+): number => {
+  if (step !== undefined) return stepOf(step, range);
+  const most = Math.min(mostPoints, maxPoints ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(most) ? stepForPoints(range, most) : stepOf(undefined, range);
+};
+
+const shortestMs = ({ name, shortestStep }: PanelQuery, scope: Scope): number => {
+  if (shortestStep === undefined) return 0;
+  const text = inText(shortestStep, scope);
+  const ns = parseDuration(text);
+  if (ns === undefined || ns < msNs) throw invalid(`queries.${name}.shortestStep`, `${text} is no step such as 30s`);
+  return Number(ns / msNs);
+};
+
+/** Why a part failed, and which. */
+class PartError extends Error {
+  readonly path: string;
+
+  constructor(path: string, cause: unknown) {
+    super('a part of a panel failed', { cause });
+    this.path = path;
+  }
+}
+
+const ofPart = async <Value>(path: string, work: () => Promise<Value>): Promise<Value> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw new PartError(path, error);
+  }
+};
+
+const namedIn = (expression: string): readonly string[] => {
+  try {
+    return namesIn(parseFormula(expression));
+  } catch (error) {
+    // Said where the formula itself is answered.
+    if (error instanceof QueryError) return [];
+    throw error;
+  }
+};
+
+/** Over one range: a panel asks a second one where it compares. */
+class PanelRun {
+  readonly #shown: ShownPanel;
+  readonly #asking: PanelAsking;
+  readonly #range: Range;
+  readonly stepMs: number;
+
+  constructor(shown: ShownPanel, asking: PanelAsking, range: Range) {
+    this.#shown = shown;
+    this.#asking = asking;
+    this.#range = range;
+    this.stepMs = stepFor(shown.panel, asking.question, range);
+  }
+
+  #scope(stepMs: number, scrapeMs: number): Scope {
+    const [fromMs, toMs] = [Number(this.#range.from / msNs), Number(this.#range.to / msNs)];
+    const platform = { fromMs, toMs, stepMs, names: this.#asking.names, ...(scrapeMs > 0 && { scrapeMs }) };
+    return new Map([...this.#shown.scope, ...platformVariables(platform)]);
+  }
+
+  #queryOf({ query, savedQueryId }: PanelQuery): Query | undefined {
+    return query ?? this.#asking.saved.get(savedQueryId ?? '');
+  }
+
+  async #ask(asked: PanelQuery): Promise<Result> {
+    const { panel } = this.#shown;
+    const { results, filters } = this.#asking;
+    const query = this.#queryOf(asked);
+    if (query === undefined)
+      throw invalid('savedQueryId', `the saved query ${asked.savedQueryId} is not there for you, or is not understood`);
+    const ownMs = shortestMs(asked, this.#shown.scope);
+    // A formula reads queries at the same steps.
+    const others = panel.formulas.length > 0 ? panel.queries.map((each) => shortestMs(each, this.#shown.scope)) : [];
+    const stepMs = Math.max(this.stepMs, ownMs, ...others);
+    const filled = queryOf(withFilters(inQuery(query, this.#scope(stepMs, ownMs)), filters));
+    const isTable = asked.answers === 'table' || filled.kind === 'rows';
+    return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
+  }
+
+  /** Queries and formulas by name, those that are wanted. Hidden ones are only for formulas and transformations. */
+  answers(): Map<string, Promise<Result>> {
+    const { queries, formulas, transformations } = this.#shown.panel;
+    const named = new Set(formulas.flatMap(({ expression }) => namedIn(expression)));
+    const wanted = queries.filter(({ hidden, name }) => !hidden || transformations.length > 0 || named.has(name));
+    const answers = new Map(
+      wanted.map((query) => [query.name, ofPart(`queries.${query.name}`, () => this.#ask(query))]),
+    );
+    const own = new Map(answers);
+    // One object for each name: two may ask the same saved query.
+    const parts = Object.fromEntries(queries.map((query) => [query.name, { ...(this.#queryOf(query) ?? missing) }]));
+    const scope = this.#scope(this.stepMs, 0);
+    for (const { name, expression } of formulas)
+      answers.set(
+        name,
+        ofPart(`formulas.${name}`, async () =>
+          formulaResult(inFormula(expression, scope), parts, (part) => own.get(part) as Promise<Result>),
+        ),
+      );
+    return answers;
+  }
+}
+
+interface Settled {
+  readonly found: ReadonlyMap<string, Result>;
+  readonly errors: readonly unknown[];
+}
+
+const settledOf = async (
+  answers: ReadonlyMap<string, Promise<Result>>,
+  shownAs: (name: string, result: Result) => Result = (_name, result) => result,
+): Promise<Settled> => {
+  const found = new Map<string, Result>();
+  const errors: unknown[] = [];
+  const all = await Promise.allSettled(answers.values());
+  for (const [index, name] of [...answers.keys()].entries()) {
+    const one = all[index] as PromiseSettledResult<Result>;
+    if (one.status === 'fulfilled') found.set(name, shownAs(name, one.value));
+    else errors.push(one.reason);
+  }
+  return { found, errors };
+};
+
+const shownTable = (table: Table): ShownTable => {
+  const { columns, rows } = answerOf(table);
+  return {
+    ...{ query: table.query, name: table.name, rows },
+    columns: columns.map((column, at) => {
+      const labels = table.columns[at]?.labels;
+      return { ...column, ...(labels && { labels: { ...labels } }) };
+    }),
+  };
+};
+
+/** What the transformations make, in the order of the queries. */
+const tablesFor = (
+  { transformations, visual }: Panel,
+  found: Settled['found'],
+): Pick<PanelItem, 'table' | 'tables'> => {
+  const isOnly = found.size === 1;
+  const tables = transformed(
+    [...found].flatMap(([name, result]) => tablesOf(name, result, { isOnly })),
+    transformations,
+  ).map(shownTable);
+  const frame = visual.kind === 'table' ? visual.frame : 0;
+  return { table: tables[frame] ?? tables[0] ?? null, tables: tables.length > 1 ? tables : [] };
+};
+
+/** The innermost part that failed. */
+const faultIn = (error: unknown, { faultOf }: PanelAsking): Fault => {
+  let [path, cause] = ['', error];
+  while (cause instanceof PartError) {
+    path = cause.path;
+    cause = cause.cause;
+  }
+  return { ...faultOf(cause), path };
+};
+
+const isEmpty = ({ queries, formulas }: Panel): boolean => queries.length + formulas.length === 0;
+
+const shownOf = ({ queries, formulas }: Panel, found: Settled['found']): Record<string, Result> => {
+  const hidden = new Set([...queries, ...formulas].flatMap((each) => (each.hidden ? [each.name] : [])));
+  return Object.fromEntries([...found].filter(([name]) => !hidden.has(name)));
+};
+
+/** The answer of a panel. It never rejects: what fails is told in it. */
+export const askPanel = async (shown: ShownPanel, asking: PanelAsking): Promise<PanelItem> => {
+  const { panel, repeat, scope, partial } = shown;
+  const item = {
+    ...{ panelId: panel.id, repeat, partial: [...partial] },
+    title: inTitle(panel.title, scope),
+    ...{ stepMs: 0, results: {}, earlier: {}, table: null, tables: [], error: null },
+  };
+  try {
+    const range = rangeOf(panel, asking.range);
+    const run = new PanelRun(shown, asking, range);
+    if (isEmpty(panel)) return { ...item, stepMs: run.stepMs };
+    const ago = lengthNs(panel.time.compareWith);
+    const before = { from: range.from - ago, to: range.to - ago };
+    const [now, then] = await Promise.all([
+      settledOf(run.answers(), asking.shownAs?.(panel)),
+      ago === 0n ? undefined : settledOf(new PanelRun(shown, asking, before).answers(), asking.shownAs?.(panel)),
+    ]);
+    const [failure] = [...now.errors, ...(then?.errors ?? [])];
+    const answered = {
+      ...{ ...item, stepMs: run.stepMs, results: shownOf(panel, now.found) },
+      earlier: then === undefined ? {} : shownOf(panel, then.found),
+      error: failure === undefined ? null : faultIn(failure, asking),
+    };
+    if (panel.transformations.every(({ off }) => off)) return answered;
+    try {
+      return { ...answered, ...tablesFor(panel, now.found) };
+    } catch (error) {
+      return { ...answered, error: answered.error ?? faultIn(new PartError('transformations', error), asking) };
+    }
+  } catch (error) {
+    return { ...item, error: faultIn(error, asking) };
+  }
+};
