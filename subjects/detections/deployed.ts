@@ -79,9 +79,11 @@ export const documentOf = (source: string): SigmaDocument | string =>
 
 /** The documents of YAML texts, or what is wrong with each. Long texts are read in a thread, and others have their turn in between. */
 export const documentsOf = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
-  const unknown = [...new Set(sources)].filter((source) => !kept.has(source));
+  // What is known now may be dropped while others are read.
+  const made = new Map(sources.map((source) => [source, kept.get(source)]));
+  const unknown = [...made.keys()].filter((source) => made.get(source) === undefined);
   const read = await readRulesApart(reader, unknown);
-  const made = new Map(unknown.map((source, index) => [source, keep(source, read[index] ?? nothing)]));
+  for (const [index, source] of unknown.entries()) made.set(source, keep(source, read[index] ?? nothing));
   return sources.map((source) => made.get(source) ?? documentOf(source));
 };
 
