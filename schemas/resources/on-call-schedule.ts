@@ -20,7 +20,7 @@ const WallTime = z
 const UserId = z.string().min(1).max(128);
 
 /** A restriction is a time interval of routing; its time zone is the schedule's unless it names one. */
-const Restriction = TimeInterval.extend({
+export const Restriction = TimeInterval.extend({
   location: TimeZone.optional().describe('Time zone in which days and times are read; that of the schedule if absent'),
 });
 
