@@ -4,7 +4,8 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
-import { DashboardFields } from './document.ts';
+import { Visual } from '../../schemas/dashboards/visuals.ts';
+import { DashboardFields, type Panel } from './document.ts';
 
 /** An id that an author gives a dashboard. */
 export const DashboardId = z
@@ -132,3 +133,6 @@ export const readDocumentFile = (text: string): DashboardFile | { readonly probl
 
 /** The same, which reads long texts in a thread. */
 export const readDocumentFileApart = apart(import.meta.url, readDocumentFile);
+
+/** What a panel draws, without what is left to its default. */
+export const shortenedVisual = (visual: Panel['visual']): Fields => shortened(Visual, visual) as Fields;

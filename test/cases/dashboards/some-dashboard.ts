@@ -5,21 +5,7 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
-  fc.constantFrom(
-    'null',
-    '~',
-    'true',
-    '1e3',
-    '0x10',
-    '2026-11-24',
-    '<<',
-    '- a',
-    '# b',
-    'a: b',
-    '${x:csv}',
-    '\n',
-    ' a ',
-  ),
+  fc.constantFrom('null', '~', 'true', '1e3', '0x10', '2026-11-24', '<<', '- a', '# b', 'a: b', '$x', '\n', ' a '),
 );
 const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).map((value) => value + 0);
 const id = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);

@@ -1,0 +1,78 @@
+/** What is marked on the axis of time, in both directions. */
+import type { DashboardFields } from '../document.ts';
+import { colour } from './fields.ts';
+import { type Fields, isFields, type Ledger } from './ledger.ts';
+import { flag, type Lens, readLenses, text, writeLenses } from './lens.ts';
+import { guessed, type Sources } from './sources.ts';
+
+type Annotation = DashboardFields['annotations'][number];
+
+const sourceLenses: readonly Lens[] = [
+  ['expr', 'expression', text(16_384)],
+  ['step', 'step', text(32)],
+  ['titleFormat', 'title', text()],
+  ['textFormat', 'text', text()],
+  ['tagKeys', 'tags', text()],
+  [
+    'useValueForTime',
+    'valueIsTime',
+    { read: (value) => (value === 'on' ? true : flag.read(value)), write: flag.write },
+  ],
+];
+
+/** One that Grafana has in every dashboard by itself. */
+export const isBuiltIn = ({ builtIn }: Fields): boolean => builtIn === 1 || builtIn === true;
+
+const readFilter = (filter: unknown, ledger: Ledger): object | null => {
+  if (!isFields(filter) || !Array.isArray(filter['ids'])) return null;
+  const ids = filter['ids'].filter((id) => Number.isInteger(id));
+  if (ids.length === 0 && filter['exclude'] !== true) return null;
+  ledger.carry(filter, 'exclude', 'ids');
+  return { mode: filter['exclude'] === true ? 'except' : 'only', ids: ids.map((id) => `panel-${id}`) };
+};
+
+/** An annotation in our form; undefined where it is none of ours. */
+export const readAnnotation = (annotation: Fields, sources: Sources, ledger: Ledger): object | undefined => {
+  const source = sources.kindOf(annotation['datasource']);
+  const { name, expr, enable, hide, iconColor } = annotation;
+  if (source !== 'metrics' && (source !== 'unknown' || guessed(annotation) !== 'metrics')) return undefined;
+  if (typeof name !== 'string' || name === '' || typeof expr !== 'string' || expr === '') return undefined;
+  const shade = colour.read(iconColor);
+  ledger.carry(annotation, 'name', 'enable', 'hide', 'datasource', ...(shade === undefined ? [] : ['iconColor']));
+  return {
+    name: name.slice(0, 256),
+    enabled: enable !== false,
+    hidden: hide === true,
+    ...(shade !== undefined && { colour: shade }),
+    source: { kind: 'promql', ...readLenses(sourceLenses, annotation, ledger) },
+    panels: readFilter(annotation['filter'], ledger),
+  };
+};
+
+const numberOf = (id: string, ids: ReadonlyMap<string, number>): number[] => {
+  const found = ids.get(id);
+  return found === undefined ? [] : [found];
+};
+
+/** An annotation for Grafana; undefined where Grafana has none such. */
+export const writeAnnotation = (
+  { name, enabled, hidden, colour: iconColor, source, panels }: Annotation,
+  datasource: object,
+  ids: ReadonlyMap<string, number>,
+): Record<string, unknown> | undefined =>
+  source.kind !== 'promql'
+    ? undefined
+    : {
+        ...{ name, enable: enabled, iconColor, datasource },
+        ...(hidden && { hide: true }),
+        ...writeLenses(sourceLenses, {
+          ...source,
+          title: source.title || undefined,
+          text: source.text || undefined,
+          tags: source.tags || undefined,
+          valueIsTime: source.valueIsTime || undefined,
+        }),
+        ...(panels !== null && {
+          filter: { exclude: panels.mode === 'except', ids: panels.ids.flatMap((id) => numberOf(id, ids)) },
+        }),
+      };

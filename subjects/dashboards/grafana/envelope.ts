@@ -1,0 +1,54 @@
+/** Which form a document has, and what is put around it. */
+import { type Fields, isFields, type Ledger } from './ledger.ts';
+
+/** A dashboard of Grafana without what is around it. */
+export interface Unpacked {
+  /** Such as `grafana 39` and `dashboard.grafana.app/v2`. */
+  readonly from: string;
+  readonly form: 'classic' | 'resource';
+  readonly dashboard: Fields;
+  /** Where it stands in the document. */
+  readonly path: string;
+  readonly uid: string | undefined;
+}
+
+const ofServer = 'is what the server that it comes from says of it, and no part of the dashboard';
+
+/** Names what is around a part. */
+const dropAround = (holder: Fields, kept: string, ledger: Ledger): void => {
+  for (const key of Object.keys(holder)) if (key !== kept) ledger.drop(holder, key, ofServer);
+};
+
+const uidIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const isResourceSpec = (value: Fields): boolean => isFields(value['elements']) && isFields(value['layout']);
+const isClassic = (value: Fields): boolean =>
+  ['panels', 'rows', 'schemaVersion', 'templating', 'annotations'].some((key) => Object.hasOwn(value, key));
+
+/** A document that is one of Grafana's; undefined for any other. */
+export const unpacked = (body: Fields, ledger: Ledger, path = ''): Unpacked | undefined => {
+  const { apiVersion, metadata, spec, dashboard } = body;
+  const at = (key: string): string => (path === '' ? key : `${path}.${key}`);
+  if (typeof apiVersion === 'string' && apiVersion.startsWith('dashboard.grafana.app/') && isFields(spec)) {
+    dropAround(body, 'spec', ledger);
+    const name = isFields(metadata) ? uidIn(metadata['name']) : undefined;
+    if (isResourceSpec(spec))
+      return { from: apiVersion, form: 'resource', dashboard: spec, path: at('spec'), uid: name };
+    return { from: apiVersion, form: 'classic', dashboard: spec, path: at('spec'), uid: name ?? uidIn(spec['uid']) };
+  }
+  if (isFields(dashboard) && path === '') {
+    const inner = unpacked(dashboard, ledger, 'dashboard');
+    if (inner !== undefined) dropAround(body, 'dashboard', ledger);
+    return inner;
+  }
+  if (isResourceSpec(body))
+    return { from: 'dashboard.grafana.app', form: 'resource', dashboard: body, path, uid: undefined };
+  if (!isClassic(body) || Object.hasOwn(body, 'name')) return undefined;
+  return {
+    from: `grafana ${String(body['schemaVersion'] ?? '')}`.trim(),
+    form: 'classic',
+    dashboard: body,
+    path,
+    uid: uidIn(body['uid']),
+  };
+};

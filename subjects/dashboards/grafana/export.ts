@@ -1,0 +1,202 @@
+/** A dashboard in Grafana's classic form, complete enough for its typed readers. */
+import type { DashboardFields, Panel } from '../document.ts';
+import { writeAnnotation } from './annotations.ts';
+import { writeSettings as writeFields, writeOverrides } from './fields.ts';
+import { readGrafana } from './import.ts';
+import { type Fields, isFields } from './ledger.ts';
+import { at, put } from './lens.ts';
+import { writeLinks } from './links.ts';
+import { canBeAsked, writeQueries } from './queries.ts';
+import { writeSettings } from './settings.ts';
+import { fitsDashboard, fitsPanel, neededOptions } from './strict.ts';
+import { writeTransformations } from './transformations.ts';
+import { toTravel, travelling } from './travelling.ts';
+import { choosesMetrics, writeVariable } from './variables.ts';
+import { writeVisual } from './visuals.ts';
+
+type Built = Record<string, unknown>;
+
+const schemaVersion = 42;
+const columns = 24;
+
+/** Puts whole members of lists at their places, and then parts of members. What is there stays. */
+const putKept = (built: Built, kept: Fields, fits: (path: string, value: unknown) => boolean): void => {
+  const entries = Object.entries(kept).filter(([path, value]) => fits(path, value));
+  for (const [path, value] of entries) {
+    const [, list = '', place = ''] = /^(.+)\.(\d+)$/.exec(path) ?? [];
+    const all = list === '' ? undefined : at(built, list.split('.'));
+    if (Array.isArray(all)) all.splice(Math.min(Number(place), all.length), 0, value);
+    else if (list !== '' && all === undefined) put(built, list.split('.'), [value]);
+  }
+  for (const [path, value] of entries) if (!/\.\d+$/.test(path)) put(built, path.split('.'), value);
+};
+
+/** Puts what is missing of what has to be there. */
+const fill = (built: Built, needed: Fields, path: readonly string[]): void => {
+  for (const [key, value] of Object.entries(needed)) {
+    const there = at(built, [...path, key]);
+    if (isFields(value) && (there === undefined || isFields(there))) {
+      put(built, [...path, key], {});
+      fill(built, value, [...path, key]);
+    } else if (there === undefined) put(built, [...path, key], value);
+  }
+};
+
+const timeOf = ({ range, shift, isHidden }: Panel['time']): Fields => ({
+  ...(range !== undefined && { timeFrom: range }),
+  ...(shift !== undefined && { timeShift: shift }),
+  ...(isHidden && { hideTimeOverride: true }),
+});
+
+const repeatOf = ({ repeat }: Panel): Fields =>
+  repeat === null
+    ? {}
+    : {
+        repeat: repeat.variable,
+        repeatDirection: repeat.direction === 'down' ? 'v' : 'h',
+        ...(repeat.direction === 'across' && { maxPerRow: repeat.perRow }),
+      };
+
+/** What a panel asks, for people to read. */
+const questionsIn = (panel: Panel): string =>
+  panel.queries
+    .map(
+      ({ name, query, savedQueryId }) =>
+        `${name}: ${query === undefined ? `saved query ${savedQueryId}` : JSON.stringify(query)}`,
+    )
+    .join('\n');
+
+/** A text in place of a panel that Grafana lacks. */
+const textInstead = (panel: Panel): Fields => {
+  const asked = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : questionsIn(panel);
+  const content = `Grafana has no panel for this one of the kind ${panel.visual.kind}.`;
+  return {
+    type: 'text',
+    options: {
+      mode: 'markdown',
+      content: asked === '' ? content : `${content}\n\n    ${asked.replaceAll('\n', '\n    ')}`,
+    },
+  };
+};
+
+const drawnOf = (panel: Panel, datasource: object): Built => {
+  const written = panel.visual.kind === 'placeholder' || !canBeAsked(panel) ? undefined : writeVisual(panel.visual);
+  if (written === undefined) return isKeptWhole(panel) ? {} : { ...textInstead(panel) };
+  const targets = writeQueries(panel, datasource);
+  const transformations = writeTransformations(panel.transformations);
+  return {
+    ...written,
+    ...(targets.length > 0 && { datasource, targets }),
+    ...(transformations.length > 0 && { transformations }),
+    fieldConfig: { defaults: writeFields(panel.fields), overrides: writeOverrides(panel.overrides) },
+    ...(panel.mostPoints !== undefined && { maxDataPoints: panel.mostPoints }),
+  };
+};
+/** A placeholder of which Grafana's own panel was kept. */
+const isKeptWhole = ({ visual, imported }: Panel): boolean =>
+  visual.kind === 'placeholder' &&
+  typeof imported?.kept['type'] === 'string' &&
+  fitsPanel('targets', imported.kept['targets'] ?? []);
+
+const writePanel = (panel: Panel, id: number, y: number, datasource: object): Built => {
+  const { title, description, transparent, links, place, time } = panel;
+  const built: Built = {
+    ...drawnOf(panel, datasource),
+    ...{ id, title, gridPos: { x: place.x, y, w: place.width, h: place.height } },
+    ...(description !== '' && { description }),
+    ...(transparent && { transparent }),
+    ...(links.length > 0 && { links: writeLinks(links) }),
+    ...timeOf(time),
+    ...repeatOf(panel),
+  };
+  putKept(built, panel.imported?.kept ?? {}, fitsPanel);
+  fill(built, neededOptions[String(built['type'])] ?? {}, ['options']);
+  fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
+  if (isFields(at(built, ['options', 'code'])))
+    fill(built, { language: 'plaintext', showLineNumbers: false, showMiniMap: false }, ['options', 'code']);
+  return built;
+};
+
+/** Numbers of panels: those in their ids, and others behind them. */
+const numbersOf = (panels: readonly Panel[]): ReadonlyMap<string, number> => {
+  const own = panels.map(({ id }) => Number(/^panel-(0|[1-9]\d{0,8})$/.exec(id)?.[1] ?? NaN));
+  let next = Math.max(0, ...own.filter(Number.isFinite)) + 1;
+  return new Map(panels.map(({ id }, index) => [id, Number.isFinite(own[index]) ? (own[index] ?? 0) : next++]));
+};
+
+/** Sections from top to bottom, those within others behind them. */
+const sectionsOf = ({ sections }: DashboardFields): DashboardFields['sections'] => {
+  const below = (within: string | null): DashboardFields['sections'] =>
+    sections.filter((one) => one.within === within).flatMap((one) => [one, ...below(one.id)]);
+  return below(null);
+};
+
+const endOf = (panels: readonly Panel[]): number => Math.max(0, ...panels.map(({ place }) => place.y + place.height));
+
+const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, number>, datasource: object): Built[] => {
+  const inSection = Map.groupBy(document.panels, ({ place }) => place.section);
+  const write = (panels: readonly Panel[], top: number): Built[] =>
+    panels.map((panel) => writePanel(panel, numbers.get(panel.id) ?? 0, top + panel.place.y, datasource));
+  const top = inSection.get(null) ?? [];
+  const written = write(top, 0);
+  let y = endOf(top);
+  let id = Math.max(0, ...numbers.values()) + 1;
+  for (const section of sectionsOf(document)) {
+    const panels = inSection.get(section.id) ?? [];
+    const inner = write(panels, y + 1);
+    written.push({
+      ...{ type: 'row', id: id++, title: section.title, collapsed: section.folded },
+      gridPos: { x: 0, y, w: columns, h: 1 },
+      panels: section.folded ? inner : [],
+      ...(section.repeat !== null && { repeat: section.repeat.variable }),
+    });
+    if (!section.folded) written.push(...inner);
+    y += 1 + endOf(panels);
+  }
+  return written;
+};
+
+/** The variable that chooses the data source: the one that was there, or one of ours. */
+const sourceVariable = (document: DashboardFields): Fields => {
+  const kept = Object.entries(document.imported?.kept ?? {}).filter(([path]) => /^templating\.list\.\d+$/.test(path));
+  const [own] = kept.flatMap(([path, value]) =>
+    isFields(value) && choosesMetrics(value) && fitsDashboard(path, value) ? [value] : [],
+  );
+  if (own !== undefined) return own;
+  const taken = new Set(document.variables.map(({ name }) => name));
+  const name = ['datasource', 'ds_prometheus', 'oiq_datasource'].find((one) => !taken.has(one)) ?? 'oiq_ds';
+  return { type: 'datasource', name, label: 'Data source', query: 'prometheus' };
+};
+
+const written = (document: DashboardFields, id: string): Built => {
+  const source = sourceVariable(document);
+  const datasource = { type: 'prometheus', uid: `\${${String(source['name'])}}` };
+  const numbers = numbersOf(document.panels);
+  const variables = document.variables.flatMap((one) => writeVariable(one, datasource) ?? []);
+  const annotations = document.annotations.flatMap((one) => writeAnnotation(one, datasource, numbers) ?? []);
+  const built: Built = {
+    ...writeSettings(document),
+    ...{ uid: id, schemaVersion, panels: writePanels(document, numbers, datasource) },
+    templating: { list: variables },
+    annotations: { list: annotations },
+  };
+  putKept(built, document.imported?.kept ?? {}, fitsDashboard);
+  const list = at(built, ['templating', 'list']) as unknown[];
+  if (!list.includes(source)) list.unshift(source);
+  return built;
+};
+
+/** A dashboard as Grafana's classic JSON. What Grafana has no panel for is a text panel. */
+export const writeGrafana = (id: string, document: DashboardFields): object => {
+  const built = written(document, id);
+  const read = readGrafana(built);
+  if (read === undefined || 'problems' in read) return built;
+  const numbers = numbersOf(document.panels);
+  const ids = Object.fromEntries(document.panels.map((panel) => [`panel-${numbers.get(panel.id)}`, panel.id]));
+  const sections = Object.fromEntries(sectionsOf(document).map((section, index) => [`row-${index + 1}`, section.id]));
+  const travels = toTravel(document, read.document, { ids, sections });
+  if (travels === undefined) return built;
+  const list = at(built, ['templating', 'list']) as unknown[];
+  list.push({ type: 'constant', name: travelling, hide: 2, skipUrlSync: true, query: JSON.stringify(travels) });
+  return built;
+};

@@ -1,0 +1,374 @@
+/** How fields are shown: settings for all of them, and those of overrides, in both directions. */
+import type { z } from 'zod';
+import type { FieldOverride, FieldSettings } from '../../../schemas/dashboards/fields.ts';
+import { Colour } from '../../../schemas/dashboards/fields.ts';
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import {
+  at,
+  type Codec,
+  flag,
+  integer,
+  type Lens,
+  names,
+  number,
+  put,
+  readLenses,
+  same,
+  text,
+  writeLenses,
+} from './lens.ts';
+import { readLinks, writeLinks } from './links.ts';
+import { readMappings, writeMappings } from './mappings.ts';
+import { unit } from './units.ts';
+
+type Settings = z.output<typeof FieldSettings>;
+type Override = z.output<typeof FieldOverride>;
+
+export const colour: Codec = {
+  read: (value) => (Colour.safeParse(value).success ? value : undefined),
+  write: (value) => value,
+};
+
+const scales = [
+  'GrYlRd',
+  'RdYlGr',
+  'BlYlRd',
+  'YlRd',
+  'BlPu',
+  'YlBl',
+  'blues',
+  'reds',
+  'greens',
+  'purples',
+  'viridis',
+  'magma',
+  'plasma',
+  'inferno',
+  'cividis',
+];
+const colourModes = names({
+  fixed: 'fixed',
+  thresholds: 'thresholds',
+  'palette-classic': 'palette',
+  'palette-classic-by-name': 'palette-by-name',
+  shades: 'shades',
+});
+
+/** `custom.scaleDistribution` in one word. */
+const axisScale = (value: unknown): string | undefined => {
+  if (!isFields(value)) return undefined;
+  if (value['type'] === 'linear') return 'linear';
+  if (value['type'] === 'symlog') return 'symlog';
+  const base = value['log'] ?? 2;
+  return value['type'] === 'log' && (base === 2 || base === 10) ? `log${base}` : undefined;
+};
+export const writeScale = (value: unknown): Fields | undefined => {
+  if (value === 'linear' || value === 'symlog') return { type: value };
+  return typeof value === 'string' ? { type: 'log', log: Number(value.slice(3)) } : undefined;
+};
+export const scale: Codec = { read: axisScale, write: writeScale };
+
+/** Where nothing is shown but its default is no setting. */
+const nothingOr = (codec: Codec): Codec => ({
+  read: (value) => (value === '' ? undefined : codec.read(value)),
+  write: codec.write,
+});
+
+const lenses: readonly Lens[] = [
+  ['displayName', 'name', nothingOr(text(512))],
+  ['description', 'description', nothingOr(text())],
+  ['unit', 'unit', unit],
+  ['decimals', 'decimals', integer(0, 20)],
+  ['min', 'min', number()],
+  ['max', 'max', number()],
+  ['fieldMinMax', 'eachItsLimits', flag],
+  ['noValue', 'noValue', nothingOr(text(256))],
+  ['filterable', 'filterable', flag],
+  ['custom.filterable', 'filterable', flag],
+  ['custom.drawStyle', 'drawing.as', names({ line: 'lines', bars: 'bars', points: 'points' })],
+  [
+    'custom.lineInterpolation',
+    'drawing.interpolation',
+    names({ linear: 'linear', smooth: 'smooth', stepBefore: 'step-before', stepAfter: 'step-after' }),
+  ],
+  ['custom.lineWidth', 'drawing.width', number(0, 20)],
+  ['custom.lineStyle.fill', 'drawing.dashes', same('solid', 'dash', 'dot')],
+  ['custom.fillOpacity', 'drawing.area', number(0, 100)],
+  ['custom.gradientMode', 'drawing.gradient', names({ none: 'none', opacity: 'opacity', hue: 'hue', scheme: 'scale' })],
+  ['custom.fillBelowTo', 'drawing.areaDownTo', nothingOr(text(512))],
+  ['custom.showPoints', 'drawing.points', same('auto', 'always', 'never')],
+  ['custom.pointSize', 'drawing.pointSize', number(1, 40)],
+  [
+    'custom.spanNulls',
+    'drawing.joinGaps',
+    {
+      read: (value) =>
+        typeof value === 'boolean' || (Number.isInteger(value) && (value as number) > 0) ? value : undefined,
+      write: (value) => value,
+    },
+  ],
+  ['custom.stacking.mode', 'drawing.stack', same('none', 'normal', 'percent')],
+  ['custom.stacking.group', 'drawing.stackGroup', text(64)],
+  [
+    'custom.transform',
+    'drawing.below',
+    {
+      read: (value) => (value === 'negative-Y' ? true : undefined),
+      write: (value) => (value === true ? 'negative-Y' : undefined),
+    },
+  ],
+  [
+    'custom.thresholdsStyle.mode',
+    'drawing.thresholds',
+    names({ off: 'none', line: 'lines', dashed: 'dashed-lines', area: 'areas', 'line+area': 'lines-and-areas' }),
+  ],
+  ['custom.axisPlacement', 'axis.side', same('auto', 'left', 'right', 'hidden')],
+  ['custom.axisLabel', 'axis.label', text(256)],
+  ['custom.scaleDistribution', 'axis.scale', scale],
+  ['custom.axisSoftMin', 'axis.softMin', number()],
+  ['custom.axisSoftMax', 'axis.softMax', number()],
+  ['custom.axisWidth', 'axis.width', number(0, 1000)],
+  [
+    'custom.axisGridShow',
+    'axis.grid',
+    {
+      read: (value) => (typeof value === 'boolean' ? (value ? 'on' : 'off') : undefined),
+      write: (value) => (value === 'auto' ? undefined : value === 'on'),
+    },
+  ],
+  ['custom.axisCenteredZero', 'axis.centredZero', flag],
+  ['custom.axisBorderShow', 'axis.border', flag],
+  [
+    'custom.axisColorMode',
+    'axis.coloured',
+    {
+      read: (value) => (value === 'series' ? true : value === 'text' ? false : undefined),
+      write: (value) => (value === true ? 'series' : 'text'),
+    },
+  ],
+  [
+    'custom.cellOptions.type',
+    'cell.as',
+    names({
+      auto: 'auto',
+      'color-text': 'coloured-text',
+      'color-background': 'coloured-background',
+      gauge: 'gauge',
+      sparkline: 'sparkline',
+      'json-view': 'json',
+      image: 'image',
+      'data-links': 'links',
+    }),
+  ],
+  ['custom.cellOptions.mode', 'cell.style', same('basic', 'gradient', 'lcd')],
+  ['custom.cellOptions.valueDisplayMode', 'cell.value', names({ color: 'colour', text: 'text', hidden: 'hidden' })],
+  ['custom.cellOptions.applyToRow', 'cell.wholeRow', flag],
+  ['custom.cellOptions.wrapText', 'cell.wraps', flag],
+  ['custom.wrapText', 'cell.wraps', flag],
+  ['custom.align', 'cell.align', same('auto', 'left', 'center', 'right')],
+  ['custom.width', 'cell.width', number(0, 4096)],
+  ['custom.minWidth', 'cell.minWidth', number(0, 4096)],
+  ['custom.inspect', 'cell.inspectable', flag],
+];
+
+/** The modes of a table's cells as versions before 10 have them. */
+const oldCells: Readonly<Record<string, { readonly as: string; readonly style?: string }>> = {
+  auto: { as: 'auto' },
+  'color-text': { as: 'coloured-text' },
+  'color-background': { as: 'coloured-background', style: 'gradient' },
+  'color-background-solid': { as: 'coloured-background', style: 'basic' },
+  'gradient-gauge': { as: 'gauge', style: 'gradient' },
+  'lcd-gauge': { as: 'gauge', style: 'lcd' },
+  basic: { as: 'gauge', style: 'basic' },
+  'json-view': { as: 'json' },
+  image: { as: 'image' },
+};
+
+const thresholdModes = names({ absolute: 'absolute', percentage: 'percent' });
+
+/** The first step has no lower end, whatever stands there. */
+const readStep = (step: unknown, index: number, ledger: Ledger): object | undefined => {
+  if (!isFields(step)) return undefined;
+  const given = step['value'] ?? null;
+  const shade = colour.read(step['color']);
+  if (shade === undefined || (given !== null && !Number.isFinite(given))) return undefined;
+  ledger.carry(step, 'value', 'color');
+  return { value: index === 0 ? null : given, colour: shade };
+};
+
+const readThresholds = (value: unknown, ledger: Ledger): object | undefined => {
+  const holder = at(value, ['thresholds']);
+  if (!isFields(holder)) return undefined;
+  const { steps, mode } = holder;
+  if (!Array.isArray(steps) || steps.length > 32) return undefined;
+  const known = thresholdModes.read(mode);
+  ledger.carry(holder, ...(known === undefined ? [] : ['mode']), ...(steps.length === 0 ? ['steps'] : []));
+  return { mode: known ?? 'absolute', steps: steps.flatMap((step, index) => readStep(step, index, ledger) ?? []) };
+};
+
+const hiding = { viz: 'graph', legend: 'legend', tooltip: 'tooltip' } as const;
+
+const readHidden = (custom: unknown, ledger: Ledger): string[] => {
+  if (!isFields(custom)) return [];
+  const hidden: string[] = [];
+  const from = custom['hideFrom'];
+  if (isFields(from))
+    for (const [theirs, ours] of Object.entries(hiding)) {
+      if (typeof from[theirs] !== 'boolean') continue;
+      if (from[theirs]) hidden.push(ours);
+      ledger.carry(from, theirs);
+    }
+  if (typeof custom['hidden'] === 'boolean') {
+    if (custom['hidden']) hidden.push('table');
+    ledger.carry(custom, 'hidden');
+  }
+  return hidden;
+};
+
+const colourLenses: readonly Lens[] = [
+  ['fixedColor', 'fixed', colour],
+  ['seriesBy', 'by', same('last', 'min', 'max')],
+];
+
+const readColour = (source: unknown, ledger: Ledger): Fields | undefined => {
+  const holder = at(source, ['color']);
+  if (!isFields(holder)) return undefined;
+  const mode = holder['mode'];
+  const [, name] = typeof mode === 'string' ? (/^continuous-(\w+)$/.exec(mode) ?? []) : [];
+  const read = name !== undefined && scales.includes(name) ? { mode: 'scale', scale: name } : undefined;
+  const plain = colourModes.read(mode);
+  if (read === undefined && plain === undefined) return undefined;
+  ledger.carry(holder, 'mode');
+  return { ...(read ?? { mode: plain }), ...readLenses(colourLenses, holder, ledger) };
+};
+
+/** Settings of fields in Grafana's form. */
+export const readSettings = (source: unknown, ledger: Ledger): Settings => {
+  const settings = readLenses(lenses, source, ledger);
+  const shade = readColour(source, ledger);
+  const thresholds = readThresholds(source, ledger);
+  const custom = at(source, ['custom']);
+  const old = isFields(custom) ? oldCells[String(custom['displayMode'])] : undefined;
+  if (old !== undefined) {
+    ledger.carry(custom as object, 'displayMode');
+    for (const [key, value] of Object.entries(old)) put(settings, ['cell', key], value);
+  }
+  const mappings = readMappings(at(source, ['mappings']), ledger);
+  const links = readLinks(at(source, ['links']), ledger);
+  const hidden = readHidden(custom, ledger);
+  return {
+    ...settings,
+    ...(thresholds !== undefined && { thresholds }),
+    ...(shade !== undefined && { colour: shade }),
+    ...(mappings.length > 0 && { mappings }),
+    ...(links.length > 0 && { links }),
+    ...(hidden.length > 0 && { hiddenIn: hidden }),
+  } as Settings;
+};
+
+/** Settings of fields, for Grafana. */
+export const writeSettings = (settings: Settings): Record<string, unknown> => {
+  const written = writeLenses(
+    lenses.filter(([theirs]) => theirs !== 'filterable' && theirs !== 'custom.wrapText'),
+    settings,
+  );
+  const { colour: shade, thresholds, mappings, links, hiddenIn } = settings;
+  if (shade !== undefined) {
+    const mode = shade.mode === 'scale' ? `continuous-${shade.scale}` : colourModes.write(shade.mode);
+    written['color'] = { mode, ...writeLenses(colourLenses, shade) };
+  }
+  if (thresholds !== undefined)
+    written['thresholds'] = {
+      mode: thresholdModes.write(thresholds.mode),
+      steps: thresholds.steps.map(({ value, colour: color }) => ({ value, color })),
+    };
+  if (mappings !== undefined) written['mappings'] = writeMappings(mappings);
+  if (links !== undefined) written['links'] = writeLinks(links);
+  if (hiddenIn?.includes('table')) put(written, ['custom', 'hidden'], true);
+  if (hiddenIn?.some((one) => one !== 'table'))
+    for (const [theirs, ours] of Object.entries(hiding))
+      put(written, ['custom', 'hideFrom', theirs], hiddenIn.includes(ours));
+  return written;
+};
+
+/** Of RE2, over the whole name, of what Grafana writes between slashes and finds anywhere. */
+const readPattern = (value: unknown): string | undefined => {
+  const [, inner, flags] = typeof value === 'string' ? (/^\/(.*)\/([a-z]*)$/s.exec(value) ?? []) : [];
+  if (inner === undefined) return typeof value === 'string' && value !== '' ? value : undefined;
+  return flags === '' ? inner : flags === 'i' ? `(?i)${inner}` : undefined;
+};
+const writePattern = (pattern: string): string =>
+  pattern.startsWith('(?i)') ? `/${pattern.slice(4)}/i` : `/${pattern}/`;
+
+const types = names({ time: 'time', number: 'number', string: 'text', boolean: 'boolean', other: 'json' });
+
+const readMatch = (matcher: Fields): object | undefined => {
+  const { id, options } = matcher;
+  const given = typeof options === 'string' && options !== '' ? options : undefined;
+  if (given === undefined) return undefined;
+  if (id === 'byName' && given.length <= 512) return { by: 'name', name: given };
+  if (id === 'byFrameRefID' && given.length <= 64) return { by: 'query', query: given };
+  if (id === 'byType' && types.read(given) !== undefined) return { by: 'type', type: types.read(given) };
+  const pattern = id === 'byRegexp' && given.length <= 1000 ? readPattern(given) : undefined;
+  return pattern === undefined || pattern === '' ? undefined : { by: 'pattern', pattern };
+};
+
+const writeMatch = (match: Override['match']): Fields => {
+  if (match.by === 'name') return { id: 'byName', options: match.name };
+  if (match.by === 'query') return { id: 'byFrameRefID', options: match.query };
+  if (match.by === 'type') return { id: 'byType', options: types.write(match.type) };
+  return { id: 'byRegexp', options: writePattern(match.pattern) };
+};
+
+/** Properties of an override as one object of settings, whose parts stand for the properties. */
+const joined = (properties: readonly Fields[], ledger: Ledger): Fields => {
+  const settings: Record<string, unknown> = {};
+  for (const property of properties) {
+    const { id, value } = property;
+    if (typeof id !== 'string' || !('value' in property)) continue;
+    const path = id.split('.');
+    if (at(settings, path) !== undefined) continue;
+    put(settings, path, value);
+    const holder = at(settings, path.slice(0, -1));
+    if (isFields(holder)) ledger.alias(holder, path.at(-1) ?? '', [property, 'value']);
+  }
+  return settings;
+};
+
+const readOverride = (override: Fields, ledger: Ledger): object | undefined => {
+  const match = isFields(override['matcher']) ? readMatch(override['matcher']) : undefined;
+  if (match === undefined) return undefined;
+  const properties = fieldsIn(override['properties']);
+  const settings = readSettings(joined(properties, ledger), ledger);
+  ledger.carry(override, 'matcher', ...(properties.length === 0 ? ['properties'] : []));
+  for (const property of properties) if (isTold(property, ledger)) ledger.carry(property, 'id');
+  return { match, settings };
+};
+/** Whether something of a property's value was carried. */
+const isTold = (property: Fields, ledger: Ledger): boolean =>
+  ledger.markOf(property, 'value') === 'carried' || someCarried(property['value'], ledger);
+const someCarried = (value: unknown, ledger: Ledger): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).some(([key, member]) => ledger.markOf(value, key) === 'carried' || someCarried(member, ledger));
+
+export const readOverrides = (fieldConfig: unknown, ledger: Ledger): object[] => {
+  if (!isFields(fieldConfig)) return [];
+  return fieldsIn(fieldConfig['overrides'])
+    .slice(0, 128)
+    .flatMap((override) => readOverride(override, ledger) ?? []);
+};
+
+/** Settings as Grafana has them in overrides: one property for each. */
+const flattened = (settings: Fields): Fields[] =>
+  Object.entries(settings).flatMap(([id, value]) =>
+    id === 'custom' && isFields(value)
+      ? Object.entries(value).map(([key, inner]) => ({ id: `custom.${key}`, value: inner }))
+      : [{ id, value }],
+  );
+
+export const writeOverrides = (overrides: readonly Override[]): Fields[] =>
+  overrides.map(({ match, settings }) => ({
+    matcher: writeMatch(match),
+    properties: flattened(writeSettings(settings)),
+  }));

@@ -1,0 +1,290 @@
+/** A dashboard of Grafana as one of ours, and what became of each leaf of it. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type FileProblem, fileProblems } from '../as-code.ts';
+import { DashboardFields } from '../document.ts';
+import { isBuiltIn, readAnnotation } from './annotations.ts';
+import { dashboardDefaults } from './defaults.ts';
+import { type Unpacked, unpacked } from './envelope.ts';
+import { classicLayout, type Layout, type Placed, resourceLayout } from './layout.ts';
+import { type Fields, fieldsIn, isFields, type Loss as LeafLoss, Ledger } from './ledger.ts';
+import { at } from './lens.ts';
+import { type ReadPanel, readPanel } from './panel.ts';
+import { classicOf } from './resource.ts';
+import { readSettings } from './settings.ts';
+import { Sources } from './sources.ts';
+import { travelling, withTravelled } from './travelling.ts';
+import { choosesMetrics, readVariable } from './variables.ts';
+
+const Loss = z.strictObject({ path: z.string().describe('In the source, dotted'), message: z.string() });
+const losses = z.array(Loss).describe('Each leaf that is neither carried nor Grafana’s default');
+
+export const ImportReport = z.strictObject({
+  from: z.string().describe('The form of the source: oiq, grafana 39, dashboard.grafana.app/v2'),
+  panels: z.array(
+    z.strictObject({
+      panelId: z.string(),
+      title: z.string(),
+      sourceType: z.string(),
+      outcome: z.enum(['carried', 'reduced', 'placeholder']),
+      losses,
+    }),
+  ),
+  variables: z.array(z.strictObject({ name: z.string(), outcome: z.enum(['carried', 'reduced', 'gone']), losses })),
+  rest: losses.describe('Of the dashboard itself, its layout, links and annotations'),
+  leaves: z
+    .strictObject({ total: z.int(), carried: z.int(), default: z.int(), named: z.int() })
+    .describe('Values that hold no other, an empty list or object among them; total is the sum of the others'),
+});
+export type ImportReport = z.output<typeof ImportReport>;
+
+export interface Imported {
+  readonly id: string;
+  readonly document: DashboardFields;
+  readonly report: ImportReport;
+}
+
+/** The id of what an import of this uid, or of this name without one, makes. */
+export const idOf = (uid: string | undefined, name: string): string => {
+  if (uid !== undefined && /^[A-Za-z0-9][\w-]{0,127}$/.test(uid)) return uid;
+  const hash = createHash('sha256')
+    .update(uid ?? `name:${name}`)
+    .digest('hex');
+  return `import-${hash.slice(0, 24)}`;
+};
+
+/** Ids of panels: made of their numbers, each once. */
+const panelIds = (panels: readonly Placed[]): string[] => {
+  const taken = new Set<string>();
+  const numbers = panels.map(({ panel: { id } }) =>
+    Number.isSafeInteger(id) && Number(id) >= 0 ? Number(id) : undefined,
+  );
+  let next = Math.max(0, ...numbers.filter((one) => one !== undefined)) + 1;
+  return numbers.map((number) => {
+    let id = `panel-${number ?? next++}`;
+    while (taken.has(id)) id = `panel-${next++}`;
+    taken.add(id);
+    return id;
+  });
+};
+
+interface Counted {
+  readonly leaves: { total: number; carried: number; default: number; named: number };
+  of(value: unknown): LeafLoss[];
+}
+
+const told = (losses: readonly LeafLoss[]) => losses.map(({ path, message }) => ({ path, message }));
+
+const counting = (ledger: Ledger): Counted => {
+  const leaves = { total: 0, carried: 0, default: 0, named: 0 };
+  return {
+    leaves,
+    of(value) {
+      const found: LeafLoss[] = [];
+      const counts = ledger.count(value, (loss) => found.push(loss));
+      for (const key of ['carried', 'default', 'named'] as const) {
+        leaves[key] += counts[key];
+        leaves.total += counts[key];
+      }
+      return found;
+    },
+  };
+};
+
+const readVariables = (list: readonly Fields[], sources: Sources, ledger: Ledger) => {
+  const names = new Set<string>();
+  return list.map((variable) => {
+    const read = names.size < 50 ? readVariable(variable, sources, ledger) : undefined;
+    const isTwice = read !== undefined && names.has(read.name);
+    if (isTwice) ledger.forget(variable);
+    if (read === undefined || isTwice) return { variable, read: undefined };
+    names.add(read.name);
+    return { variable, read };
+  });
+};
+
+const Annotations = DashboardFields.shape.annotations.unwrap();
+
+const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sources: Sources, ledger: Ledger) => {
+  const names = new Set<string>();
+  return list.flatMap((annotation) => {
+    if (isBuiltIn(annotation)) {
+      ledger.usual(annotation, ...Object.keys(annotation));
+      return [];
+    }
+    const parsed = Annotations.safeParse([readAnnotation(annotation, sources, ledger)]);
+    const [read] = parsed.data ?? [];
+    if (read === undefined || names.has(read.name) || names.size >= 50) {
+      ledger.forget(annotation);
+      return [];
+    }
+    names.add(read.name);
+    return [
+      read.panels === null
+        ? read
+        : { ...read, panels: { ...read.panels, ids: read.panels.ids.filter((id) => ids.has(id)) } },
+    ];
+  });
+};
+
+/** A dashboard in the present classic form, whichever form it had. */
+interface Brought {
+  readonly source: Unpacked;
+  readonly classic: Fields;
+  /** The resource that it was. */
+  readonly spec: Fields | undefined;
+  readonly layout: Layout;
+  /** Variables as they stand in the source. */
+  readonly every: readonly Fields[];
+  /** The one of an export that holds what Grafana's form cannot say. */
+  readonly travelled: Fields | undefined;
+}
+
+const brought = (source: Unpacked, ledger: Ledger): Brought => {
+  const { dashboard, path } = source;
+  const spec = source.form === 'resource' ? dashboard : undefined;
+  const classic = spec === undefined ? dashboard : classicOf(spec, ledger);
+  const layout =
+    spec === undefined
+      ? classicLayout(dashboard, path, ledger)
+      : resourceLayout(spec, path === '' ? '' : `${path}.`, ledger);
+  const every = fieldsIn(at(classic, ['templating', 'list']));
+  const travelled = every.find(({ type, name }) => type === 'constant' && name === travelling);
+  if (travelled !== undefined) ledger.carry(travelled, ...Object.keys(travelled));
+  return { source, classic, spec, layout, every, travelled };
+};
+
+const validated = (document: object, travelled: Fields | undefined) => {
+  const first = DashboardFields.safeParse(document);
+  return first.success && travelled !== undefined
+    ? DashboardFields.safeParse(withTravelled(asJson(first.data), String(travelled['query'])))
+    : first;
+};
+
+/** Reads a document of Grafana; undefined where it is none, and what is wrong where no dashboard can be made of it. */
+export const readGrafana = (body: unknown): Imported | { readonly problems: readonly FileProblem[] } | undefined => {
+  const ledger = new Ledger();
+  const source = isFields(body) ? unpacked(body, ledger) : undefined;
+  if (source === undefined || !isFields(body)) return undefined;
+  const form = brought(source, ledger);
+  const { classic, spec, layout, travelled } = form;
+  const listed = form.every.filter((one) => one !== travelled);
+  const sources = new Sources(listed, classic['__inputs'] ?? body['__inputs']);
+  const ids = panelIds(layout.panels);
+  const settings = readSettings(classic, ledger);
+  const variables = readVariables(listed, sources, ledger);
+  for (const one of listed)
+    if (one['type'] === 'datasource') ledger.drop(one, 'datasource', 'is of no use for a variable that chooses one');
+  const panels = layout.panels.map((placed, index) => readPanel(placed, ids[index] ?? '', sources, ledger));
+  const annotations = readAnnotations(fieldsIn(at(classic, ['annotations', 'list'])), new Set(ids), sources, ledger);
+  settleRest(classic, spec, ledger);
+  const kept = keptOf(classic, spec, layout, ledger);
+  const parsed = validated(
+    {
+      ...settings,
+      variables: variables.flatMap(({ read }) => read ?? []),
+      sections: layout.sections.map(({ repeat, ...section }) => ({
+        ...section,
+        ...(repeat !== undefined && { repeat: { variable: repeat } }),
+      })),
+      panels: panels.map(({ panel }) => panel),
+      annotations,
+      ...(Object.keys(kept).length > 0 && { imported: { from: 'grafana', kept } }),
+    },
+    travelled,
+  );
+  if (!parsed.success) return { problems: fileProblems(parsed.error) };
+  const document = asJson(parsed.data);
+  return {
+    id: idOf(source.uid, document.name),
+    document,
+    report: reportOf({ ...form, body, panels, variables, ledger }),
+  };
+};
+
+/** As it is stored: without members that are undefined. */
+const asJson = (document: DashboardFields): DashboardFields => JSON.parse(JSON.stringify(document)) as DashboardFields;
+
+const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): void => {
+  for (const [key, value] of Object.entries(classic)) {
+    if (key === 'panels' || key === 'rows' || ledger.markOf(classic, key) !== undefined) continue;
+    const holder = { [key]: value };
+    ledger.alias(holder, key, [classic, key]);
+    ledger.settle(holder, dashboardDefaults);
+  }
+  if (spec !== undefined) ledger.settle(spec['layout'], new Map());
+};
+
+/** A data source that is told by its name alone, as an object: Grafana has it so since version 8. */
+const withReference = (value: unknown): unknown =>
+  isFields(value) && typeof value['datasource'] === 'string'
+    ? { ...value, datasource: { uid: value['datasource'] } }
+    : value;
+
+/** What is kept beside the dashboard itself. */
+const keptOf = (classic: Fields, spec: Fields | undefined, layout: Layout, ledger: Ledger): Record<string, unknown> => {
+  const kept = Object.entries(ledger.kept(classic))
+    .filter(([path]) => !/^(?:panels|rows)(?:\.|$)/.test(path))
+    .map(([path, value]) => [path, withReference(value)] as const);
+  if (spec === undefined) return Object.fromEntries(kept);
+  const placed = new Set(layout.panels.map(({ source }) => source));
+  const elements = isFields(spec['elements']) ? spec['elements'] : {};
+  const loose = Object.entries(elements).filter(([, element]) => isFields(element) && !placed.has(element));
+  const others = ledger.kept({ layout: spec['layout'], elements: Object.fromEntries(loose) });
+  return { ...Object.fromEntries(kept), ...others };
+};
+
+interface Reported extends Brought {
+  readonly body: Fields;
+  readonly panels: readonly ReadPanel[];
+  readonly variables: readonly { readonly variable: Fields; readonly read: object | undefined }[];
+  readonly ledger: Ledger;
+}
+
+const reportOf = (reported: Reported): ImportReport => {
+  const { body, source, spec, layout, panels, variables, every, ledger } = reported;
+  const isResource = spec !== undefined;
+  const prefix = source.path === '' ? '' : `${source.path}.`;
+  const { leaves, of } = counting(ledger);
+  const found = of(body);
+  const inSource = `${prefix}${isResource ? 'variables' : 'templating.list'}`;
+  const variablePaths = variables.map(({ variable }) => `${inSource}.${every.indexOf(variable)}`);
+  const parts = [...layout.panels.map(({ path }) => path), ...variablePaths];
+  const byPart = partsOf(found, parts);
+  return {
+    from: source.from,
+    panels: panels.map(({ panel, sourceType, isPlaceholder }, index) => {
+      const lost = byPart.get(layout.panels[index]?.path ?? '') ?? [];
+      const outcome = isPlaceholder ? 'placeholder' : lost.some(({ isMissed }) => isMissed) ? 'reduced' : 'carried';
+      return { panelId: panel.id, title: panel.title, sourceType, outcome, losses: told(lost) };
+    }),
+    variables: variables.map(({ variable, read }, index) => {
+      const name = String(variable['name'] ?? '');
+      const lost = (byPart.get(variablePaths[index] ?? '') ?? []).map((loss) =>
+        choosesMetrics(variable)
+          ? { ...loss, message: 'chose a data source: panels ask the metrics of this organization' }
+          : loss,
+      );
+      return {
+        name,
+        outcome: read === undefined ? 'gone' : lost.length > 0 ? 'reduced' : 'carried',
+        losses: told(lost),
+      };
+    }),
+    rest: told(byPart.get('') ?? []),
+    leaves,
+  };
+};
+
+/** Losses by the part that they are of; those of none by the empty path. */
+const partsOf = (found: readonly LeafLoss[], parts: readonly string[]): Map<string, LeafLoss[]> => {
+  const known = new Set(parts);
+  const partOf = (path: string): string => {
+    for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+      const part = path.slice(0, end);
+      if (known.has(part)) return part;
+    }
+    return '';
+  };
+  return Map.groupBy(found, ({ path }) => partOf(path));
+};

@@ -1,0 +1,349 @@
+/** Where panels stand: rows and grids of the classic form, and the layouts of the resource. */
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { presentPanel } from './old-panels.ts';
+import { panelOfElement } from './resource.ts';
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A panel with its place. */
+export interface Placed {
+  /** In the present classic form. */
+  readonly panel: Fields;
+  /** What is counted, and where it stands in the source. */
+  readonly source: Fields;
+  readonly path: string;
+  /** What is kept of it is told by these paths: the source's, but for a resource. */
+  readonly kept: Fields;
+  readonly section: string | null;
+  readonly box: Box;
+  readonly repeat?: Repeat | undefined;
+}
+
+export interface Repeat {
+  readonly variable: string;
+  readonly direction?: 'across' | 'down' | undefined;
+  readonly perRow?: number | undefined;
+}
+
+export interface PlacedSection {
+  readonly id: string;
+  readonly title: string;
+  readonly kind: 'row' | 'tab';
+  readonly within: string | null;
+  readonly folded: boolean;
+  readonly repeat: string | undefined;
+}
+
+export interface Layout {
+  readonly sections: readonly PlacedSection[];
+  readonly panels: readonly Placed[];
+}
+
+const columns = 24;
+const whole = (value: unknown, usual: number, least: number, most: number): number =>
+  Number.isFinite(value) ? Math.min(most, Math.max(least, Math.round(value as number))) : usual;
+
+const boxOf = (grid: Fields, keys: readonly [x: string, y: string, width: string, height: string]): Box => {
+  const [x, y, width, height] = keys.map((key) => grid[key]);
+  const left = whole(x, 0, 0, columns - 1);
+  return {
+    x: left,
+    y: whole(y, 0, -100_000, 100_000),
+    width: whole(width, 12, 1, columns - left),
+    height: whole(height, 8, 1, 1000),
+  };
+};
+
+/** Marks what a box says as it was said. */
+const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledger): void => {
+  for (const [index, value] of [box.x, undefined, box.width, box.height].entries()) {
+    const key = keys[index] ?? '';
+    if (value === undefined || grid[key] === value) ledger.carry(grid, key);
+    else ledger.drop(grid, key, 'runs over the edge of the grid, and ends there');
+  }
+};
+
+const namesVariable = (value: unknown): value is string => typeof value === 'string' && /^(?!__)\w{1,64}$/.test(value);
+
+/** A repeat as classic panels have it. */
+const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
+  const { repeat, repeatDirection, maxPerRow } = panel;
+  if (!namesVariable(repeat)) {
+    for (const key of ['repeatDirection', 'maxPerRow'])
+      ledger.drop(panel, key, 'says nothing of a panel that is not repeated');
+    return undefined;
+  }
+  ledger.carry(panel, 'repeat');
+  const direction = repeatDirection === 'v' ? 'down' : repeatDirection === 'h' ? 'across' : undefined;
+  if (direction !== undefined) ledger.carry(panel, 'repeatDirection');
+  const perRow = whole(maxPerRow, 4, 1, columns);
+  if (perRow === maxPerRow) ledger.carry(panel, 'maxPerRow');
+  return { variable: repeat, direction, perRow };
+};
+
+/** Panels begin at the top of their section, wherever the section is. */
+const settled = (panels: readonly Placed[]): Placed[] => {
+  const tops = new Map<string | null, number>();
+  for (const { section, box } of panels) tops.set(section, Math.min(tops.get(section) ?? Infinity, box.y));
+  return panels.map((one) => ({ ...one, box: { ...one.box, y: one.box.y - (tops.get(one.section) ?? 0) } }));
+};
+
+const gridKeys = ['x', 'y', 'w', 'h'] as const;
+
+/** Copies that Grafana made of what is repeated. */
+const isCopy = (panel: Fields): boolean =>
+  (panel['repeatPanelId'] !== undefined && panel['repeatPanelId'] !== null && panel['repeat'] === undefined) ||
+  (isFields(panel['scopedVars']) && panel['repeatPanelId'] !== undefined && panel['repeatPanelId'] !== null);
+
+class ClassicLayout {
+  readonly sections: PlacedSection[] = [];
+  readonly panels: Placed[] = [];
+  readonly #ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /** A row, which panels behind it are in. */
+  row(row: Fields, folded: boolean): string {
+    const id = `row-${this.sections.length + 1}`;
+    const { title, repeat } = row;
+    const repeated = namesVariable(repeat) ? repeat : undefined;
+    this.#ledger.carry(row, 'type', 'collapsed', 'collapse', 'title', ...(repeated === undefined ? [] : ['repeat']));
+    for (const key of ['id', 'datasource', 'titleSize', 'height', 'repeatIteration', 'repeatRowId'])
+      if (row[key] !== null) this.#ledger.drop(row, key, 'is of no use for a row here');
+    const grid = row['gridPos'];
+    // The order of rows says where they are.
+    if (isFields(grid)) this.#ledger.carry(grid, ...gridKeys);
+    for (const key of ['panels', 'targets', 'repeatIteration', 'repeatRowId', 'repeat', 'links'])
+      if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.usual(row, key);
+    this.sections.push({
+      ...{ id, kind: 'row', within: null, folded, repeat: repeated },
+      title: typeof title === 'string' ? title.slice(0, 512) : '',
+    });
+    return id;
+  }
+
+  panel(source: Fields, path: string, section: string | null, box?: Box): void {
+    const ledger = this.#ledger;
+    if (isCopy(source)) {
+      this.#dropAll(source);
+      return;
+    }
+    const panel = presentPanel(source, ledger);
+    const grid = source['gridPos'];
+    const placed = box ?? boxOf(isFields(grid) ? grid : {}, gridKeys);
+    if (isFields(grid)) carryBox(grid, gridKeys, placed, ledger);
+    this.panels.push({
+      panel,
+      source,
+      path,
+      kept: source,
+      section,
+      box: placed,
+      repeat: classicRepeat(source, ledger),
+    });
+  }
+
+  /** Where the panels of a section end. */
+  endOf(section: string | null): number {
+    const ends = this.panels.filter((one) => one.section === section).map(({ box }) => box.y + box.height);
+    return Math.max(0, ...ends);
+  }
+
+  #dropAll(source: Fields): void {
+    for (const key of Object.keys(source))
+      this.#ledger.drop(source, key, 'is a copy that Grafana made of a panel that is repeated');
+  }
+}
+
+/** Boxes of panels that fill rows from left to right. */
+class Shelf {
+  #x = 0;
+  #y: number;
+  #tallest = 0;
+
+  constructor(top: number) {
+    this.#y = top;
+  }
+
+  next(width: number, height: number): Box {
+    if (this.#x + width > columns) {
+      this.#y += this.#tallest;
+      this.#x = 0;
+      this.#tallest = 0;
+    }
+    const box = { x: this.#x, y: this.#y, width, height };
+    this.#x += width;
+    this.#tallest = Math.max(this.#tallest, height);
+    return box;
+  }
+}
+
+const isOpen = ({ collapse, collapsed }: Fields): boolean => collapse !== true && collapsed !== true;
+const isRowCopy = ({ repeatRowId, repeat }: Fields): boolean =>
+  repeatRowId !== undefined && repeatRowId !== null && !namesVariable(repeat);
+
+/** Old rows: panels beside each other by their share of twelve columns. */
+const oldRows = (dashboard: Fields, path: string, layout: ClassicLayout, ledger: Ledger): void => {
+  const rows = fieldsIn(dashboard['rows']);
+  const areShown = rows.some((row) => !isOpen(row) || row['showTitle'] === true || namesVariable(row['repeat']));
+  for (const [index, row] of rows.entries()) {
+    if (isRowCopy(row)) continue;
+    const section = areShown ? layout.row(row, !isOpen(row)) : null;
+    ledger.carry(row, 'collapse', 'collapsed', 'showTitle', 'height');
+    const shelf = new Shelf(layout.endOf(section));
+    for (const [place, panel] of fieldsIn(row['panels']).entries()) {
+      const width = whole(Number(panel['span'] ?? 4) * 2, 8, 1, columns);
+      ledger.carry(panel, 'span', 'height');
+      const box = shelf.next(width, heightOf(panel['height'] ?? row['height']));
+      layout.panel(panel, `${path}rows.${index}.panels.${place}`, section, box);
+    }
+  }
+};
+/** Pixels of old rows in rows of the grid. */
+const heightOf = (height: unknown): number => {
+  const pixels = typeof height === 'number' ? height : Number.parseInt(String(height ?? '250'), 10);
+  return whole(Math.ceil((Number.isFinite(pixels) ? pixels : 250) / 38), 7, 3, 1000);
+};
+
+/** Panels of the classic form, with their rows. */
+export const classicLayout = (dashboard: Fields, path: string, ledger: Ledger): Layout => {
+  const layout = new ClassicLayout(ledger);
+  const at = (rest: string): string => (path === '' ? rest : `${path}.${rest}`);
+  if (!Array.isArray(dashboard['panels']) || Array.isArray(dashboard['rows']))
+    oldRows(dashboard, at(''), layout, ledger);
+  const entries = (Array.isArray(dashboard['panels']) ? dashboard['panels'] : []).entries();
+  const topOf = (panel: Fields): number =>
+    isFields(panel['gridPos']) ? whole(panel['gridPos']['y'], 0, 0, 100_000) : 0;
+  const panels = [...entries].filter((entry): entry is [number, Fields] => isFields(entry[1]));
+  const sorted = panels.toSorted(([, one], [, other]) => topOf(one) - topOf(other));
+  let section: string | null = null;
+  for (const [index, panel] of sorted) {
+    if (panel['type'] !== 'row') {
+      layout.panel(panel, at(`panels.${index}`), section);
+      continue;
+    }
+    section = layout.row(panel, panel['collapsed'] === true);
+    for (const [place, inner] of fieldsIn(panel['panels']).entries())
+      layout.panel(inner, at(`panels.${index}.panels.${place}`), section);
+  }
+  return { sections: layout.sections, panels: settled(layout.panels) };
+};
+
+const specOf = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
+
+class ResourceLayout {
+  readonly sections: PlacedSection[] = [];
+  readonly panels: Placed[] = [];
+  readonly #elements: Fields;
+  readonly #path: string;
+  readonly #ledger: Ledger;
+
+  constructor(elements: Fields, path: string, ledger: Ledger) {
+    this.#elements = elements;
+    this.#path = path;
+    this.#ledger = ledger;
+  }
+
+  add(layout: unknown, section: string | null, depth = 0): void {
+    if (!isFields(layout) || depth > 8) return;
+    const spec = specOf(layout);
+    this.#ledger.carry(layout, 'kind');
+    if (layout['kind'] === 'RowsLayout') this.#rows(fieldsIn(spec['rows']), section, depth);
+    else if (layout['kind'] === 'TabsLayout') this.#tabs(fieldsIn(spec['tabs']), section, depth);
+    else if (layout['kind'] === 'AutoGridLayout') this.#autoGrid(spec, section);
+    else this.#grid(fieldsIn(spec['items']), section);
+  }
+
+  #section(holder: Fields, kind: 'row' | 'tab', within: string | null): string {
+    const spec = specOf(holder);
+    const { title, collapse } = spec;
+    const id = `${kind}-${this.sections.length + 1}`;
+    const repeat = this.#repeatOf(spec['repeat']);
+    this.#ledger.carry(holder, 'kind');
+    this.#ledger.carry(spec, 'title', 'collapse');
+    this.#ledger.usual(spec, ...(['hideHeader', 'fillScreen'] as const).filter((key) => spec[key] === false));
+    this.sections.push({
+      ...{ id, kind, within, folded: collapse === true, repeat: repeat?.variable },
+      title: typeof title === 'string' ? title.slice(0, 512) : '',
+    });
+    return id;
+  }
+
+  #rows(rows: readonly Fields[], section: string | null, depth: number): void {
+    for (const [index, row] of rows.entries()) {
+      const spec = specOf(row);
+      // What the classic form has above its first row has a row without a header here.
+      const isTop = index === 0 && section === null && spec['hideHeader'] === true && spec['repeat'] === undefined;
+      if (isTop) {
+        this.#ledger.carry(row, 'kind');
+        this.#ledger.carry(spec, 'hideHeader', 'title', 'collapse');
+        this.#ledger.usual(spec, ...(spec['fillScreen'] === false ? ['fillScreen'] : []));
+      }
+      this.add(spec['layout'], isTop ? null : this.#section(row, 'row', section), depth + 1);
+    }
+  }
+
+  #tabs(tabs: readonly Fields[], section: string | null, depth: number): void {
+    for (const tab of tabs) this.add(specOf(tab)['layout'], this.#section(tab, 'tab', section), depth + 1);
+  }
+
+  #grid(items: readonly Fields[], section: string | null): void {
+    const keys = ['x', 'y', 'width', 'height'] as const;
+    for (const item of items) {
+      const spec = specOf(item);
+      const box = boxOf(spec, keys);
+      carryBox(spec, keys, box, this.#ledger);
+      this.#item(item, spec, section, box);
+    }
+  }
+
+  #autoGrid(spec: Fields, section: string | null): void {
+    const most = whole(spec['maxColumnCount'], 3, 1, columns);
+    const width = Math.floor(columns / most);
+    const height =
+      { short: 5, standard: 8, tall: 14 }[String(spec['rowHeightMode'])] ??
+      whole(Number(spec['rowHeight']) / 38, 8, 1, 1000);
+    this.#ledger.carry(spec, 'maxColumnCount', 'rowHeightMode');
+    for (const [index, item] of fieldsIn(spec['items']).entries()) {
+      const box = { x: (index % most) * width, y: Math.floor(index / most) * height, width, height };
+      this.#item(item, specOf(item), section, box);
+    }
+  }
+
+  #item(item: Fields, spec: Fields, section: string | null, box: Box): void {
+    const element = spec['element'];
+    const name = isFields(element) ? element['name'] : undefined;
+    const source = typeof name === 'string' && Object.hasOwn(this.#elements, name) ? this.#elements[name] : undefined;
+    if (!isFields(source)) return;
+    this.#ledger.carry(item, 'kind');
+    this.#ledger.carry(spec, 'element');
+    const panel = panelOfElement(source, this.#ledger);
+    const repeat = this.#repeatOf(spec['repeat']);
+    this.panels.push({ panel, source, path: `${this.#path}elements.${name}`, kept: panel, section, box, repeat });
+  }
+
+  #repeatOf(repeat: unknown): Repeat | undefined {
+    if (!isFields(repeat) || !namesVariable(repeat['value'])) return undefined;
+    this.#ledger.carry(repeat, 'mode', 'value', 'direction', 'maxPerRow');
+    const { value, direction, maxPerRow } = repeat;
+    return {
+      variable: value,
+      direction: direction === 'v' ? 'down' : 'across',
+      perRow: whole(maxPerRow, 4, 1, columns),
+    };
+  }
+}
+
+/** Panels of a resource, with its rows and tabs. */
+export const resourceLayout = (spec: Fields, path: string, ledger: Ledger): Layout => {
+  const layout = new ResourceLayout(isFields(spec['elements']) ? spec['elements'] : {}, path, ledger);
+  layout.add(spec['layout'], null);
+  return { sections: layout.sections, panels: settled(layout.panels) };
+};

@@ -1,0 +1,99 @@
+/** Tables that are read in both directions: a setting of Grafana, ours, and how the one becomes the other. */
+import { type Fields, isFields, type Ledger } from './ledger.ts';
+
+/** Undefined: the other side has no such value. */
+export interface Codec {
+  read(value: unknown): unknown;
+  write(value: unknown): unknown;
+}
+
+const checked = (is: (value: unknown) => boolean): Codec => {
+  const one = (value: unknown): unknown => (is(value) ? value : undefined);
+  return { read: one, write: one };
+};
+
+export const flag = checked((value) => typeof value === 'boolean');
+export const text = (most = 1024): Codec => checked((value) => typeof value === 'string' && value.length <= most);
+export const number = (least = -Infinity, most = Infinity): Codec =>
+  checked((value) => Number.isFinite(value) && (value as number) >= least && (value as number) <= most);
+export const integer = (least: number, most: number): Codec =>
+  checked((value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most);
+
+/** Names of one side by those of the other. */
+export const names = (pairs: Readonly<Record<string, unknown>>): Codec => {
+  const back = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
+  return {
+    read: (value) => (typeof value === 'string' && Object.hasOwn(pairs, value) ? pairs[value] : undefined),
+    write: (value) => back.get(value),
+  };
+};
+/** Names that both sides share. */
+export const same = (...all: readonly string[]): Codec => names(Object.fromEntries(all.map((one) => [one, one])));
+/** One that Grafana turns the other way. */
+export const not: Codec = {
+  read: (value) => (typeof value === 'boolean' ? !value : undefined),
+  write: (value) => (typeof value === 'boolean' ? !value : undefined),
+};
+/** Every member of a list, or none. */
+export const listOf = (codec: Codec, most: number): Codec => {
+  const each = (of: (value: unknown) => unknown) => (value: unknown) => {
+    if (!Array.isArray(value) || value.length > most) return undefined;
+    const all = value.map(of);
+    return all.includes(undefined) ? undefined : all;
+  };
+  return { read: each(codec.read), write: each(codec.write) };
+};
+
+/** A setting of Grafana by its path, ours by its path. */
+export type Lens = readonly [theirs: string, ours: string, codec: Codec];
+
+export const at = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Fields)[key] : undefined,
+    value,
+  );
+
+/** Puts a value at a path of an object that is being built, unless one is there. */
+export const put = (object: Record<string, unknown>, path: readonly string[], value: unknown): void => {
+  let holder = object;
+  for (const key of path.slice(0, -1)) {
+    if (!Object.hasOwn(holder, key)) define(holder, key, {});
+    const inner = holder[key];
+    if (typeof inner !== 'object' || inner === null) return;
+    holder = inner as Record<string, unknown>;
+  }
+  const last = path.at(-1) ?? '';
+  if (!Object.hasOwn(holder, last)) define(holder, last, value);
+};
+/** `__proto__` is a name like any other. */
+const define = (holder: object, key: string, value: unknown): void => {
+  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
+};
+
+/** What is ours of what is Grafana's. */
+export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Ledger): Record<string, unknown> => {
+  const read: Record<string, unknown> = {};
+  for (const [theirs, ours, codec] of lenses) {
+    const path = theirs.split('.');
+    const holder = at(source, path.slice(0, -1));
+    const key = path.at(-1) ?? '';
+    if (!isFields(holder) || !Object.hasOwn(holder, key)) continue;
+    const value = codec.read(holder[key]);
+    if (value === undefined) continue;
+    put(read, ours.split('.'), value);
+    ledger.carry(holder, key);
+  }
+  return read;
+};
+
+/** What is Grafana's of what is ours. */
+export const writeLenses = (lenses: readonly Lens[], ours: unknown): Record<string, unknown> => {
+  const written: Record<string, unknown> = {};
+  for (const [theirs, path, codec] of lenses) {
+    const value = at(ours, path.split('.'));
+    const given = value === undefined || value === null ? undefined : codec.write(value);
+    if (given !== undefined) put(written, theirs.split('.'), given);
+  }
+  return written;
+};

@@ -1,0 +1,25 @@
+/** Links of panels and fields. */
+import type { z } from 'zod';
+import { Link } from '../../../schemas/dashboards/links.ts';
+import { type Fields, isFields, type Ledger } from './ledger.ts';
+
+type PanelLink = z.output<typeof Link>;
+
+/** Links of a list. One that may not be followed here is left, and named. */
+export const readLinks = (list: unknown, ledger: Ledger): PanelLink[] => {
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, 32).flatMap((link) => {
+    if (!isFields(link)) return [];
+    const { title = '', url, targetBlank = false } = link;
+    const read = Link.safeParse({ title, url, newTab: targetBlank });
+    if (!read.success) return [];
+    ledger.carry(link, 'title', 'url', 'targetBlank');
+    return [read.data];
+  });
+};
+
+export const writeLinks = (links: readonly PanelLink[]): Fields[] =>
+  links.map(({ title, url, newTab }) => ({
+    ...{ title, type: 'link', icon: '', tooltip: '', url, tags: [], asDropdown: false },
+    ...{ targetBlank: newTab, includeVars: false, keepTime: false },
+  }));

@@ -1,0 +1,103 @@
+/** Texts and colours that stand for values. */
+import { Colour } from '../../../schemas/dashboards/fields.ts';
+import { type Fields, isFields, type Ledger } from './ledger.ts';
+
+type Shown = { readonly text?: string; readonly colour?: string; readonly icon?: string };
+
+const readResult = (result: unknown, ledger: Ledger): Shown => {
+  if (!isFields(result)) return {};
+  const { text, color, icon } = result;
+  const shown: { text?: string; colour?: string; icon?: string } = {};
+  if (typeof text === 'string' && text.length <= 1024) {
+    shown.text = text;
+    ledger.carry(result, 'text');
+  }
+  if (Colour.safeParse(color).success) {
+    shown.colour = color as string;
+    ledger.carry(result, 'color');
+  }
+  if (typeof icon === 'string' && icon.length <= 64) {
+    shown.icon = icon;
+    ledger.carry(result, 'icon');
+  }
+  // The order of the list says the same.
+  ledger.usual(result, 'index');
+  return shown;
+};
+
+const orderOf = (result: unknown, usual: number): number =>
+  isFields(result) && typeof result['index'] === 'number' ? result['index'] : usual;
+
+const matches: Readonly<Record<string, string>> = {
+  null: 'null',
+  nan: 'nan',
+  'null+nan': 'null-or-nan',
+  true: 'true',
+  false: 'false',
+  empty: 'empty',
+};
+
+interface Read {
+  readonly order: number;
+  readonly mapping: object;
+}
+
+const finiteOrNull = (value: unknown): number | null => (Number.isFinite(value) ? (value as number) : null);
+
+const readMapping = (mapping: Fields, place: number, ledger: Ledger): Read[] => {
+  const options = mapping['options'];
+  if (!isFields(options)) return [];
+  if (mapping['type'] === 'value') {
+    ledger.carry(mapping, 'type');
+    return Object.entries(options).map(([value, result], index) => ({
+      order: orderOf(result, place + index / 1000),
+      mapping: { kind: 'value', value: value.slice(0, 1024), ...readResult(result, ledger) },
+    }));
+  }
+  const { result } = options;
+  const order = orderOf(result, place);
+  if (mapping['type'] === 'range') {
+    ledger.carry(mapping, 'type');
+    ledger.carry(options, 'from', 'to');
+    const [from, to] = [finiteOrNull(options['from']), finiteOrNull(options['to'])];
+    return [{ order, mapping: { kind: 'range', from, to, ...readResult(result, ledger) } }];
+  }
+  const pattern = options['pattern'];
+  if (mapping['type'] === 'regex' && typeof pattern === 'string' && pattern.length <= 1024) {
+    ledger.carry(mapping, 'type');
+    ledger.carry(options, 'pattern');
+    return [{ order, mapping: { kind: 'pattern', pattern, ...readResult(result, ledger) } }];
+  }
+  const match = matches[String(options['match'])];
+  if (mapping['type'] !== 'special' || match === undefined) return [];
+  ledger.carry(mapping, 'type');
+  ledger.carry(options, 'match');
+  return [{ order, mapping: { kind: 'special', match, ...readResult(result, ledger) } }];
+};
+
+export const readMappings = (list: unknown, ledger: Ledger): object[] => {
+  if (!Array.isArray(list)) return [];
+  const read = list.flatMap((mapping, place) => (isFields(mapping) ? readMapping(mapping, place, ledger) : []));
+  return read
+    .toSorted((one, other) => one.order - other.order)
+    .slice(0, 256)
+    .map(({ mapping }) => mapping);
+};
+
+type Mapping = { readonly kind: string } & Fields;
+
+/** Each one by itself, so that their order stays. */
+export const writeMappings = (mappings: readonly object[]): Fields[] =>
+  (mappings as readonly Mapping[]).map(({ kind, text, colour, icon, ...what }, index) => {
+    const result = {
+      ...(text !== undefined && { text }),
+      ...(colour !== undefined && { color: colour }),
+      ...(icon !== undefined && { icon }),
+      index,
+    };
+    if (kind === 'value') return { type: 'value', options: { [String(what['value'])]: result } };
+    if (kind === 'range') return { type: 'range', options: { from: what['from'], to: what['to'], result } };
+    if (kind === 'pattern') return { type: 'regex', options: { pattern: what['pattern'], result } };
+    const [match] = Object.entries(matches).find(([, ours]) => ours === what['match']) ?? ['null'];
+    return { type: 'special', options: { match, result } };
+  });

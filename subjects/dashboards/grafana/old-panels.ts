@@ -1,0 +1,396 @@
+/** Panels of older versions of Grafana in its present form. What is marked of that is marked of the source. */
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { at, put } from './lens.ts';
+
+/** Something that is built of a source, part by part. */
+class Built {
+  readonly value: Record<string, unknown> = {};
+  readonly #ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /** A value at a path, which stands for a part of the source. */
+  set(path: string, value: unknown, holder?: object, key = ''): void {
+    if (value === undefined || value === null) return;
+    const steps = path.split('.');
+    if (at(this.value, steps) !== undefined) return;
+    put(this.value, steps, value);
+    const built = at(this.value, steps.slice(0, -1));
+    if (holder !== undefined && typeof built === 'object' && built !== null)
+      this.#ledger.alias(built, steps.at(-1) ?? '', [holder, key]);
+  }
+}
+
+type Convert = (value: unknown) => unknown;
+const asIs: Convert = (value) => value;
+const asNumber: Convert = (value) => {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined;
+};
+const times =
+  (factor: number, more = 0): Convert =>
+  (value) =>
+    typeof value === 'number' ? value * factor + more : undefined;
+
+/** Old key, path of today, and what becomes of the value. */
+type Rule = readonly [key: string, path: string, convert: Convert];
+
+const apply = (built: Built, rules: readonly Rule[], source: unknown): void => {
+  if (!isFields(source)) return;
+  for (const [key, path, convert] of rules)
+    if (Object.hasOwn(source, key)) built.set(path, convert(source[key]), source, key);
+};
+
+const truthy =
+  (yes: unknown, no?: unknown): Convert =>
+  (value) =>
+    value === true ? yes : value === false ? no : undefined;
+
+const axisRules = (custom: string): Rule[] => [
+  ['format', 'unit', asIs],
+  ['min', 'min', asNumber],
+  ['max', 'max', asNumber],
+  ['decimals', 'decimals', asNumber],
+  ['label', `${custom}axisLabel`, asIs],
+  [
+    'logBase',
+    `${custom}scaleDistribution`,
+    (base) => (Number(base) > 1 ? { type: 'log', log: base } : { type: 'linear' }),
+  ],
+  ['show', `${custom}axisPlacement`, truthy('auto', 'hidden')],
+];
+
+const drawingRules: readonly Rule[] = [
+  ['linewidth', 'custom.lineWidth', asIs],
+  ['fill', 'custom.fillOpacity', times(10)],
+  ['pointradius', 'custom.pointSize', times(2, 1)],
+  ['steppedLine', 'custom.lineInterpolation', truthy('stepAfter', 'linear')],
+  ['nullPointMode', 'custom.spanNulls', (mode) => (mode === 'connected' ? true : mode === 'null' ? false : undefined)],
+  ['dashes', 'custom.lineStyle.fill', truthy('dash', 'solid')],
+  ['points', 'custom.showPoints', truthy('always', 'never')],
+  ['transform', 'custom.transform', asIs],
+];
+
+const stackOf = (holder: Fields, built: Built, prefix: string): void => {
+  const { stack, percentage } = holder;
+  if (percentage === true && stack === true)
+    built.set(`${prefix}custom.stacking.mode`, 'percent', holder, 'percentage');
+  if (typeof stack === 'boolean')
+    built.set(`${prefix}custom.stacking.mode`, stack ? 'normal' : 'none', holder, 'stack');
+};
+
+/** An override of one series of an old graph, as properties of an override of today. */
+const overrideOf = (old: Fields, axis: unknown, ledger: Ledger): Fields | undefined => {
+  const { alias } = old;
+  if (typeof alias !== 'string' || alias === '') return undefined;
+  const built = new Built(ledger);
+  apply(built, drawingRules, old);
+  apply(built, [['bars', 'custom.drawStyle', truthy('bars')]], old);
+  apply(built, [['lines', 'custom.drawStyle', truthy('line')]], old);
+  stackOf(old, built, '');
+  if (typeof old['color'] === 'string') {
+    built.set('color.fixedColor', old['color'], old, 'color');
+    built.set('color.mode', 'fixed');
+  }
+  if (old['yaxis'] === 2) {
+    apply(
+      built,
+      axisRules('custom.').filter(([key]) => key !== 'show'),
+      axis,
+    );
+    built.set('custom.axisPlacement', 'right', old, 'yaxis');
+  }
+  const properties = Object.entries(built.value).flatMap(([id, value]) =>
+    id === 'custom' && isFields(value)
+      ? Object.keys(value).map((key) => propertyOf(`custom.${key}`, value, key, ledger))
+      : [propertyOf(id, built.value, id, ledger)],
+  );
+  const isPattern = /^\/.*\/[a-z]*$/s.test(alias);
+  const matcher: Record<string, unknown> = { id: isPattern ? 'byRegexp' : 'byName', options: alias };
+  const override = { matcher, properties };
+  // An override is read as a whole, and its name with it.
+  ledger.alias(override, 'matcher', [old, 'alias']);
+  return override;
+};
+
+const propertyOf = (id: string, holder: Fields, key: string, ledger: Ledger): Fields => {
+  const property = { id, value: holder[key] };
+  ledger.alias(property, 'value', [holder, key]);
+  return property;
+};
+
+const legendValues = { min: 'min', max: 'max', avg: 'mean', current: 'lastNotNull', total: 'sum' } as const;
+
+const legendOf = (panel: Fields, built: Built, ledger: Ledger): void => {
+  const legend = panel['legend'];
+  if (!isFields(legend)) return;
+  const calcs: string[] = [];
+  for (const [old, today] of Object.entries(legendValues)) {
+    if (legend[old] === true && legend['values'] !== false) calcs.push(today);
+    if (typeof legend[old] === 'boolean') ledger.carry(legend, old);
+  }
+  if (typeof legend['values'] === 'boolean') ledger.carry(legend, 'values');
+  built.set('options.legend.calcs', calcs);
+  built.set('options.legend.showLegend', legend['show'], legend, 'show');
+  apply(
+    built,
+    [
+      ['alignAsTable', 'options.legend.displayMode', truthy('table', 'list')],
+      ['rightSide', 'options.legend.placement', truthy('right', 'bottom')],
+      ['sideWidth', 'options.legend.width', asIs],
+      ['sortDesc', 'options.legend.sortDesc', asIs],
+    ],
+    legend,
+  );
+  const sorted =
+    typeof legend['sort'] === 'string'
+      ? { min: 'Min', max: 'Max', avg: 'Mean', current: 'Last *', total: 'Total' }[legend['sort']]
+      : undefined;
+  built.set('options.legend.sortBy', sorted, legend, 'sort');
+};
+
+const ofGraph = (panel: Fields, built: Built, ledger: Ledger): void => {
+  const defaults = 'fieldConfig.defaults.';
+  const under = (rules: readonly Rule[]): Rule[] =>
+    rules.map(([key, path, convert]) => [key, defaults + path, convert]);
+  const [left, right] = fieldsIn(panel['yaxes']);
+  built.set('type', 'timeseries', panel, 'type');
+  apply(built, under(axisRules('custom.')), left);
+  if (panel['bars'] === true) built.set(`${defaults}custom.drawStyle`, 'bars', panel, 'bars');
+  else if (panel['lines'] === false && panel['points'] === true)
+    built.set(`${defaults}custom.drawStyle`, 'points', panel, 'lines');
+  else if (panel['lines'] !== false) built.set(`${defaults}custom.drawStyle`, 'line', panel, 'lines');
+  const gradient = panel['fillGradient'];
+  if (typeof gradient === 'number' && gradient > 0) {
+    built.set(`${defaults}custom.gradientMode`, 'opacity');
+    built.set(`${defaults}custom.fillOpacity`, gradient * 10, panel, 'fillGradient');
+  }
+  apply(built, under(drawingRules), panel);
+  apply(built, under([['decimals', 'decimals', asNumber]]), panel);
+  stackOf(panel, built, defaults);
+  legendOf(panel, built, ledger);
+  const tooltip = panel['tooltip'];
+  apply(
+    built,
+    [
+      ['shared', 'options.tooltip.mode', truthy('multi', 'single')],
+      ['sort', 'options.tooltip.sort', (sort) => ['none', 'asc', 'desc'][Number(sort)]],
+    ],
+    tooltip,
+  );
+  const colours = panel['aliasColors'];
+  const overrides = [
+    ...(isFields(colours) ? Object.keys(colours) : []).map((name) => colourOverride(name, colours as Fields, ledger)),
+    ...fieldsIn(panel['seriesOverrides']).flatMap((old) => overrideOf(old, right, ledger) ?? []),
+  ];
+  if (overrides.length > 0) put(built.value, ['fieldConfig', 'overrides'], overrides);
+};
+
+const colourOverride = (name: string, colours: Fields, ledger: Ledger): Fields => {
+  const value = { mode: 'fixed', fixedColor: colours[name] };
+  ledger.alias(value, 'fixedColor', [colours, name]);
+  return { matcher: { id: 'byName', options: name }, properties: [{ id: 'color', value }] };
+};
+
+/** Thresholds as a text of numbers and a list of colours. */
+const stepsOf = (panel: Fields, ledger: Ledger): object[] | undefined => {
+  const { thresholds, colors } = panel;
+  if (typeof thresholds !== 'string' || thresholds === '' || !Array.isArray(colors)) return undefined;
+  const values = thresholds.split(',').map((text) => (text.trim() === '' ? NaN : Number(text)));
+  if (!values.every(Number.isFinite) || !colors.every((one) => typeof one === 'string')) return undefined;
+  ledger.carry(panel, 'thresholds', 'colors');
+  return colors
+    .slice(0, values.length + 1)
+    .map((color, index) => ({ value: index === 0 ? null : values[index - 1], color }));
+};
+
+const mappingsOf = (panel: Fields, ledger: Ledger): object[] => {
+  const result = (text: unknown) => ({ result: { text: String(text) } });
+  const ranges = panel['mappingType'] === 2;
+  const used = fieldsIn(panel[ranges ? 'rangeMaps' : 'valueMaps']);
+  return used.map((one) => {
+    const { value, text, from, to } = one;
+    ledger.carry(one, 'value', 'text', 'from', 'to');
+    ledger.usual(one, 'op');
+    const isNull = value === 'null' || (from === 'null' && to === 'null');
+    if (isNull) return { type: 'special', options: { match: 'null', ...result(text) } };
+    return ranges
+      ? { type: 'range', options: { from: asNumber(from) ?? null, to: asNumber(to) ?? null, ...result(text) } }
+      : { type: 'value', options: { [String(value)]: { text: String(text) } } };
+  });
+};
+
+const ofColours = (panel: Fields, built: Built, ledger: Ledger): void => {
+  const { colorBackground, colorValue } = panel;
+  built.set('options.colorMode', colorBackground === true ? 'background' : colorValue === true ? 'value' : 'none');
+  apply(built, [['show', 'options.graphMode', truthy('area', 'none')]], panel['sparkline']);
+  for (const key of ['colorBackground', 'colorValue']) if (typeof panel[key] === 'boolean') ledger.carry(panel, key);
+};
+
+const ofSinglestat = (panel: Fields, built: Built, ledger: Ledger): void => {
+  const defaults = 'fieldConfig.defaults.';
+  const gauge = panel['gauge'];
+  const isGauge = isFields(gauge) && gauge['show'] === true;
+  built.set('type', isGauge ? 'gauge' : 'stat', panel, 'type');
+  if (isFields(gauge)) ledger.carry(gauge, 'show');
+  if (isGauge)
+    apply(
+      built,
+      [
+        ['minValue', `${defaults}min`, asIs],
+        ['maxValue', `${defaults}max`, asIs],
+        ['thresholdLabels', 'options.showThresholdLabels', asIs],
+        ['thresholdMarkers', 'options.showThresholdMarkers', asIs],
+      ],
+      gauge,
+    );
+  apply(
+    built,
+    [
+      ['format', `${defaults}unit`, asIs],
+      ['decimals', `${defaults}decimals`, asIs],
+      ['nullText', `${defaults}noValue`, asIs],
+      [
+        'valueName',
+        'options.reduceOptions.calcs',
+        (name) => [{ avg: 'mean', current: 'lastNotNull', total: 'sum', delta: 'delta' }[String(name)] ?? name],
+      ],
+    ],
+    panel,
+  );
+  if (!isGauge) ofColours(panel, built, ledger);
+  const steps = stepsOf(panel, ledger);
+  if (steps !== undefined) built.set(`${defaults}thresholds`, { mode: 'absolute', steps });
+  const mappings = mappingsOf(panel, ledger);
+  if (mappings.length > 0) {
+    built.set(`${defaults}mappings`, mappings);
+    ledger.carry(panel, 'mappingType');
+  }
+};
+
+/** A style of a column of an old table, as an override. */
+const ofStyle = (style: Fields, ledger: Ledger): Fields | undefined => {
+  const { pattern, type } = style;
+  if (typeof pattern !== 'string' || pattern === '') return undefined;
+  const built = new Built(ledger);
+  apply(
+    built,
+    [
+      ['alias', 'displayName', (name) => (name === '' ? undefined : name)],
+      ['decimals', 'decimals', asIs],
+      ['align', 'custom.align', asIs],
+    ],
+    style,
+  );
+  if (type === 'number') built.set('unit', style['unit'], style, 'unit');
+  if (type === 'hidden') built.set('custom.hidden', true);
+  if (style['link'] === true && typeof style['linkUrl'] === 'string') {
+    const link = {
+      title: style['linkTooltip'] ?? '',
+      url: style['linkUrl'],
+      targetBlank: style['linkTargetBlank'] === true,
+    };
+    for (const [key, old] of [
+      ['title', 'linkTooltip'],
+      ['url', 'linkUrl'],
+      ['targetBlank', 'linkTargetBlank'],
+    ] as const)
+      ledger.alias(link, key, [style, old]);
+    built.set('links', [link]);
+    ledger.carry(style, 'link');
+  }
+  ledger.carry(style, 'type');
+  const properties = Object.entries(built.value).flatMap(([id, value]) =>
+    id === 'custom' && isFields(value)
+      ? Object.keys(value).map((key) => propertyOf(`custom.${key}`, value, key, ledger))
+      : [propertyOf(id, built.value, id, ledger)],
+  );
+  const matcher = { id: /^\/.*\/$/s.test(pattern) ? 'byRegexp' : 'byName', options: pattern };
+  const override = { matcher, properties };
+  ledger.alias(override, 'matcher', [style, 'pattern']);
+  return override;
+};
+
+const ofTable = (panel: Fields, built: Built, ledger: Ledger): void => {
+  built.set('type', 'table', panel, 'type');
+  const overrides = fieldsIn(panel['styles']).flatMap((style) => ofStyle(style, ledger) ?? []);
+  if (overrides.length > 0) put(built.value, ['fieldConfig', 'overrides'], overrides);
+  apply(built, [['showHeader', 'options.showHeader', asIs]], panel);
+};
+
+const ofText = (panel: Fields, built: Built): void =>
+  apply(
+    built,
+    [
+      ['content', 'options.content', asIs],
+      ['mode', 'options.mode', asIs],
+    ],
+    panel,
+  );
+
+const ofList = (panel: Fields, built: Built): void =>
+  apply(
+    built,
+    [
+      ['query', 'options.query', asIs],
+      ['tags', 'options.tags', asIs],
+      ['limit', 'options.maxItems', asIs],
+      ['headings', 'options.showHeadings', asIs],
+      ['recent', 'options.showRecentlyViewed', asIs],
+      ['search', 'options.showSearch', asIs],
+      ['starred', 'options.showStarred', asIs],
+    ],
+    panel,
+  );
+
+/** Options of gauges of version 6. */
+const ofFieldOptions = (panel: Fields, built: Built): void => {
+  const options = panel['options'] as Fields;
+  const old = options['fieldOptions'];
+  for (const [key, value] of Object.entries(options))
+    if (key !== 'fieldOptions') built.set(`options.${key}`, value, options, key);
+  if (!isFields(old)) return;
+  for (const key of ['calcs', 'values', 'limit']) built.set(`options.reduceOptions.${key}`, old[key], old, key);
+  built.set('fieldConfig.defaults', old['defaults'], old, 'defaults');
+  built.set('fieldConfig.overrides', old['overrides'], old, 'overrides');
+};
+
+const formOf = (panel: Fields) => {
+  const { type, options } = panel;
+  if (type === 'graph') return ofGraph;
+  if (type === 'singlestat' || type === 'grafana-singlestat-panel') return ofSinglestat;
+  if (type === 'table-old' || (type === 'table' && Array.isArray(panel['styles']) && !isFields(options)))
+    return ofTable;
+  if (isFields(options) && isFields(options['fieldOptions'])) return ofFieldOptions;
+  if (type === 'text' && !isFields(options)) return ofText;
+  return type === 'dashlist' && !isFields(options) ? ofList : undefined;
+};
+
+/** A panel in the present form: itself, or another that stands for it. */
+export const presentPanel = (panel: Fields, ledger: Ledger): Fields => {
+  const form = formOf(panel);
+  if (form === undefined) return panel;
+  const built = new Built(ledger);
+  form(panel, built, ledger);
+  for (const [key, value] of Object.entries(panel)) {
+    if (Object.hasOwn(built.value, key)) {
+      if (key === 'fieldConfig' && isFields(value)) mergeDefaults(value, built);
+      continue;
+    }
+    put(built.value, [key], value);
+    ledger.alias(built.value, key, [panel, key]);
+  }
+  return built.value;
+};
+
+/** What an old panel has of the present form beside the old one. */
+const mergeDefaults = (fieldConfig: Fields, built: Built): void => {
+  const defaults = fieldConfig['defaults'];
+  if (isFields(defaults))
+    for (const [key, value] of Object.entries(defaults)) built.set(`fieldConfig.defaults.${key}`, value, defaults, key);
+  const overrides = fieldConfig['overrides'];
+  if (Array.isArray(overrides) && overrides.length > 0)
+    built.set('fieldConfig.overrides', overrides, fieldConfig, 'overrides');
+};

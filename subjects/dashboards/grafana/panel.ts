@@ -1,0 +1,157 @@
+/** One panel of Grafana as one of ours. What cannot be drawn becomes a placeholder, with all of it kept. */
+import { parseDuration } from '../../../queries/time.ts';
+import { Panel } from '../document.ts';
+import { panelDefaults } from './defaults.ts';
+import { readOverrides, readSettings } from './fields.ts';
+import type { Placed } from './layout.ts';
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { at } from './lens.ts';
+import { readLinks } from './links.ts';
+import { readQueries } from './queries.ts';
+import type { Sources } from './sources.ts';
+import { isPanelKey } from './strict.ts';
+import { readTransformations } from './transformations.ts';
+import { asksNothing, isKnownType, readVisual } from './visuals.ts';
+
+export interface ReadPanel {
+  readonly panel: Panel;
+  readonly sourceType: string;
+  readonly isPlaceholder: boolean;
+}
+
+const durationOf = (value: unknown): string | undefined => {
+  const text = typeof value === 'string' ? value.replace(/^now-/, '') : '';
+  return text !== '' && text.length <= 32 && parseDuration(text) !== undefined ? text : undefined;
+};
+
+const readTime = (panel: Fields, ledger: Ledger): Fields => {
+  const [range, shift] = [durationOf(panel['timeFrom']), durationOf(panel['timeShift'])];
+  if (range !== undefined) ledger.carry(panel, 'timeFrom');
+  if (shift !== undefined) ledger.carry(panel, 'timeShift');
+  if (typeof panel['hideTimeOverride'] === 'boolean') ledger.carry(panel, 'hideTimeOverride');
+  return {
+    ...(range !== undefined && { range }),
+    ...(shift !== undefined && { shift }),
+    isHidden: panel['hideTimeOverride'] === true,
+  };
+};
+
+/** What every panel has. */
+const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
+  const { panel, section, box, repeat } = placed;
+  const { title, description, transparent, maxDataPoints } = panel;
+  // Its place in the layout tells it by the id, which is made of it.
+  ledger.carry(panel, 'id');
+  ledger.drop(panel, 'pluginVersion', 'is the version of Grafana that drew it');
+  if (typeof title === 'string' && title.length <= 512) ledger.carry(panel, 'title');
+  if (typeof description === 'string' && description.length <= 8192) ledger.carry(panel, 'description');
+  if (typeof transparent === 'boolean') ledger.carry(panel, 'transparent');
+  const points =
+    Number.isInteger(maxDataPoints) && (maxDataPoints as number) >= 1 && (maxDataPoints as number) <= 11_000;
+  if (points) ledger.carry(panel, 'maxDataPoints');
+  return {
+    id,
+    title: typeof title === 'string' ? title.slice(0, 512) : '',
+    description: typeof description === 'string' ? description.slice(0, 8192) : '',
+    place: { section, ...box },
+    time: readTime(panel, ledger),
+    ...(points && { mostPoints: maxDataPoints }),
+    ...(repeat !== undefined && { repeat }),
+    links: readLinks(panel['links'], ledger),
+    transparent: transparent === true,
+  };
+};
+
+const whyNot = (panel: Fields, foreign: readonly string[]): string | undefined => {
+  const { type, libraryPanel, targets } = panel;
+  if (isFields(libraryPanel)) return 'it is a panel of a library, which the document does not hold';
+  if (!isKnownType(type)) return `there is no panel of the type ${String(type).slice(0, 128)} here`;
+  if (foreign.length > 0 && foreign.length === fieldsIn(targets).length)
+    return `what it asks is not kept here: ${[...new Set(foreign)].join(', ').slice(0, 512)}`;
+  return undefined;
+};
+
+const placeholder = (
+  told: Fields,
+  panel: Fields,
+  why: string,
+  foreign: readonly string[],
+  texts: readonly string[],
+) => ({
+  ...told,
+  visual: {
+    kind: 'placeholder',
+    sourceType: String(isKnownType(panel['type']) ? (foreign[0] ?? panel['type']) : (panel['type'] ?? 'unknown')).slice(
+      0,
+      256,
+    ),
+    why,
+    queries: texts.slice(0, 100),
+  },
+});
+
+const textsOf = (panel: Fields): string[] =>
+  fieldsIn(panel['targets']).flatMap((target) => {
+    const [text] = ['expr', 'query', 'rawSql'].map((key) => target[key]).filter((one) => typeof one === 'string');
+    return typeof text === 'string' ? [text.slice(0, 65_536)] : [];
+  });
+
+/** The whole panel by what its parts say; what its parts say is marked. */
+const drawn = (told: Fields, panel: Fields, asked: ReturnType<typeof readQueries>, ledger: Ledger): Fields => ({
+  ...told,
+  visual: readVisual(panel, ledger),
+  queries: asked.queries,
+  formulas: asked.formulas,
+  transformations: readTransformations(panel['transformations'], ledger),
+  fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
+  overrides: readOverrides(panel['fieldConfig'], ledger),
+});
+
+/** What of a source panel is kept beside ours. */
+const withKept = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
+  const kept = ledger.kept(source);
+  return Object.keys(kept).length === 0 ? panel : { ...panel, imported: { from: 'grafana', kept } };
+};
+
+/** Reads a panel; `id` is its id here. */
+export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: Ledger): ReadPanel => {
+  const { panel, kept } = placed;
+  const sourceType = String(kept['type'] ?? 'unknown').slice(0, 256);
+  const asked = asksNothing(panel['type'])
+    ? { queries: [], formulas: [], foreign: [], texts: [] }
+    : readQueries(panel, sources, ledger);
+  let why = whyNot(panel, asked.foreign);
+  if (asksNothing(panel['type']) || !Array.isArray(panel['targets']))
+    for (const key of ['datasource', 'targets']) ledger.drop(panel, key, 'is of no use for a panel that asks nothing');
+  if (why === undefined) {
+    dropLeftovers(kept, panel, ledger);
+    const read = drawn(shared(placed, id, ledger), panel, asked, ledger);
+    settle(panel, kept, ledger);
+    const parsed = Panel.safeParse(withKept(read, kept, ledger));
+    if (parsed.success) return { panel: parsed.data, sourceType, isPlaceholder: false };
+    const [issue] = parsed.error.issues;
+    why = `${issue?.path.map(String).join('.')}: ${issue?.message}`.slice(0, 1024);
+  }
+  ledger.forget(panel);
+  ledger.forget(kept);
+  const told = shared(placed, id, ledger);
+  for (const key of ['gridPos', 'span', 'repeat', 'repeatDirection', 'maxPerRow']) ledger.carry(kept, key);
+  if (fieldsIn(panel['targets']).every(({ datasource }) => datasource !== undefined))
+    ledger.drop(panel, 'datasource', 'is named by each of its queries');
+  settle(panel, kept, ledger);
+  const texts = asked.texts.length > 0 ? asked.texts : textsOf(panel);
+  const read = withKept(placeholder(told, panel, why, asked.foreign, texts), kept, ledger);
+  return { panel: Panel.parse(read), sourceType, isPlaceholder: true };
+};
+
+/** Names what panels of former versions had and those of the present form leave behind. */
+const dropLeftovers = (source: Fields, panel: Fields, ledger: Ledger): void => {
+  if (source !== panel) return;
+  for (const key of Object.keys(source))
+    if (!isPanelKey(key)) ledger.drop(source, key, 'is of a former version of Grafana, which reads it no longer');
+};
+
+const settle = (panel: Fields, kept: Fields, ledger: Ledger): void => {
+  ledger.settle(panel, panelDefaults);
+  if (kept !== panel) ledger.settle(kept, panelDefaults);
+};

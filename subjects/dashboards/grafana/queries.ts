@@ -1,0 +1,191 @@
+/** What panels ask, in both directions. */
+import { parseFormula } from '../../../queries/formula/parse.ts';
+import { parseDuration } from '../../../queries/time.ts';
+import type { Panel } from '../document.ts';
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { guessed, type SourceKind, type Sources } from './sources.ts';
+
+type PanelQuery = Panel['queries'][number];
+
+/** What was read of a panel's queries. */
+export interface ReadQueries {
+  readonly queries: object[];
+  readonly formulas: object[];
+  /** Types of data sources that are not asked here. */
+  readonly foreign: readonly string[];
+  /** Texts of what is not asked here. */
+  readonly texts: readonly string[];
+}
+
+const mostQueries = 26;
+const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
+
+/** A name that formulas can call it by. */
+export const queryName = (refId: unknown, taken: ReadonlySet<string>): string => {
+  const given =
+    typeof refId === 'string'
+      ? refId
+          .replaceAll(/\W/g, '_')
+          .replace(/^(?=\d)/, '_')
+          .slice(0, 60)
+      : '';
+  if (given !== '' && !taken.has(given)) return given;
+  return letters.find((letter) => !taken.has(letter)) ?? `Q${taken.size}`;
+};
+
+export const readStep = (value: unknown): string | undefined =>
+  typeof value === 'string' &&
+  value.length <= 32 &&
+  (parseDuration(value) !== undefined || /^\$(?:\w{1,64}|\{\w{1,64}\})$/.test(value))
+    ? value
+    : undefined;
+
+/** What a query is called that shows it to people. */
+const textOf = (target: Fields): string => {
+  const { datasource: _, refId: __, hide: ___, ...asked } = target;
+  const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => asked[key]);
+  const [found] = text.filter((one) => typeof one === 'string' && one !== '');
+  return String(found ?? JSON.stringify(asked)).slice(0, 65_536);
+};
+
+const readAnswers = (target: Fields, ledger: Ledger): 'series' | 'table' => {
+  const { instant, range, format } = target;
+  const isInstant = instant === true && range !== true;
+  if (instant === isInstant) ledger.carry(target, 'instant');
+  if (typeof range === 'boolean' && (range === !isInstant || (instant === undefined && range)))
+    ledger.carry(target, 'range');
+  if (format === (isInstant ? 'table' : 'time_series')) ledger.carry(target, 'format');
+  return isInstant ? 'table' : 'series';
+};
+
+/** Settings of Grafana's editor that say nothing of the question. */
+const ofEditor = ['metric', 'step', 'refId'];
+
+const readPromql = (target: Fields, name: string, panel: Fields, ledger: Ledger): object => {
+  const { expr, legendFormat, hide, exemplar } = target;
+  ledger.carry(target, 'expr', 'datasource');
+  if (target['refId'] === name) ledger.carry(target, 'refId');
+  const legend = typeof legendFormat === 'string' && legendFormat.length <= 1024 ? legendFormat : '__auto';
+  if (legend === legendFormat) ledger.carry(target, 'legendFormat');
+  if (typeof hide === 'boolean') ledger.carry(target, 'hide');
+  if (typeof exemplar === 'boolean') ledger.carry(target, 'exemplar');
+  const own = readStep(target['interval']);
+  if (own !== undefined) ledger.carry(target, 'interval');
+  const step = own ?? readStep(panel['interval']);
+  return {
+    name,
+    query: { kind: 'promql', expression: expr },
+    answers: readAnswers(target, ledger),
+    ...(step !== undefined && { shortestStep: step }),
+    exemplars: exemplar === true,
+    hidden: hide === true,
+    legend: legend === '__auto' ? '' : legend,
+  };
+};
+
+/** Arithmetic of Grafana over queries: `$A / $B`. */
+const readFormula = (target: Fields, name: string, ledger: Ledger): object | undefined => {
+  const { type, expression, hide } = target;
+  if (type !== 'math' || typeof expression !== 'string' || expression.length > 1024) return undefined;
+  const ours = expression.replaceAll(/\$\{?(\w+)\}?/g, '$1');
+  if (`${ours}`.replaceAll(/[A-Za-z_]\w*/g, '$$$&') !== expression || !isFormula(ours)) return undefined;
+  ledger.carry(target, 'type', 'expression', 'datasource', 'refId', 'hide');
+  return { name, expression: ours, hidden: hide === true, legend: '' };
+};
+const isFormula = (text: string): boolean => {
+  try {
+    parseFormula(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const kindOf = (target: Fields, panel: Fields, sources: Sources): SourceKind => {
+  const own = sources.kindOf(target['datasource']);
+  const inherited = own === 'unknown' ? sources.kindOf(panel['datasource']) : own;
+  const kind = own === 'unknown' && inherited !== 'mixed' && inherited !== 'unknown' ? inherited : own;
+  if (kind === 'unknown' || kind === 'mixed') return guessed(target);
+  return kind === 'metrics' && typeof target['expr'] !== 'string'
+    ? { foreign: 'prometheus without an expression' }
+    : kind;
+};
+
+/** Reads one question into what was read of those before it. */
+const readTarget = (target: Fields, name: string, read: Reading): object | undefined => {
+  const { panel, sources, ledger, queries, formulas } = read;
+  const kind = kindOf(target, panel, sources);
+  if (kind === 'metrics') {
+    if (!isQuestion(target) || queries.length >= mostQueries) return undefined;
+    const query = readPromql(target, name, panel, ledger);
+    queries.push(query);
+    return query;
+  }
+  const formula =
+    kind === 'expression' && formulas.length < mostQueries ? readFormula(target, name, ledger) : undefined;
+  if (formula !== undefined) formulas.push(formula);
+  else if (!isNothingAsked(target)) {
+    read.foreign.push(isFields(kind) ? String(kind['foreign']) : String(kind));
+    read.texts.push(textOf(target));
+  }
+  return formula;
+};
+
+interface Reading {
+  readonly panel: Fields;
+  readonly sources: Sources;
+  readonly ledger: Ledger;
+  readonly queries: object[];
+  readonly formulas: object[];
+  readonly foreign: string[];
+  readonly texts: string[];
+}
+
+/** What a panel asks. What is not asked here is left, and named. */
+export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): ReadQueries => {
+  const read: Reading = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
+  const taken = new Set<string>();
+  for (const target of fieldsIn(panel['targets'])) {
+    const name = queryName(target['refId'], taken);
+    if (readTarget(target, name, read) !== undefined) taken.add(name);
+  }
+  if (read.queries.length > 0 && readStep(panel['interval']) !== undefined) ledger.carry(panel, 'interval');
+  if (read.queries.length > 0 && read.foreign.length === 0) ledger.carry(panel, 'datasource');
+  return read;
+};
+
+const isQuestion = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;
+
+/** Targets that hold nothing but their name. */
+const isNothingAsked = (target: Fields): boolean =>
+  Object.keys(target).every((key) => ['refId', 'datasource', 'hide', ...ofEditor].includes(key));
+
+const writePromql = (query: PanelQuery, datasource: object): Fields => {
+  const isTable = query.answers === 'table';
+  return {
+    datasource,
+    expr: query.query?.kind === 'promql' ? query.query.expression : '',
+    refId: query.name,
+    ...(query.legend !== '' && { legendFormat: query.legend }),
+    ...(query.hidden && { hide: true }),
+    ...(query.exemplars && { exemplar: true }),
+    ...(query.shortestStep !== undefined && { interval: query.shortestStep }),
+    ...(isTable ? { instant: true, range: false } : { range: true }),
+  };
+};
+
+const expressions = { type: '__expr__', uid: '__expr__' };
+
+/** Whether Grafana can ask all that a panel asks. */
+export const canBeAsked = ({ queries }: Panel): boolean => queries.every(({ query }) => query?.kind === 'promql');
+
+export const writeQueries = ({ queries, formulas }: Panel, datasource: object): Record<string, unknown>[] => [
+  ...queries.map((query) => ({ ...writePromql(query, datasource) })),
+  ...formulas.map(({ name, expression, hidden }) => ({
+    datasource: expressions,
+    refId: name,
+    type: 'math',
+    expression: expression.replaceAll(/[A-Za-z_]\w*/g, '$$$&'),
+    ...(hidden && { hide: true }),
+  })),
+];

@@ -1,0 +1,221 @@
+/** A dashboard of Grafana's resource (v2) in the classic form. What is marked of that is marked of the source. */
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+
+const specOf = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
+
+/** An object whose members stand for members of others. */
+class Classic {
+  readonly value: Record<string, unknown> = {};
+  readonly #ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /** Members of `source` by their classic names. */
+  take(
+    source: unknown,
+    members: Readonly<Record<string, string>>,
+    convert: (value: unknown) => unknown = (one) => one,
+  ): this {
+    if (isFields(source))
+      for (const [key, classic] of Object.entries(members)) {
+        if (!Object.hasOwn(source, key) || source[key] === undefined) continue;
+        const value = convert(source[key]);
+        if (value === undefined) continue;
+        this.value[classic] = value;
+        this.#ledger.alias(this.value, classic, [source, key]);
+      }
+    return this;
+  }
+
+  with(members: Fields): this {
+    Object.assign(this.value, members);
+    return this;
+  }
+}
+
+const sameNames = (...keys: readonly string[]): Record<string, string> =>
+  Object.fromEntries(keys.map((key) => [key, key]));
+/** Words of the resource that are numbers in the classic form. */
+const numbered =
+  (...words: readonly string[]) =>
+  (value: unknown) => {
+    const index = words.indexOf(String(value));
+    return index === -1 ? value : index;
+  };
+const hides = numbered('dontHide', 'hideLabel', 'hideVariable');
+const refreshes = numbered('never', 'onDashboardLoad', 'onTimeRangeChanged');
+const sorts = numbered(
+  ...['disabled', 'alphabeticalAsc', 'alphabeticalDesc', 'numericalAsc', 'numericalDesc'],
+  ...['alphabeticalCaseInsensitiveAsc', 'alphabeticalCaseInsensitiveDesc', 'naturalAsc', 'naturalDesc'],
+);
+
+/** The data source of a query: `{ type, uid }`; undefined where it names none. */
+const sourceOf = (query: Fields, outside: unknown, ledger: Ledger): Fields | undefined => {
+  if (isFields(outside)) return new Classic(ledger).take(outside, sameNames('type', 'uid')).value;
+  const built = new Classic(ledger).take(query, query['kind'] === 'DataQuery' ? { group: 'type' } : { kind: 'type' });
+  built.take(query['datasource'], { name: 'uid', uid: 'uid' });
+  if (built.value['type'] === '') delete built.value['type'];
+  return Object.keys(built.value).length === 0 ? undefined : built.value;
+};
+
+/** Members that only say what something is. */
+const form = (holder: unknown, ledger: Ledger, ...keys: readonly string[]): void => {
+  if (isFields(holder)) ledger.carry(holder, ...keys);
+};
+
+const targetOf = (query: Fields, ledger: Ledger): Fields => {
+  const spec = specOf(query);
+  const inner = isFields(spec['query']) ? spec['query'] : {};
+  form(query, ledger, 'kind');
+  form(inner, ledger, ...(inner['kind'] === 'DataQuery' ? ['kind'] : []));
+  ledger.usual(inner, 'version');
+  const asked = specOf(inner);
+  const built = new Classic(ledger).take(asked, sameNames(...Object.keys(asked)));
+  built.take(spec, { refId: 'refId', hidden: 'hide' });
+  const datasource = sourceOf(inner, spec['datasource'], ledger);
+  return built.with(datasource === undefined ? {} : { datasource }).value;
+};
+
+const transformationOf = (one: Fields, ledger: Ledger): Fields => {
+  const spec = specOf(one);
+  const built = new Classic(ledger).take(spec, sameNames('id', 'options', 'disabled', 'filter', 'topic'));
+  if (!('id' in built.value)) built.take(one, one['group'] === undefined ? { kind: 'id' } : { group: 'id' });
+  form(one, ledger, 'kind', 'group');
+  return built.value;
+};
+
+/** A panel of an element. */
+export const panelOfElement = (element: Fields, ledger: Ledger): Fields => {
+  const spec = specOf(element);
+  form(element, ledger, 'kind');
+  const built = new Classic(ledger).take(spec, sameNames('id', 'title', 'description', 'links', 'transparent'));
+  if (element['kind'] === 'LibraryPanel') return built.take(spec, sameNames('libraryPanel')).value;
+  const [group, viz] = [spec['data'], spec['vizConfig']];
+  const data = specOf(group);
+  form(group, ledger, 'kind');
+  if (isFields(viz)) {
+    const vizSpec = specOf(viz);
+    built.take(
+      viz,
+      viz['group'] === undefined
+        ? { kind: 'type', version: 'pluginVersion' }
+        : { group: 'type', version: 'pluginVersion' },
+    );
+    built.take(vizSpec, sameNames('options', 'fieldConfig', 'pluginVersion'));
+    if (viz['group'] !== undefined) form(viz, ledger, 'kind');
+  }
+  built.take(data['queryOptions'], {
+    ...sameNames(
+      'timeFrom',
+      'timeShift',
+      'maxDataPoints',
+      'interval',
+      'cacheTimeout',
+      'queryCachingTTL',
+      'hideTimeOverride',
+    ),
+    timeCompare: 'timeCompare',
+  });
+  const targets = fieldsIn(data['queries']).map((query) => targetOf(query, ledger));
+  const transformations = fieldsIn(data['transformations']).map((one) => transformationOf(one, ledger));
+  return built.with({
+    ...(targets.length > 0 && { targets }),
+    ...(transformations.length > 0 && { transformations }),
+  }).value;
+};
+
+const variableTypes: Readonly<Record<string, string>> = {
+  QueryVariable: 'query',
+  TextVariable: 'textbox',
+  ConstantVariable: 'constant',
+  DatasourceVariable: 'datasource',
+  IntervalVariable: 'interval',
+  CustomVariable: 'custom',
+  GroupByVariable: 'groupby',
+  AdhocVariable: 'adhoc',
+  SwitchVariable: 'switch',
+};
+
+const variableOf = (variable: Fields, ledger: Ledger): Fields => {
+  const spec = specOf(variable);
+  const query = spec['query'];
+  const built = new Classic(ledger)
+    .take(
+      spec,
+      sameNames(
+        ...[
+          'name',
+          'label',
+          'description',
+          'skipUrlSync',
+          'regex',
+          'current',
+          'options',
+          'multi',
+          'includeAll',
+          'allValue',
+        ],
+        ...['allowCustomValue', 'definition', 'staticOptions', 'staticOptionsOrder', 'auto', 'auto_min', 'auto_count'],
+        ...['filters', 'baseFilters', 'defaultKeys', 'placeholder', 'regexApplyTo', 'origin', 'valuesFormat'],
+      ),
+    )
+    .take(spec, { hide: 'hide' }, hides)
+    .take(spec, { refresh: 'refresh' }, refreshes)
+    .take(spec, { sort: 'sort' }, sorts)
+    .take(spec, { pluginId: 'query' });
+  built.take(variable, { kind: 'type' }, (kind) => variableTypes[String(kind)] ?? String(kind));
+  if (!isFields(query)) return built.take(spec, { query: 'query' }).value;
+  form(query, ledger, 'kind');
+  ledger.usual(query, 'version');
+  const asked = specOf(query);
+  const legacy = asked['__legacyStringValue'];
+  if (typeof legacy === 'string') built.take(asked, { __legacyStringValue: 'query' });
+  else built.with({ query: asked });
+  const datasource = sourceOf(query, spec['datasource'], ledger);
+  return built.with(datasource === undefined ? {} : { datasource }).value;
+};
+
+const annotationOf = (annotation: Fields, ledger: Ledger): Fields => {
+  const spec = specOf(annotation);
+  const query = isFields(spec['query']) ? spec['query'] : {};
+  form(annotation, ledger, 'kind');
+  form(query, ledger, 'kind');
+  ledger.usual(query, 'version');
+  const { legacyOptions } = spec;
+  const built = new Classic(ledger);
+  if (isFields(legacyOptions)) built.take(legacyOptions, sameNames(...Object.keys(legacyOptions)));
+  const asked = specOf(query);
+  built.take(asked, sameNames(...Object.keys(asked)));
+  built.take(spec, sameNames('name', 'enable', 'hide', 'iconColor', 'filter', 'placement'));
+  built.take(spec, { builtIn: 'builtIn' }, (is) => (is === true ? 1 : is === false ? 0 : is));
+  const datasource = sourceOf(query, spec['datasource'], ledger);
+  return built.with(datasource === undefined ? {} : { datasource }).value;
+};
+
+/** Everything of a dashboard but its panels and layout. */
+export const classicOf = (spec: Fields, ledger: Ledger): Fields => {
+  const settings = spec['timeSettings'];
+  const built = new Classic(ledger)
+    .take(spec, sameNames('title', 'description', 'tags', 'editable', 'links', 'liveNow', 'preload', 'revision'))
+    .take(spec, { cursorSync: 'graphTooltip' }, numbered('Off', 'Crosshair', 'Tooltip'))
+    .take(settings, {
+      timezone: 'timezone',
+      autoRefresh: 'refresh',
+      ...sameNames('weekStart', 'fiscalYearStartMonth'),
+    });
+  const time = new Classic(ledger).take(settings, sameNames('from', 'to')).value;
+  const timepicker = new Classic(ledger).take(settings, {
+    hideTimepicker: 'hidden',
+    autoRefreshIntervals: 'refresh_intervals',
+    ...sameNames('nowDelay'),
+    quickRanges: 'quick_ranges',
+  }).value;
+  return built.with({
+    ...(Object.keys(time).length > 0 && { time }),
+    ...(Object.keys(timepicker).length > 0 && { timepicker }),
+    templating: { list: fieldsIn(spec['variables']).map((one) => variableOf(one, ledger)) },
+    annotations: { list: fieldsIn(spec['annotations']).map((one) => annotationOf(one, ledger)) },
+  }).value;
+};

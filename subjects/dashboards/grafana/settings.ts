@@ -1,0 +1,147 @@
+/** What a dashboard says of itself: name, time and links, in both directions. */
+import { isDeepStrictEqual } from 'node:util';
+import { DurationText, TimeText } from '../../../queries/time.ts';
+import { DashboardLink } from '../../../schemas/dashboards/links.ts';
+import { DashboardFields } from '../document.ts';
+import { refreshIntervals } from './defaults.ts';
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+
+const cursors = ['none', 'line', 'line-and-tooltip'] as const;
+const ofServer = 'is what the server that it comes from counts, and no part of the dashboard';
+const ofForm = 'says in which form the dashboard was written';
+/** What is not kept: another server counts anew, and what Grafana itself no longer reads. */
+const dropped: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['id', 'version', 'iteration', 'gnetId', 'revision'].map((key) => [key, ofServer])),
+  ...Object.fromEntries(['schemaVersion', '__inputs', '__requires', '__elements'].map((key) => [key, ofForm])),
+  ...Object.fromEntries(
+    ['style', 'hideControls', 'sharedCrosshair', 'originalTitle'].map((key) => [
+      key,
+      'is of a version of Grafana that is gone',
+    ]),
+  ),
+};
+
+const readRange = (time: unknown, ledger: Ledger): Fields => {
+  if (!isFields(time)) return {};
+  const known = ['from', 'to'].filter((key) => TimeText.safeParse(time[key]).success);
+  ledger.carry(time, ...known);
+  return Object.fromEntries(known.map((key) => [key, time[key]]));
+};
+
+const readRefresh = (dashboard: Fields, ledger: Ledger): Fields => {
+  const { refresh } = dashboard;
+  if (refresh === false) ledger.usual(dashboard, 'refresh');
+  if (!DurationText.safeParse(refresh).success) return {};
+  ledger.carry(dashboard, 'refresh');
+  return { refresh };
+};
+
+const readZone = (dashboard: Fields, ledger: Ledger): Fields => {
+  const { timezone } = dashboard;
+  if (timezone === 'default') ledger.usual(dashboard, 'timezone');
+  const zone = typeof timezone === 'string' && /^utc$/i.test(timezone) ? 'UTC' : timezone;
+  if (typeof zone !== 'string' || !Time.safeParse({ zone }).success) return {};
+  ledger.carry(dashboard, 'timezone');
+  return { zone };
+};
+
+const readPicker = (timepicker: unknown, ledger: Ledger): Fields => {
+  if (!isFields(timepicker)) return {};
+  if (isDeepStrictEqual(timepicker['refresh_intervals'], refreshIntervals))
+    ledger.usual(timepicker, 'refresh_intervals');
+  ledger.drop(timepicker, 'time_options', 'is of a version of Grafana that is gone');
+  if (typeof timepicker['hidden'] === 'boolean') ledger.carry(timepicker, 'hidden');
+  return timepicker['hidden'] === true ? { pickerHidden: true } : {};
+};
+
+const readTime = (dashboard: Fields, ledger: Ledger): Fields => {
+  const { time, timepicker, weekStart } = dashboard;
+  const isKnown = ['monday', 'saturday', 'sunday'].includes(String(weekStart));
+  if (isKnown) ledger.carry(dashboard, 'weekStart');
+  return {
+    ...readRange(time, ledger),
+    ...readRefresh(dashboard, ledger),
+    ...readZone(dashboard, ledger),
+    ...readPicker(timepicker, ledger),
+    ...(isKnown && { weekStart }),
+  };
+};
+const Time = DashboardFields.shape.time;
+
+const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number] | undefined => {
+  const { type, title, url, tooltip, icon, tags, asDropdown, keepTime, includeVars, targetBlank } = link;
+  const shared = {
+    ...(typeof title === 'string' && { title }),
+    keepTime: keepTime === true,
+    keepVariables: includeVars === true,
+    newTab: targetBlank === true,
+  };
+  const own =
+    type === 'dashboards'
+      ? { kind: 'dashboards', tags: Array.isArray(tags) ? tags : [], asMenu: asDropdown === true }
+      : { kind: 'address', url, tooltip: tooltip ?? '', icon: icon ?? '' };
+  const read = DashboardLink.safeParse({ ...shared, ...own });
+  if (!read.success) return undefined;
+  ledger.carry(link, 'type', 'title', 'keepTime', 'includeVars', 'targetBlank');
+  ledger.carry(link, ...(type === 'dashboards' ? ['tags', 'asDropdown'] : ['url', 'tooltip', 'icon']));
+  if (type !== 'dashboards') ledger.usual(link, ...(asDropdown === false ? ['asDropdown'] : []));
+  return read.data;
+};
+
+/** Everything but variables, panels and annotations. */
+export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
+  for (const [key, why] of Object.entries(dropped)) if (!isUsual(dashboard, key)) ledger.drop(dashboard, key, why);
+  const { title, description, tags, graphTooltip } = dashboard;
+  ledger.carry(dashboard, 'uid');
+  const name = typeof title === 'string' && title.trim() !== '' ? title.slice(0, 256) : 'Imported dashboard';
+  if (name === title) ledger.carry(dashboard, 'title');
+  const told = typeof description === 'string' ? description.slice(0, 8192) : '';
+  if (told === description) ledger.carry(dashboard, 'description');
+  const named = (Array.isArray(tags) ? tags : [])
+    .filter((tag) => typeof tag === 'string' && tag !== '' && tag.length <= 64)
+    .slice(0, 32);
+  if (Array.isArray(tags) && named.length === tags.length) ledger.carry(dashboard, 'tags');
+  const cursor = cursors[Number(graphTooltip ?? 0)];
+  if (cursor !== undefined) ledger.carry(dashboard, 'graphTooltip');
+  const links = fieldsIn(dashboard['links'])
+    .slice(0, 50)
+    .flatMap((link) => readLink(link, ledger) ?? []);
+  return {
+    name,
+    description: told,
+    tags: named,
+    time: readTime(dashboard, ledger),
+    links,
+    ...(cursor !== undefined && { cursor }),
+  };
+};
+/** Whether it says what Grafana has anyhow, so that it is counted so. */
+const isUsual = (dashboard: Fields, key: string): boolean =>
+  (key === 'style' && dashboard[key] === 'dark') || dashboard[key] === false || dashboard[key] === null;
+
+export const writeLink = (link: DashboardFields['links'][number]): Fields => {
+  const shared = {
+    title: link.title,
+    targetBlank: link.newTab,
+    includeVars: link.keepVariables,
+    keepTime: link.keepTime,
+  };
+  return link.kind === 'address'
+    ? { ...shared, type: 'link', url: link.url, icon: link.icon, tooltip: link.tooltip, tags: [], asDropdown: false }
+    : { ...shared, type: 'dashboards', tags: link.tags, asDropdown: link.asMenu, icon: 'external link', tooltip: '' };
+};
+
+/** The settings of a dashboard for Grafana. */
+export const writeSettings = (document: DashboardFields): Record<string, unknown> => {
+  const { name, description, tags, time, cursor, links } = document;
+  return {
+    ...{ title: name, tags, links: links.map(writeLink) },
+    ...(description !== '' && { description }),
+    graphTooltip: cursors.indexOf(cursor),
+    time: { from: time.from, to: time.to },
+    timezone: time.zone === 'UTC' ? 'utc' : time.zone,
+    ...(time.refresh !== null && { refresh: time.refresh }),
+    ...(time.weekStart !== 'browser' && { weekStart: time.weekStart }),
+    ...(time.pickerHidden && { timepicker: { hidden: true } }),
+  };
+};

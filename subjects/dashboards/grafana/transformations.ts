@@ -1,0 +1,492 @@
+/** What is done with the tables of a panel, in both directions. */
+import { Transformation } from '../../../schemas/dashboards/transformations.ts';
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { at, flag, integer, type Lens, listOf, names, readLenses, same, text, writeLenses } from './lens.ts';
+import { reducer } from './reducers.ts';
+
+type Ours = Fields & { readonly kind: string };
+
+interface Form {
+  readonly id: string;
+  /** Names of older versions. */
+  readonly formerly?: string;
+  readonly kind: string;
+  readonly lenses?: readonly Lens[];
+  /** What no table of settings says. Undefined: it is nothing of ours. */
+  readonly read?: (options: Fields, ledger: Ledger) => Fields | undefined;
+  readonly write?: (ours: Ours) => Fields;
+}
+
+const field = text(1024);
+const fields = listOf(field, 1000);
+const has = (value: unknown): value is Fields => isFields(value) && Object.keys(value).length > 0;
+
+const readOrganize = (options: Fields, ledger: Ledger): Fields => {
+  const { excludeByName, indexByName, renameByName } = options;
+  const entries = (of: unknown): [string, unknown][] => (isFields(of) ? Object.entries(of) : []);
+  const hidden = entries(excludeByName).flatMap(([name, is]) => {
+    if (is === true && name !== '') ledger.carry(excludeByName as Fields, name);
+    else ledger.usual(excludeByName as Fields, name);
+    return is === true && name !== '' ? [name] : [];
+  });
+  const order = entries(indexByName)
+    .filter(([name, index]) => Number.isFinite(index) && name !== '')
+    .toSorted(([, one], [, other]) => Number(one) - Number(other))
+    .map(([name]) => name);
+  if (isFields(indexByName)) ledger.carry(indexByName, ...order);
+  const renamed = entries(renameByName).filter(([, name]) => typeof name === 'string' && name !== '');
+  if (isFields(renameByName)) ledger.carry(renameByName, ...renamed.map(([name]) => name));
+  return { hidden, order, names: Object.fromEntries(renamed) };
+};
+
+const readGroups = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const asked = options['fields'];
+  if (!has(asked)) return undefined;
+  const by: string[] = [];
+  const figures: object[] = [];
+  for (const [name, how] of Object.entries(asked)) {
+    if (!isFields(how) || name === '') continue;
+    const { operation, aggregations } = how;
+    if (operation === 'groupby') {
+      by.push(name);
+      ledger.carry(how, 'operation');
+    }
+    const reducers = listOf(reducer, 32).read(aggregations) as readonly unknown[] | undefined;
+    if (operation !== 'aggregate' || reducers === undefined || reducers.length === 0) continue;
+    figures.push({ field: name, reducers });
+    ledger.carry(how, 'operation', 'aggregations');
+  }
+  return by.length === 0 ? undefined : { by, figures };
+};
+
+const writeGroups = ({ by, figures }: Ours): Fields => ({
+  fields: Object.fromEntries([
+    ...(by as readonly string[]).map((name) => [name, { operation: 'groupby', aggregations: [] }]),
+    ...(figures as readonly Fields[]).map((one) => [
+      one['field'],
+      { operation: 'aggregate', aggregations: listOf(reducer, 32).write(one['reducers']) },
+    ]),
+  ]),
+});
+
+/** One side of a calculation: a name or number as a text, or an object with it. */
+const readOperand = (value: unknown): object | undefined => {
+  const given = isFields(value) ? (value['fixed'] ?? at(value, ['matcher', 'options'])) : value;
+  if (typeof given === 'number') return { value: given };
+  if (typeof given !== 'string' || given === '') return undefined;
+  return given.trim() !== '' && Number.isFinite(Number(given)) ? { value: Number(given) } : { field: given };
+};
+const writeOperand = (operand: Fields): Fields =>
+  'value' in operand ? { fixed: String(operand['value']) } : { matcher: { id: 'byName', options: operand['field'] } };
+
+const readCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const calculation = calculationOf(options, ledger);
+  if (calculation === undefined) return undefined;
+  ledger.carry(options, 'mode');
+  return { calculation };
+};
+
+const operators = ['+', '-', '*', '/', '%', '^'];
+
+const readBinary = (binary: unknown, ledger: Ledger): Fields | undefined => {
+  if (!isFields(binary)) return undefined;
+  const [left, right] = [readOperand(binary['left']), readOperand(binary['right'])];
+  const operator = binary['operator'] ?? '+';
+  if (left === undefined || right === undefined || !operators.includes(String(operator))) return undefined;
+  ledger.carry(binary, 'left', 'right', 'operator');
+  return { is: 'binary', left, operator, right };
+};
+
+const unaryLenses: readonly Lens[] = [
+  ['operator', 'function', same('abs', 'exp', 'ln', 'floor', 'ceil', 'round', 'sign', 'negate')],
+  ['fieldName', 'field', field],
+];
+
+const readWindow = (window: unknown, ledger: Ledger): Fields | undefined => {
+  const read = readFunction('window', ['mean', 'variance', 'stdDev'], window, ledger);
+  const size = isFields(window) && window['windowSizeMode'] === 'fixed' ? window['windowSize'] : undefined;
+  if (read === undefined || integer(1, 10_000).read(size) === undefined) return undefined;
+  ledger.carry(window as Fields, 'windowSize', 'windowSizeMode', 'windowAlignment');
+  return { ...read, rows: size, place: (window as Fields)['windowAlignment'] === 'centered' ? 'around' : 'behind' };
+};
+
+/** How a calculation of each mode of Grafana is read. */
+const calculations: Readonly<Record<string, (options: Fields, ledger: Ledger) => Fields | undefined>> = {
+  reduceRow: ({ reduce }, ledger) => {
+    const read = readLenses(
+      [
+        ['reducer', 'reducer', reducer],
+        ['include', 'fields', fields],
+      ],
+      reduce,
+      ledger,
+    );
+    return read['reducer'] === undefined ? undefined : { is: 'row', ...read };
+  },
+  binary: ({ binary }, ledger) => readBinary(binary, ledger),
+  unary: ({ unary }, ledger) => ({ is: 'unary', ...readLenses(unaryLenses, unary, ledger) }),
+  cumulativeFunctions: ({ cumulative }, ledger) => readFunction('cumulative', ['sum', 'mean'], cumulative, ledger),
+  windowFunctions: ({ window }, ledger) => readWindow(window, ledger),
+  index: ({ index }, ledger) => ({ is: 'index', ...readLenses([['asPercentile', 'asShare', flag]], index, ledger) }),
+};
+
+const calculationOf = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const mode = String(options['mode'] ?? 'reduceRow');
+  return Object.hasOwn(calculations, mode) ? calculations[mode]?.(options, ledger) : undefined;
+};
+
+const readFunction = (is: string, known: readonly string[], source: unknown, ledger: Ledger): Fields | undefined => {
+  if (!isFields(source) || !known.includes(String(source['reducer']))) return undefined;
+  const read = readLenses(
+    [
+      ['reducer', 'function', reducer],
+      ['field', 'field', field],
+    ],
+    source,
+    ledger,
+  );
+  return { is, ...read };
+};
+
+const writeCalculation = ({ calculation }: Ours): Fields => {
+  const { is, ...what } = calculation as Fields & { readonly is: string };
+  const figure = reducer.write(what['reducer'] ?? what['function']);
+  const named = what['field'] === undefined ? {} : { field: what['field'] };
+  if (is === 'row')
+    return {
+      mode: 'reduceRow',
+      reduce: { reducer: figure, ...(what['fields'] !== undefined && { include: what['fields'] }) },
+    };
+  if (is === 'binary')
+    return {
+      mode: 'binary',
+      binary: {
+        left: writeOperand(what['left'] as Fields),
+        operator: what['operator'],
+        right: writeOperand(what['right'] as Fields),
+      },
+    };
+  if (is === 'unary') return { mode: 'unary', unary: { operator: what['function'], fieldName: what['field'] } };
+  if (is === 'cumulative') return { mode: 'cumulativeFunctions', cumulative: { ...named, reducer: figure } };
+  if (is === 'window') {
+    const windowAlignment = what['place'] === 'around' ? 'centered' : 'trailing';
+    const size = { windowSize: what['rows'], windowSizeMode: 'fixed', windowAlignment };
+    return { mode: 'windowFunctions', window: { ...named, reducer: figure, ...size } };
+  }
+  return { mode: 'index', index: { asPercentile: what['asShare'] } };
+};
+
+const conditions: Readonly<Record<string, string>> = {
+  isNull: 'null',
+  isNotNull: 'not-null',
+  equal: 'equal',
+  notEqual: 'not-equal',
+  substring: 'contains',
+  notSubstring: 'not-contains',
+  regex: 'matches',
+  greater: 'above',
+  greaterOrEqual: 'at-least',
+  lower: 'below',
+  lowerOrEqual: 'at-most',
+  range: 'between',
+};
+
+const readCondition = (filter: Fields): object | undefined => {
+  const { fieldName, config } = filter;
+  if (typeof fieldName !== 'string' || fieldName === '' || !isFields(config)) return undefined;
+  const is = conditions[String(config['id'])];
+  const { value, from, to } = isFields(config['options']) ? config['options'] : {};
+  const told = { field: fieldName, is };
+  const figure = (given: unknown): unknown =>
+    typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given)) ? Number(given) : given;
+  switch (is) {
+    case undefined:
+      return undefined;
+    case 'null':
+    case 'not-null':
+      return told;
+    case 'matches':
+      return { ...told, pattern: value };
+    case 'between':
+      return { ...told, from: figure(from), to: figure(to) };
+    case 'above':
+    case 'at-least':
+    case 'below':
+    case 'at-most':
+      return { ...told, value: figure(value) };
+    default:
+      return { ...told, value };
+  }
+};
+
+const readRows = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const filters = fieldsIn(options['filters']);
+  const read = filters.map(readCondition);
+  if (read.length === 0 || read.includes(undefined)) return undefined;
+  ledger.carry(options, 'filters');
+  return { conditions: read };
+};
+
+const writeRows = ({ conditions: all }: Ours): Fields => ({
+  filters: (all as readonly Fields[]).map(({ field: fieldName, is, pattern, ...options }) => ({
+    fieldName,
+    config: {
+      id: Object.entries(conditions).find(([, ours]) => ours === is)?.[0],
+      options: pattern === undefined ? options : { value: pattern },
+    },
+  })),
+});
+
+/** Names of queries as Grafana matches them: one, or some between slashes. */
+const readQueries = (value: unknown): string[] | undefined => {
+  if (typeof value !== 'string') return undefined;
+  const [, some] = /^\/\^(?:\(\?:)?([\w|]+)\)?\$\/$/.exec(value) ?? [];
+  const all = (some ?? value).split('|');
+  return all.every((name) => /^\w{1,64}$/.test(name)) ? all : undefined;
+};
+const writeQueries = (all: readonly string[]): string =>
+  all.length === 1 ? (all[0] ?? '') : `/^(?:${all.join('|')})$/`;
+
+const readTrend = (options: Fields, ledger: Ledger): Fields => {
+  const figures: Record<string, unknown> = {};
+  for (const [query, how] of Object.entries(options)) {
+    if (!isFields(how) || query === '' || query.length > 64) continue;
+    const figure = how['stat'] === undefined ? undefined : reducer.read(how['stat']);
+    if (figure !== undefined) {
+      figures[query] = figure;
+      ledger.carry(how, 'stat');
+    }
+    if (how['timeField'] === 'Time') ledger.usual(how, 'timeField');
+  }
+  return { figures };
+};
+
+const forms: readonly Form[] = [
+  {
+    id: 'organize',
+    kind: 'organize',
+    read: readOrganize,
+    write: ({ hidden, order, names: renamed }) => ({
+      excludeByName: Object.fromEntries((hidden as readonly string[]).map((name) => [name, true])),
+      indexByName: Object.fromEntries((order as readonly string[]).map((name, index) => [name, index])),
+      renameByName: renamed,
+    }),
+  },
+  { id: 'merge', kind: 'merge' },
+  {
+    id: 'joinByField',
+    formerly: 'seriesToColumns',
+    kind: 'join-by-field',
+    lenses: [
+      ['byField', 'field', field],
+      ['mode', 'mode', names({ outer: 'outer', inner: 'inner', outerTabular: 'outer-tabular' })],
+    ],
+  },
+  {
+    id: 'joinByLabels',
+    kind: 'join-by-labels',
+    lenses: [
+      ['value', 'value', field],
+      ['join', 'join', listOf(field, 100)],
+    ],
+  },
+  { id: 'groupBy', kind: 'group-by', read: readGroups, write: writeGroups },
+  {
+    id: 'calculateField',
+    kind: 'calculate',
+    lenses: [
+      ['alias', 'as', field],
+      ['replaceFields', 'replaces', flag],
+    ],
+    read: readCalculation,
+    write: writeCalculation,
+  },
+  {
+    id: 'filterFieldsByName',
+    kind: 'filter-fields',
+    lenses: [
+      ['include.names', 'keep.names', fields],
+      ['include.pattern', 'keep.pattern', field],
+      ['exclude.names', 'drop.names', fields],
+      ['exclude.pattern', 'drop.pattern', field],
+    ],
+  },
+  {
+    id: 'filterByValue',
+    kind: 'filter-rows',
+    lenses: [
+      ['type', 'action', names({ include: 'keep', exclude: 'drop' })],
+      ['match', 'match', same('all', 'any')],
+    ],
+    read: readRows,
+    write: writeRows,
+  },
+  {
+    id: 'filterByRefId',
+    kind: 'filter-queries',
+    read: (options, ledger) => {
+      const keep = readQueries(options['include']);
+      if (keep === undefined) return undefined;
+      ledger.carry(options, 'include');
+      return { keep };
+    },
+    write: ({ keep }) => ({ include: writeQueries(keep as readonly string[]) }),
+  },
+  {
+    id: 'renameByRegex',
+    kind: 'rename',
+    lenses: [
+      ['regex', 'pattern', field],
+      ['renamePattern', 'replacement', field],
+    ],
+  },
+  {
+    id: 'reduce',
+    kind: 'reduce',
+    lenses: [
+      ['reducers', 'reducers', listOf(reducer, 32)],
+      ['mode', 'to', names({ seriesToRows: 'rows', reduceFields: 'fields' })],
+      ['labelsToFields', 'labelsToFields', flag],
+      ['includeTimeField', 'includesTime', flag],
+    ],
+  },
+  {
+    id: 'sortBy',
+    kind: 'sort',
+    read: (options, ledger) => {
+      const [first] = fieldsIn(options['sort']);
+      if (first === undefined || typeof first['field'] !== 'string' || first['field'] === '') return undefined;
+      ledger.carry(first, 'field', 'desc');
+      return { by: first['field'], direction: first['desc'] === true ? 'descending' : 'ascending' };
+    },
+    write: ({ by, direction }) => ({ fields: {}, sort: [{ field: by, desc: direction === 'descending' }] }),
+  },
+  {
+    id: 'labelsToFields',
+    kind: 'labels-to-fields',
+    lenses: [
+      ['mode', 'to', same('columns', 'rows')],
+      ['keepLabels', 'keep', fields],
+      ['valueLabel', 'nameFrom', field],
+    ],
+  },
+  { id: 'seriesToRows', kind: 'series-to-rows' },
+  {
+    id: 'timeSeriesTable',
+    kind: 'trend',
+    read: readTrend,
+    write: ({ figures }) =>
+      Object.fromEntries(
+        Object.entries(figures as Fields).map(([query, one]) => [query, { stat: reducer.write(one) }]),
+      ),
+  },
+  {
+    id: 'extractFields',
+    kind: 'extract',
+    lenses: [
+      ['source', 'field', field],
+      ['format', 'format', names({ auto: 'auto', json: 'json', kvp: 'pairs', regexp: 'pattern' })],
+      ['keepTime', 'keepsTime', flag],
+      ['replace', 'replaces', flag],
+    ],
+    read: (options, ledger) => {
+      const [, pattern] = /^\/(.+)\/$/s.exec(String(options['regExp'])) ?? [];
+      if (pattern !== undefined) ledger.carry(options, 'regExp');
+      const paths = fieldsIn(options['jsonPaths']).filter(({ path }) => typeof path === 'string' && path !== '');
+      for (const path of paths) ledger.carry(path, 'path', 'alias');
+      return {
+        ...(pattern !== undefined && { pattern }),
+        paths: paths.map(({ path, alias }) => ({ path, ...(typeof alias === 'string' && { as: alias }) })),
+      };
+    },
+    write: ({ pattern, paths }) => ({
+      ...(pattern !== undefined && { regExp: `/${String(pattern)}/` }),
+      ...((paths as readonly object[]).length > 0 && {
+        jsonPaths: (paths as readonly Fields[]).map(({ path, as }) => ({
+          path,
+          ...(as !== undefined && { alias: as }),
+        })),
+      }),
+    }),
+  },
+  {
+    id: 'convertFieldType',
+    kind: 'convert',
+    read: (options, ledger) => {
+      const lenses: readonly Lens[] = [
+        ['targetField', 'field', field],
+        [
+          'destinationType',
+          'to',
+          names({ number: 'number', string: 'text', boolean: 'boolean', time: 'time', other: 'json' }),
+        ],
+        ['dateFormat', 'format', text(128)],
+        ['timezone', 'zone', text(64)],
+      ];
+      const conversions = fieldsIn(options['conversions']).map((one) => readLenses(lenses, one, ledger));
+      return conversions.length === 0 ? undefined : { conversions };
+    },
+    write: ({ conversions }) => ({
+      fields: {},
+      conversions: (conversions as readonly Fields[]).map((one) => ({
+        targetField: one['field'],
+        destinationType: { number: 'number', text: 'string', boolean: 'boolean', time: 'time', json: 'other' }[
+          String(one['to'])
+        ],
+        ...(one['format'] !== undefined && { dateFormat: one['format'] }),
+        ...(one['zone'] !== undefined && { timezone: one['zone'] }),
+      })),
+    }),
+  },
+  { id: 'limit', kind: 'limit', lenses: [['limitField', 'rows', integer(0, 100_000)]] },
+];
+
+const byId = new Map(
+  forms.flatMap((form) => [form.id, ...(form.formerly === undefined ? [] : [form.formerly])].map((id) => [id, form])),
+);
+const byKind = new Map(forms.map((form) => [form.kind, form]));
+
+const readOne = (source: Fields, ledger: Ledger): object | undefined => {
+  const form = byId.get(String(source['id']));
+  if (form === undefined) return undefined;
+  const options = isFields(source['options']) ? source['options'] : {};
+  const queries = readFilter(source['filter'], ledger);
+  const read = { ...readLenses(form.lenses ?? [], options, ledger), ...form.read?.(options, ledger) };
+  const parsed = Transformation.safeParse({
+    kind: form.kind,
+    ...(source['disabled'] === true && { off: true }),
+    ...(queries !== undefined && { queries }),
+    ...read,
+  });
+  if (!parsed.success) return undefined;
+  ledger.carry(source, 'id', 'disabled');
+  return parsed.data;
+};
+
+const readFilter = (filter: unknown, ledger: Ledger): string[] | undefined => {
+  const queries = isFields(filter) && filter['id'] === 'byRefId' ? readQueries(filter['options']) : undefined;
+  if (queries !== undefined) ledger.carry(filter as Fields, 'id', 'options');
+  return queries;
+};
+
+/** Transformations that were understood. The others are left, and named. */
+export const readTransformations = (list: unknown, ledger: Ledger): object[] =>
+  fieldsIn(list)
+    .slice(0, 64)
+    .flatMap((source) => {
+      const read = readOne(source, ledger);
+      if (read === undefined) ledger.forget(source);
+      return read ?? [];
+    });
+
+export const writeTransformations = (all: readonly Transformation[]): Fields[] =>
+  all.map((ours) => {
+    const form = byKind.get(ours.kind) as Form;
+    const { off, queries } = ours;
+    return {
+      id: form.id,
+      options: { ...writeLenses(form.lenses ?? [], ours), ...form.write?.(ours as unknown as Ours) },
+      ...(off && { disabled: true }),
+      ...(queries !== undefined && { filter: { id: 'byRefId', options: writeQueries(queries) } }),
+    };
+  });

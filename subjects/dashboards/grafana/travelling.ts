@@ -1,0 +1,122 @@
+/** What Grafana's form cannot say of a dashboard: it travels in a hidden variable, and holds while the rest is as it was written. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { DashboardFields, Panel } from '../document.ts';
+import { type Fields, isFields } from './ledger.ts';
+
+/** The name of the variable. */
+export const travelling = 'oiq_travelling';
+
+interface Part {
+  /** Of what is read of Grafana's form. */
+  readonly of: string;
+  readonly is: unknown;
+}
+
+const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+/** Another order of keys is no difference: Grafana writes them in its own. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, member: unknown) =>
+    isFields(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  ) ?? 'null';
+
+const renamed = (document: DashboardFields, ids: Fields, sections: Fields): DashboardFields => {
+  const idOf = (id: string): string => (typeof ids[id] === 'string' ? ids[id] : id);
+  const sectionOf = (id: string | null): string | null =>
+    id !== null && typeof sections[id] === 'string' ? sections[id] : id;
+  return {
+    ...document,
+    sections: document.sections.map((one) => ({
+      ...one,
+      id: sectionOf(one.id) ?? one.id,
+      within: sectionOf(one.within),
+    })),
+    panels: document.panels.map((panel) => ({
+      ...panel,
+      id: idOf(panel.id),
+      place: { ...panel.place, section: sectionOf(panel.place.section) },
+    })),
+    annotations: document.annotations.map((one) =>
+      one.panels === null ? one : { ...one, panels: { ...one.panels, ids: one.panels.ids.map(idOf) } },
+    ),
+  };
+};
+
+const restOf = (document: DashboardFields): Fields => {
+  const { panels: _, ...rest } = document;
+  return rest;
+};
+
+/**
+ * What has to travel so that `read`, which is what an import makes of the export, becomes the document again; undefined where nothing
+ * has to. `ids` and `sections`: ours by those that an import gives.
+ */
+export const toTravel = (
+  document: DashboardFields,
+  read: DashboardFields,
+  { ids, sections }: { readonly ids: Fields; readonly sections: Fields },
+): object | undefined => {
+  const named = renamed(read, ids, sections);
+  const readPanels = new Map(named.panels.map((panel) => [panel.id, panel]));
+  const panels = document.panels.flatMap((panel): [string, Part][] => {
+    const other = readPanels.get(panel.id);
+    return isDeepStrictEqual(panel, other) ? [] : [[panel.id, { of: hashOf(other), is: panel }]];
+  });
+  const others = restOf(named);
+  const own = restOf(document);
+  const rest = [...new Set([...Object.keys(own), ...Object.keys(others)])].flatMap((key): [string, Part][] =>
+    isDeepStrictEqual(own[key], others[key]) ? [] : [[key, { of: hashOf(others[key]), is: own[key] ?? null }]],
+  );
+  const order = document.panels.map(({ id }) => id);
+  const parts = {
+    ids: changed(ids),
+    sections: changed(sections),
+    panels: Object.fromEntries(panels),
+    rest: Object.fromEntries(rest),
+    ...(!isDeepStrictEqual(
+      order,
+      named.panels.map(({ id }) => id),
+    ) && { order }),
+  };
+  return Object.values(parts).every((part) => Object.keys(part).length === 0) ? undefined : parts;
+};
+const changed = (names: Fields): Fields =>
+  Object.fromEntries(Object.entries(names).filter(([one, other]) => one !== other));
+
+const partOf = (parts: unknown, key: string): Part | undefined => {
+  const part = isFields(parts) && Object.hasOwn(parts, key) ? parts[key] : undefined;
+  return isFields(part) && typeof part['of'] === 'string' ? (part as unknown as Part) : undefined;
+};
+
+const ordered = (panels: readonly Panel[], order: unknown): readonly Panel[] => {
+  if (!Array.isArray(order)) return panels;
+  const places = new Map(order.map((id, index) => [String(id), index]));
+  return panels.toSorted((one, other) => (places.get(one.id) ?? Infinity) - (places.get(other.id) ?? Infinity));
+};
+
+/** What was read, with what travelled for the parts that are still as they were written. It is to be validated after that. */
+export const withTravelled = (read: DashboardFields, text: string): unknown => {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(text);
+  } catch {
+    return read;
+  }
+  if (!isFields(parts)) return read;
+  const { ids, sections, panels, rest, order } = parts;
+  const named = renamed(read, isFields(ids) ? ids : {}, isFields(sections) ? sections : {});
+  const others = Object.entries(isFields(rest) ? rest : {}).flatMap(([key]) => {
+    const part = partOf(rest, key);
+    return part !== undefined && part.of === hashOf(restOf(named)[key]) ? [[key, part.is ?? undefined] as const] : [];
+  });
+  return {
+    ...named,
+    ...Object.fromEntries(others),
+    panels: ordered(named.panels, order).map((panel) => {
+      const part = partOf(panels, panel.id);
+      return part !== undefined && part.of === hashOf(panel) ? part.is : panel;
+    }),
+  };
+};

@@ -1,0 +1,33 @@
+/** Units of Grafana by their names there, and as the platform writes them. Others keep their names. */
+import type { Codec } from './lens.ts';
+
+const pairs: Readonly<Record<string, string>> = {
+  bytes: 'By',
+  bits: 'bit',
+  ms: 'ms',
+  s: 's',
+  ns: 'ns',
+  µs: 'us',
+  m: 'min',
+  percent: '%',
+  celsius: 'Cel',
+  hertz: 'Hz',
+  reqps: '{request}/s',
+  ops: '{operation}/s',
+  rps: '{read}/s',
+  wps: '{write}/s',
+  pps: '{packet}/s',
+  cps: '{count}/s',
+  binBps: 'By/s',
+  binbps: 'bit/s',
+};
+const back = new Map(Object.entries(pairs).map(([theirs, ours]) => [ours, theirs]));
+
+export const unit: Codec = {
+  // A name of theirs that is a unit of ours, and means another, would come back as another.
+  read: (value) =>
+    typeof value === 'string' && value !== '' && value.length <= 64 && (Object.hasOwn(pairs, value) || !back.has(value))
+      ? (pairs[value] ?? value)
+      : undefined,
+  write: (value) => back.get(value as string) ?? value,
+};

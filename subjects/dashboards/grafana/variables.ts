@@ -1,0 +1,358 @@
+/** Variables, in both directions. */
+import {
+  allValues,
+  mostValues,
+  type Variable as OurVariable,
+  Variable,
+} from '../../../schemas/dashboards/variables.ts';
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { isOfMetrics, type Sources } from './sources.ts';
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const hides = ['nothing', 'title', 'variable'] as const;
+const orders = [
+  undefined,
+  ['text', 'ascending'],
+  ['text', 'descending'],
+  ['number', 'ascending'],
+  ['number', 'descending'],
+  ['caseless', 'ascending'],
+  ['caseless', 'descending'],
+  ['natural', 'ascending'],
+  ['natural', 'descending'],
+] as const;
+
+/** What every variable has. */
+const shared = (variable: Fields, ledger: Ledger): Fields => {
+  const { name, label, description, hide, skipUrlSync } = variable;
+  ledger.carry(variable, 'name', 'type');
+  const hidden = hides[Number(hide ?? 0)];
+  if (hidden !== undefined) ledger.carry(variable, 'hide');
+  if (isText(label)) ledger.carry(variable, 'label');
+  if (isText(description)) ledger.carry(variable, 'description');
+  if (typeof skipUrlSync === 'boolean') ledger.carry(variable, 'skipUrlSync');
+  return {
+    name,
+    ...(isText(label) && label !== '' && { title: label }),
+    ...(isText(description) && description !== '' && { description }),
+    ...(hidden !== undefined && { hide: hidden }),
+    ...(skipUrlSync === true && { inAddress: false }),
+  };
+};
+
+const textsIn = (value: unknown): string[] =>
+  [value]
+    .flat()
+    .filter((one): one is string => isText(one) && one !== '')
+    .slice(0, mostValues);
+
+const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
+  const { current } = variable;
+  if (!isFields(current)) return [];
+  const values = textsIn(current['value']).map((value) =>
+    value === 'All' && variable['includeAll'] === true ? allValues : value,
+  );
+  ledger.carry(current, 'value');
+  // The text of a value is found anew.
+  const texts = textsIn(current['text']);
+  const same = texts.every(
+    (text, index) => text === values[index] || values[index] === allValues || values.length === 0,
+  );
+  if (same) ledger.carry(current, 'text');
+  ledger.usual(current, 'selected', 'isNone', 'tags');
+  return values;
+};
+
+/** What is chosen of values. */
+const readChosen = (variable: Fields, ledger: Ledger): Fields => {
+  const { multi, includeAll, allValue, allowCustomValue } = variable;
+  for (const key of ['multi', 'includeAll', 'allowCustomValue'])
+    if (typeof variable[key] === 'boolean') ledger.carry(variable, key);
+  const hasAll = includeAll === true;
+  if (hasAll && isText(allValue)) ledger.carry(variable, 'allValue');
+  return {
+    several: multi === true,
+    ...(hasAll && { all: isText(allValue) && allValue !== '' ? { value: allValue } : {} }),
+    allowsOther: allowCustomValue !== false,
+    selected: readCurrent(variable, ledger),
+  };
+};
+
+/** A pattern of Grafana between slashes, which finds anywhere. */
+const readPattern = (regex: unknown): string | undefined => {
+  if (!isText(regex) || regex === '' || regex.length > 1024) return undefined;
+  const [, inner, flags] = /^\/(.*)\/([a-z]*)$/s.exec(regex) ?? [];
+  // Without slashes the whole value has to match.
+  if (inner === undefined) return `^${regex}$`;
+  return flags === '' ? inner : flags === 'i' ? `(?i)${inner}` : undefined;
+};
+const writePattern = (pattern: string): string => {
+  const [, bare] = /^\^([^/].*)\$$/s.exec(pattern) ?? [];
+  if (bare !== undefined && !pattern.startsWith('^(')) return bare;
+  return pattern.startsWith('(?i)') ? `/${pattern.slice(4)}/i` : `/${pattern}/`;
+};
+
+const readAsked = (variable: Fields, ledger: Ledger): Fields => {
+  const { regex, sort, refresh, options } = variable;
+  const pattern = readPattern(regex);
+  if (pattern !== undefined && writePattern(pattern) === regex) ledger.carry(variable, 'regex');
+  const order = orders[Number(sort ?? 0)];
+  if (Number(sort ?? 0) in orders) ledger.carry(variable, 'sort');
+  ledger.carry(variable, ...(refresh === 1 || refresh === 2 || refresh === true ? ['refresh'] : []));
+  // Values that were found when it was saved.
+  if (Array.isArray(options)) ledger.usual(variable, 'options');
+  const fixed = fieldsIn(variable['staticOptions']);
+  if (fixed.length > 0) ledger.carry(variable, 'staticOptions', 'staticOptionsOrder');
+  const place = String(variable['staticOptionsOrder']);
+  return {
+    ...readChosen(variable, ledger),
+    ...(pattern !== undefined && writePattern(pattern) === regex && { pattern }),
+    ...(order !== undefined && { order: { by: order[0], direction: order[1] } }),
+    refresh: refresh === 2 ? 'range' : 'opened',
+    ...(fixed.length > 0 && {
+      fixed: {
+        options: fixed.map(({ value, text }) => ({ value, ...(isText(text) && text !== value && { title: text }) })),
+        place: ['before', 'after', 'sorted'].includes(place) ? place : 'before',
+      },
+    }),
+  };
+};
+
+/** The last comma outside of braces, brackets, parentheses and quotes; -1 where there is none. */
+const lastComma = (text: string): number => {
+  let [depth, found] = [0, -1];
+  for (const { 0: word, index } of text.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|[{[(]|[}\])]|,/g)) {
+    if ('{[('.includes(word)) depth++;
+    else if ('}])'.includes(word)) depth--;
+    else if (word === ',' && depth === 0) found = index;
+  }
+  return found;
+};
+
+const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
+
+/** What a question of Prometheus' data source asks for: `label_values(up, job)`. */
+const questionOf = (asked: string): Fields | undefined => {
+  const text = asked.trim();
+  const inner = (name: string): string | undefined => new RegExp(`^${name}\\(([\\s\\S]*)\\)$`).exec(text)?.[1]?.trim();
+  const values = inner('label_values');
+  if (values !== undefined) {
+    const comma = lastComma(values);
+    const label = values.slice(comma + 1).trim();
+    const match = values.slice(0, Math.max(comma, 0)).trim();
+    if (!labelName.test(label)) return undefined;
+    return { kind: 'label-values', label, ...(match !== '' && { match }) };
+  }
+  const names = inner('label_names');
+  if (names !== undefined) return { kind: 'label-names', ...(names !== '' && { match: names }) };
+  const metrics = inner('metrics');
+  if (metrics !== undefined) return { kind: 'metric-names', ...(metrics !== '' && { names: metrics }) };
+  const result = inner('query_result');
+  if (result !== undefined) return result === '' ? undefined : { kind: 'promql', expression: result };
+  // A selector by itself is asked for its series.
+  return /^[A-Za-z_:][\w:]*(?:\{[^{}]*\})?$/.test(text) ? { kind: 'promql', expression: text } : undefined;
+};
+
+const readQuestion = (variable: Fields, sources: Sources, ledger: Ledger): Fields | undefined => {
+  const { query, definition } = variable;
+  const source = sources.kindOf(variable['datasource']);
+  if (source !== 'metrics' && source !== 'unknown') return undefined;
+  const asked = isFields(query) ? query['query'] : query;
+  const question = isText(asked) ? questionOf(asked) : undefined;
+  if (question === undefined) return undefined;
+  ledger.carry(variable, 'datasource');
+  if (isFields(query)) {
+    ledger.carry(query, 'query');
+    ledger.usual(query, 'refId', 'qryType');
+  } else ledger.carry(variable, 'query');
+  if (definition === asked) ledger.usual(variable, 'definition');
+  return { ...shared(variable, ledger), ...question, ...readAsked(variable, ledger) };
+};
+
+/** `a, b : c, d\,e`: values with commas between, some with a title. */
+const splitList = (text: string): { readonly value: string; readonly title?: string }[] =>
+  [...text.matchAll(/(?:\\,|[^,])+/g)]
+    .map(([part]) => part.replaceAll('\\,', ',').trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, title, value] = /^(.+?)\s:\s(.+)$/s.exec(part) ?? [];
+      return title === undefined || value === undefined ? { value: part } : { value, title };
+    });
+const joinList = (options: readonly { readonly value: string; readonly title?: string | undefined }[]): string =>
+  options
+    .map(({ value, title }) => (title === undefined ? value : `${title} : ${value}`).replaceAll(',', '\\,'))
+    .join(',');
+
+const readList = (variable: Fields, ledger: Ledger): Fields => {
+  ledger.carry(variable, 'query', 'options');
+  ledger.usual(variable, 'regex', 'refresh', 'sort', 'queryValue', 'valuesFormat');
+  const chosen = readChosen(variable, ledger);
+  // The list says what its values are called.
+  if (isFields(variable['current'])) ledger.usual(variable['current'], 'text');
+  return {
+    ...shared(variable, ledger),
+    kind: 'list',
+    options: splitList(isText(variable['query']) ? variable['query'] : ''),
+    ...chosen,
+  };
+};
+
+const readInterval = (variable: Fields, ledger: Ledger): Fields => {
+  const { query, auto, auto_count: steps, auto_min: least } = variable;
+  ledger.carry(variable, 'query', 'options', 'auto', 'auto_count', 'auto_min');
+  ledger.usual(variable, 'refresh');
+  const [selected = ''] = readCurrent(variable, ledger);
+  return {
+    ...shared(variable, ledger),
+    kind: 'interval',
+    options: (isText(query) ? query : '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
+    ...(auto === true && {
+      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(least) && least !== '' && { least }) },
+    }),
+    selected: selected.startsWith('$__auto') ? 'auto' : selected,
+  };
+};
+
+const readText = (variable: Fields, ledger: Ledger): Fields => {
+  const [selected] = readCurrent(variable, ledger);
+  const { query } = variable;
+  ledger.carry(variable, 'query');
+  ledger.usual(variable, 'options');
+  return { ...shared(variable, ledger), kind: 'text', selected: selected ?? (isText(query) ? query : '') };
+};
+
+const readConstant = (variable: Fields, ledger: Ledger): Fields => {
+  ledger.carry(variable, 'query');
+  ledger.usual(variable, 'options', 'current');
+  return { ...shared(variable, ledger), kind: 'constant', value: String(variable['query'] ?? '') };
+};
+
+const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields | undefined => {
+  const source = sources.kindOf(variable['datasource']);
+  if (source !== 'metrics' && source !== 'unknown') return undefined;
+  ledger.carry(variable, 'datasource');
+  const filtersIn = (key: string): object[] =>
+    fieldsIn(variable[key]).map((one) => {
+      const { key: label, operator, value, values } = one;
+      ledger.carry(one, 'key', 'operator', 'value', 'values');
+      const all = textsIn(Array.isArray(values) && values.length > 0 ? values : value);
+      return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: all };
+    });
+  return {
+    ...shared(variable, ledger),
+    kind: 'filters',
+    filters: filtersIn('filters'),
+    always: filtersIn('baseFilters'),
+  };
+};
+
+/** A variable in our form; undefined where it is none of ours. */
+export const readVariable = (variable: Fields, sources: Sources, ledger: Ledger): OurVariable | undefined => {
+  const read = (): Fields | undefined => {
+    switch (variable['type']) {
+      case 'query':
+        return readQuestion(variable, sources, ledger);
+      case 'custom':
+        return readList(variable, ledger);
+      case 'interval':
+        return readInterval(variable, ledger);
+      case 'textbox':
+        return readText(variable, ledger);
+      case 'constant':
+        return readConstant(variable, ledger);
+      case 'adhoc':
+        return readFilters(variable, sources, ledger);
+      default:
+        return undefined;
+    }
+  };
+  const parsed = Variable.safeParse(read());
+  if (parsed.success) return parsed.data;
+  ledger.forget(variable);
+  return undefined;
+};
+
+/** Whether it chooses a data source that is this organization's metrics. */
+export const choosesMetrics = ({ type, query }: Fields): boolean => type === 'datasource' && isOfMetrics(query);
+
+type Chosen = Extract<OurVariable, { several: boolean }>;
+
+const writeChosen = ({ several, all, allowsOther, selected }: Chosen): Fields => ({
+  multi: several,
+  includeAll: all !== undefined,
+  ...(all?.value !== undefined && { allValue: all.value }),
+  ...(!allowsOther && { allowCustomValue: false }),
+  ...(selected.length > 0 && { current: currentOf(several ? selected : (selected[0] ?? '')) }),
+});
+const currentOf = (value: string | readonly string[]): Fields => {
+  const shown = (one: string): string => (one === allValues ? 'All' : one);
+  return typeof value === 'string' ? { text: shown(value), value } : { text: value.map(shown), value };
+};
+
+type Asked = Extract<OurVariable, { refresh: string }>;
+
+const writeAsked = (variable: Asked): Fields => ({
+  ...writeChosen(variable),
+  ...(variable.pattern !== undefined && { regex: writePattern(variable.pattern) }),
+  ...(variable.order !== undefined && {
+    sort: orders.findIndex((one) => one?.[0] === variable.order?.by && one?.[1] === variable.order?.direction),
+  }),
+  refresh: variable.refresh === 'range' ? 2 : 1,
+});
+
+const questionFor = (variable: OurVariable): string | undefined => {
+  switch (variable.kind) {
+    case 'label-values':
+      return `label_values(${variable.match === undefined ? '' : `${variable.match}, `}${variable.label})`;
+    case 'label-names':
+      return `label_names(${variable.match ?? ''})`;
+    case 'metric-names':
+      return variable.match === undefined ? `metrics(${variable.names ?? ''})` : undefined;
+    case 'promql':
+      return `query_result(${variable.expression})`;
+    default:
+      return undefined;
+  }
+};
+
+const writeOthers = (variable: OurVariable): Fields | undefined => {
+  switch (variable.kind) {
+    case 'list':
+      return { type: 'custom', query: joinList(variable.options), ...writeChosen(variable) };
+    case 'interval': {
+      const { auto, selected } = variable;
+      return {
+        ...{ type: 'interval', query: variable.options.join(','), refresh: 2 },
+        ...(auto !== undefined && { auto: true, auto_count: auto.steps, auto_min: auto.least }),
+        ...(selected !== '' && { current: currentOf(selected === 'auto' ? '$__auto' : selected) }),
+      };
+    }
+    case 'text':
+      return { type: 'textbox', query: variable.selected, current: currentOf(variable.selected) };
+    case 'constant':
+      return { type: 'constant', query: variable.value };
+    default:
+      return undefined;
+  }
+};
+
+/** A variable for Grafana; undefined where Grafana has none such. */
+export const writeVariable = (variable: OurVariable, datasource: object): Record<string, unknown> | undefined => {
+  const { name, title, description, hide, inAddress } = variable;
+  const question = questionFor(variable);
+  const own: Fields | undefined =
+    question !== undefined && 'refresh' in variable
+      ? { type: 'query', datasource, query: question, ...writeAsked(variable) }
+      : variable.kind === 'filters'
+        ? { type: 'adhoc', datasource }
+        : writeOthers(variable);
+  if (own === undefined) return undefined;
+  return {
+    ...{ name, ...own },
+    ...(title !== undefined && { label: title }),
+    ...(description !== undefined && { description }),
+    ...(hide !== 'nothing' && { hide: hides.indexOf(hide) }),
+    ...(!inAddress && { skipUrlSync: true }),
+  };
+};

@@ -1,0 +1,233 @@
+/** Dashboards of Grafana in our form, and what is told of each part. */
+import test from 'ava';
+import { dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import type { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { writeGrafana } from '../../../subjects/dashboards/grafana/export.ts';
+import { type Imported, readGrafana } from '../../../subjects/dashboards/grafana/import.ts';
+import { oldDashboard, presentDashboard } from './grafana-example.ts';
+import { grafanaFiles } from './grafana-files.ts';
+import { hasResource, resourceOf } from './grafana-resource.ts';
+
+const read = (body: object): Imported => {
+  const imported = readGrafana(structuredClone(body));
+  if (imported === undefined || 'problems' in imported) throw new Error(JSON.stringify(imported));
+  return imported;
+};
+const panelOf = ({ document }: Imported, id: string): DashboardFields['panels'][number] => {
+  const panel = document.panels.find((one) => one.id === id);
+  if (panel === undefined) throw new Error(`there is no ${id}`);
+  return panel;
+};
+/** Public ones too, where the environment says where they are. */
+const all = [
+  { name: 'present', dashboard: presentDashboard as unknown as Record<string, unknown> },
+  { name: 'old', dashboard: oldDashboard as unknown as Record<string, unknown> },
+  ...grafanaFiles(),
+];
+
+const leavesIn = (value: unknown): number => {
+  const members = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return members.length === 0 ? 1 : members.reduce<number>((sum, member) => sum + leavesIn(member), 0);
+};
+
+const reportOf = ({ report }: Imported) =>
+  [...report.panels, ...report.variables].flatMap(({ losses }) => losses).concat(report.rest);
+
+const at = (value: unknown, path: string): boolean => {
+  // Keys may hold dots: any way through is one.
+  if (path === '') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(
+    ([key, member]) => path === key || (path.startsWith(`${key}.`) && at(member, path.slice(key.length + 1))),
+  );
+};
+
+for (const { name, dashboard } of all) {
+  test(`each leaf of ${name} is carried, Grafana's default, or named with a path that is there`, (t) => {
+    for (const body of [dashboard, { dashboard, meta: { slug: 'x', canEdit: true } }]) {
+      const imported = read(body);
+      const { total, carried, default: usual, named } = imported.report.leaves;
+      t.is(total, leavesIn(body));
+      t.is(total, carried + usual + named);
+      const losses = reportOf(imported);
+      t.is(losses.length, named);
+      t.deepEqual(
+        losses.filter(({ path }) => !at(body, path)),
+        [],
+      );
+      t.is(new Set(losses.map(({ path }) => path)).size, named);
+    }
+  });
+
+  test(`an export of ${name} gives the same dashboard again`, (t) => {
+    const { id, document } = read(dashboard);
+    const again = read(JSON.parse(JSON.stringify(writeGrafana(id, document))));
+    t.is(again.id, id);
+    t.deepEqual(again.document, document);
+  });
+
+  if (hasResource(dashboard))
+    test(`${name} and the same as a resource are one dashboard`, (t) => {
+      const classic = read(dashboard);
+      const resource = read(resourceOf(structuredClone(dashboard)));
+      t.deepEqual(dashboardDifferences(classic.document, resource.document), []);
+      t.is(resource.id, classic.id);
+      const { total, ...parts } = resource.report.leaves;
+      t.is(total, parts.carried + parts.default + parts.named);
+      t.is(total, leavesIn(resourceOf(structuredClone(dashboard))));
+    });
+}
+
+test('queries, fields, overrides and transformations are what they were', (t) => {
+  const imported = read(presentDashboard);
+  const requests = panelOf(imported, 'panel-1');
+  t.like(requests.queries, [
+    { name: 'Good_answers', legend: '{{code}}', shortestStep: '1m', answers: 'series' },
+    { name: 'B', hidden: true, exemplars: true },
+  ]);
+  t.like(requests.formulas, [{ name: 'C', expression: 'B / 2' }]);
+  t.like(requests.fields, {
+    unit: '{request}/s',
+    thresholds: {
+      steps: [
+        { value: null, colour: 'green' },
+        { value: 80, colour: 'red' },
+      ],
+    },
+    drawing: { as: 'lines', width: 2, area: 10, stack: 'normal' },
+    axis: { scale: 'log10' },
+    hiddenIn: ['legend'],
+  });
+  t.like(requests.overrides, [
+    {
+      match: { by: 'pattern', pattern: '5..' },
+      settings: { colour: { mode: 'fixed', fixed: 'red' }, drawing: { below: true } },
+    },
+  ]);
+  t.like(requests.visual, {
+    kind: 'time-series',
+    legend: { place: 'right', form: 'table', values: ['mean', 'last-not-null'] },
+  });
+  const nodes = panelOf(imported, 'panel-2');
+  t.deepEqual(
+    nodes.transformations.map(({ kind, off }) => [kind, off]),
+    [
+      ['organize', false],
+      ['calculate', false],
+      ['sort', true],
+    ],
+  );
+  t.is(nodes.queries[0]?.answers, 'table');
+  t.like(nodes.repeat, { variable: 'job', direction: 'down' });
+  t.deepEqual(Object.keys(nodes.imported?.kept ?? {}), ['transformations.3']);
+});
+
+test('rows become sections, and panels stand where they stood in them', (t) => {
+  const imported = read(presentDashboard);
+  t.like(imported.document.sections, [
+    { id: 'row-1', title: 'Details of $job', folded: true, repeat: { variable: 'job' } },
+    { id: 'row-2', title: 'Notes', folded: false },
+  ]);
+  t.like(panelOf(imported, 'panel-5').place, { section: 'row-1', x: 6, y: 0 });
+});
+
+test('panels of other sources and of plugins become placeholders that show the original query', (t) => {
+  const imported = read(presentDashboard);
+  t.like(panelOf(imported, 'panel-5').visual, {
+    kind: 'placeholder',
+    sourceType: 'loki',
+    queries: ['{job="x"} |= "y"'],
+  });
+  t.like(panelOf(imported, 'panel-6').visual, { kind: 'placeholder', sourceType: 'acme-map-panel' });
+  t.like(panelOf(imported, 'panel-6').imported?.kept, { options: { secret: 'kept' } });
+  t.deepEqual(
+    imported.report.panels.map(({ outcome }) => outcome),
+    ['reduced', 'reduced', 'carried', 'placeholder', 'placeholder', 'reduced'],
+  );
+});
+
+test('variables that choose a data source go, and the report says so', (t) => {
+  const { document, report } = read(presentDashboard);
+  t.deepEqual(
+    document.variables.map(({ name, kind }) => [name, kind]),
+    [
+      ['job', 'label-values'],
+      ['size', 'list'],
+      ['step', 'interval'],
+      ['find', 'text'],
+    ],
+  );
+  t.like(document.variables[0], { label: 'job', match: 'up{job=~"a,b"}', pattern: 'shop-(.*)', all: { value: '.+' } });
+  t.deepEqual(
+    report.variables.map(({ name, outcome }) => [name, outcome]),
+    [
+      ['datasource', 'gone'],
+      ['job', 'carried'],
+      ['size', 'carried'],
+      ['step', 'carried'],
+      ['find', 'carried'],
+      ['pods', 'gone'],
+    ],
+  );
+  t.regex(report.variables[0]?.losses[0]?.message ?? '', /metrics of this organization/);
+});
+
+test('a link that a browser would run is named and not carried', (t) => {
+  const { document, report } = read(presentDashboard);
+  t.is(document.links.length, 2);
+  t.true(report.rest.some(({ path }) => path === 'links.2.url'));
+});
+
+test('old graphs and single figures are of today', (t) => {
+  const imported = read(oldDashboard);
+  const graph = panelOf(imported, 'panel-1');
+  t.like(graph.visual, { kind: 'time-series', legend: { place: 'right', form: 'table', values: ['max'] } });
+  t.like(graph.fields, { unit: 'By', min: 0, drawing: { width: 2, area: 10, stack: 'normal', joinGaps: true } });
+  t.is(graph.overrides.length, 2);
+  t.like(graph.overrides[1]?.settings, { unit: 'ms', axis: { side: 'right' }, drawing: { as: 'bars' } });
+  t.like(graph.queries, [{ name: 'A', query: { kind: 'promql', expression: 'rate(x[5m])' } }]);
+  const figure = panelOf(imported, 'panel-2');
+  t.like(figure.visual, { kind: 'stat', reduce: { reducer: 'last-not-null' }, coloured: 'background', graph: 'area' });
+  t.like(figure.fields.thresholds?.steps, [{ value: null, colour: 'green' }, { value: 50 }, { value: 80 }]);
+  t.like(figure.place, { section: 'row-1', x: 12, width: 12 });
+});
+
+test('hostile documents are refused with a path, or read without harm', (t) => {
+  const hostile = [
+    JSON.parse('{"panels":[{"__proto__":{"type":"stat"},"constructor":{"prototype":{"x":1}},"type":"stat","id":1}]}'),
+    { panels: [null, 3, 'x', [], { type: 7, id: {}, gridPos: 'x', targets: {}, fieldConfig: [], options: 3 }] },
+    { panels: {}, templating: { list: [null, { type: 'query' }, { type: 'custom', name: '__x', query: 3 }] } },
+    { title: 3, panels: [{ type: 'timeseries', gridPos: { x: -5, y: 1e300, w: 99, h: -1 }, maxDataPoints: 1e9 }] },
+    {
+      panels: [
+        { type: 'stat', fieldConfig: { defaults: { decimals: 1e9, min: 'x', links: [{ url: 'javascript:1' }] } } },
+      ],
+    },
+    {
+      rows: [null, { panels: [{ type: 'graph', yaxes: 3, seriesOverrides: [{ alias: '/(/' }] }] }],
+      schemaVersion: 'x',
+    },
+    {
+      apiVersion: 'dashboard.grafana.app/v2',
+      spec: { elements: { a: 3 }, layout: { kind: 'RowsLayout', spec: { rows: [3] } } },
+    },
+    { panels: [], annotations: { list: [{ name: '', expr: 3 }] }, links: [{ url: 'data:text/html,x' }], time: 3 },
+    {
+      panels: [],
+      templating: {
+        list: [{ type: 'constant', name: 'oiq_travelling', query: '{"rest":{"name":{"of":"x","is":3}}}' }],
+      },
+    },
+  ];
+  for (const body of hostile) {
+    const { report } = read(body);
+    const { total, ...parts } = report.leaves;
+    t.is(total, leavesIn(body));
+    t.is(total, parts.carried + parts.default + parts.named);
+  }
+  t.is(({} as { x?: number }).x, undefined);
+  const many = Array.from({ length: 301 }, (_, id) => ({ type: 'text', id, options: { content: 'x' } }));
+  t.like(readGrafana({ panels: many }), { problems: [{ path: 'panels' }] });
+  t.is(readGrafana({ name: 'ours', panels: [] }), undefined);
+  t.is(readGrafana([]), undefined);
+});
