@@ -1,6 +1,7 @@
 /** Figures over records, as SQL. */
 import type { Reference } from '../../schemas/fields.ts';
 import { invalid } from '../errors.ts';
+import { withoutNoise } from '../figures.ts';
 import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';
 import { searchCondition } from '../search/condition.ts';
@@ -88,7 +89,8 @@ const figureOf = (measure: Measure, { signal, values, index, part }: Place): Fig
     read(answer, seconds, as) {
       if (time) return answer === null ? null : timeOf(String(answer), as);
       const number = numberOf(answer);
-      return kind === 'rate' && number !== null ? number / seconds : number;
+      if (number === null || kind === 'min' || kind === 'max') return number;
+      return withoutNoise(kind === 'rate' ? number / seconds : number);
     },
   };
 };

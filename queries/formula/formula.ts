@@ -1,6 +1,7 @@
 /** Formulas over the results of other queries. */
 import { type Answer, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
+import { withoutNoise } from '../figures.ts';
 import type { FormulaQuery, Query } from '../query.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
 import { evaluate, type Quantity } from './arithmetic.ts';
@@ -53,6 +54,8 @@ const finite = (value: unknown): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
+const told = (value: number | null | undefined): number | null => (value == null ? null : withoutNoise(value));
+
 const overSeries = (
   { expression }: FormulaQuery,
   answers: Answers,
@@ -74,7 +77,7 @@ const overSeries = (
   });
   const series = groups.map(({ labels, values }) => ({
     ...{ name: expression, labels, unit },
-    points: starts.map((start, index): [number, number | null] => [start, values[index] ?? null]),
+    points: starts.map((start, index): [number, number | null] => [start, told(values[index])]),
   }));
   return seriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
 };
@@ -100,7 +103,7 @@ const overTables = (answers: Answers, partial: readonly Incompleteness[], evalua
   ];
   return tableAnswer(
     columns,
-    groups.map(({ labels: of, values }) => [...labels.map((name) => of[name] ?? ''), values[0] ?? null]),
+    groups.map(({ labels: of, values }) => [...labels.map((name) => of[name] ?? ''), told(values[0])]),
     partial,
   );
 };

@@ -1,15 +1,21 @@
 /** Values of groups by window in the form of every answer. */
 import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { withoutNoise } from '../figures.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
 import type { Plan, Values } from './plan.ts';
 
+/** Whether its values are those of points, and not computed. */
+const isOfPoints = ({ overTime, across }: MetricQuery): boolean =>
+  ['last', 'min', 'max'].includes(overTime) && ['none', 'min', 'max'].includes(across);
+
 /** JSON has no number for some. */
-const written = (cell: Cell): number | string | null => {
+const written = (query: MetricQuery, cell: Cell): number | string | null => {
   if (cell === undefined) return null;
   if (typeof cell === 'bigint') return String(cell);
-  return Number.isFinite(cell) ? cell : String(cell);
+  if (!Number.isFinite(cell)) return String(cell);
+  return isOfPoints(query) ? cell : withoutNoise(cell);
 };
 
 /** The answer of a plan's values: the groups with the largest ones, as series or as a table. */
@@ -39,7 +45,7 @@ export const answerOf = (
   return seriesAnswer(
     shown.map(({ labels, group }) => ({
       ...{ name: query.metric, labels, unit },
-      points: windows.starts.map((start, window) => [start, written(values(group, window))]),
+      points: windows.starts.map((start, window) => [start, written(query, values(group, window))]),
     })),
     windows.partial,
     partial,
@@ -64,7 +70,7 @@ const tableOf = (
     query.across === 'none' ? [...new Set(shown.flatMap(({ labels }) => Object.keys(labels)))].sort() : query.groupBy;
   return tableAnswer(
     [...names.map((name) => ({ name, type: 'text' as const, unit: '' })), { name: query.metric, type: 'number', unit }],
-    shown.map(({ labels, group }) => [...names.map((name) => labels[name] ?? ''), written(values(group, 0))]),
+    shown.map(({ labels, group }) => [...names.map((name) => labels[name] ?? ''), written(query, values(group, 0))]),
     partial,
   );
 };

@@ -40,6 +40,7 @@ const values: readonly (readonly [string, number | null])[] = [
   ['a - b - 1', 5],
   ['a - (b - 1)', 7],
   ['2 + a * b', 42],
+  ['a / 10 * 0.1 + 0.2', 0.3],
   ['(2 + a) * b', 48],
   ['a / b', 2.5],
   ['a % b', 2],

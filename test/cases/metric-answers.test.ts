@@ -234,7 +234,7 @@ const bySteps: Record<string, readonly [Asked, step: number, expected: unknown, 
   'a rate is the increase by second': [
     { metric: 'requests', overTime: 'rate', search: 'code:200' },
     60,
-    [[1.5, 100 / 60]],
+    [[1.5, 1.66666666667]],
     [0, 119.999999999],
   ],
   'a range that begins later counts from the point before it': [

@@ -1,0 +1,57 @@
+/** Figures are told without the noise of floating point, and stored values as they are. */
+import test from 'ava';
+import { figuresOf } from '../../queries/aggregate/measures.ts';
+import { withoutNoise } from '../../queries/figures.ts';
+import { answerOf } from '../../queries/metrics/metric-answer.ts';
+import { MetricQuery } from '../../queries/query.ts';
+
+test('what is computed has as many digits as it is worth', (t) => {
+  for (const [given, told] of [
+    [6.999999999998056, 7],
+    [97.20099999999996, 97.201],
+    [0.1 + 0.2, 0.3],
+    [-0.8999999999999999, -0.9],
+    [1 / 3, 0.333333333333],
+    [1e-9 / 3, 3.33333333333e-10],
+    [1_764_000_000_000.123, 1_764_000_000_000.12],
+    [2 ** 60, 2 ** 60],
+    [123_456_789_012_345, 123_456_789_012_345],
+    [0, 0],
+    [Number.NaN, Number.NaN],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ] as const)
+    t.is(withoutNoise(given), told);
+});
+
+const stored = 0.12345678901234566;
+
+test('of a metric, what is a stored value is told as it was stored', (t) => {
+  const told = (overTime: string, across: string, value: number): unknown => {
+    const query = MetricQuery.parse({ kind: 'metric', metric: 'm', overTime, across });
+    const windows = { starts: [0], count: 1, partial: [] };
+    const plan = { query, windows, groups: [{ labels: {} }], limits: { answer: 100 }, partial: [] };
+    return answerOf(plan as unknown as Parameters<typeof answerOf>[0], () => value, '', { stepMs: undefined } as never)
+      .rows?.[0];
+  };
+  for (const overTime of ['last', 'min', 'max'])
+    for (const across of ['none', 'min', 'max']) t.deepEqual(told(overTime, across, stored), [stored]);
+  for (const [overTime, across] of [
+    ['rate', 'none'],
+    ['avg', 'max'],
+    ['last', 'sum'],
+  ] as const)
+    t.deepEqual(told(overTime, across, 6.999999999998056), [7]);
+});
+
+test('of records too', (t) => {
+  const values = { value: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
+  const told = (kind: string, answer: number, seconds: number): unknown => {
+    const measure = { function: kind, field: 'x', percentile: 95 } as never;
+    return figuresOf([measure], 'logs', values as never)[0]?.read(answer, seconds, 'table');
+  };
+  t.is(told('percentile', 97.20099999999996, 1), 97.201);
+  t.is(told('avg', 0.30000000000000004, 1), 0.3);
+  t.is(told('rate', 21, 2.99999999999999), 7);
+  t.is(told('min', stored, 1), stored);
+  t.is(told('max', stored, 1), stored);
+});
