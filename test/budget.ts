@@ -5,3 +5,6 @@ export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
 
 /** How long ClickHouse is gone: longer than a consumer may be silent before its group gives its partitions away. */
 export const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 15) * 1_000;
+
+/** Processor time for nasty texts in requests; all of them take some minutes: `TEST_HOSTILE_CPU_SECONDS=600 npm test -- handlers-hostile`. */
+export const hostileCpuMs = Number(process.env['TEST_HOSTILE_CPU_SECONDS'] ?? 25) * 1000;
