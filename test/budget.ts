@@ -3,6 +3,9 @@
 /** How often a test of kills kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
 
+/** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only those that read something else. */
+export const asksAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';
+
 /** How long ClickHouse is gone: longer than a consumer may be silent before its group gives its partitions away. */
 export const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 15) * 1_000;
 

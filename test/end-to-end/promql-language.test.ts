@@ -8,6 +8,7 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { asksAllPromql } from '../budget.ts';
 import { commandsOf, type Evaluation } from '../cases/promql-language/commands.ts';
 import type { ToldAnswer, ToldHistogram } from '../cases/promql-language/compare.ts';
 import { answerProblem, refusalProblem } from '../cases/promql-language/run.ts';
@@ -15,6 +16,7 @@ import { eventually } from '../waiting.ts';
 import { contentTypes, snappy, writeRequestOf } from './conformance.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
+import { askedOf } from './promql-asked.ts';
 import { type Part, partsOf } from './promql-parts.ts';
 import { landedRows } from './reliability.ts';
 
@@ -88,7 +90,6 @@ test.before(async () => {
   await embeddedDeployment(dataDirectory);
   const keys = await makeKeys();
   oiq = await startOiq({ dataDirectory, environment: { ...unlimited, OIQ_PROMQL_FEATURES: features.join(',') } });
-  token = await signIn(oiq.http);
   const sent = { samples: 0, histograms: 0 };
   // All at once: they share messages and inserts.
   await Promise.all(
@@ -196,10 +197,12 @@ const problemOf = async (projectId: string, evaluation: Evaluation): Promise<str
 
 let evaluations = 0;
 for (const [file, all] of parts)
-  test.serial(`every evaluation of ${file} answers over HTTP as Prometheus does`, async (t) => {
+  test.serial(`what ${file} reads is answered over HTTP as Prometheus does`, async (t) => {
     const failed: string[] = [];
+    // On a busy machine all files together outlast a token.
+    token = await signIn(oiq.http);
     for (const [index, part] of all.entries())
-      for (const evaluation of part.evaluations) {
+      for (const evaluation of asksAllPromql ? part.evaluations : askedOf(part.evaluations)) {
         evaluations++;
         const problem = await problemOf(projectOf(file, index), evaluation);
         if (problem !== undefined) failed.push(`${evaluation.line} ${evaluation.expression}: ${problem}`);
@@ -212,6 +215,6 @@ for (const [file, all] of parts)
     t.is(failed.length, known[file]?.length ?? 0, 'what is answered now is still named as unanswered');
   });
 
-test.serial('every evaluation was asked', (t) => {
-  t.is(evaluations, 2_214);
+test.serial('so many evaluations were asked', (t) => {
+  t.is(evaluations, asksAllPromql ? 2_214 : 1_073);
 });
