@@ -11,7 +11,7 @@ import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
 import { owner } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, judge } from './reliability.ts';
+import { allLanded, judge, pace } from './reliability.ts';
 import { codeOfVersion, podNamed, Release } from './rendered-pods.ts';
 
 const missing = clusterMissing ?? chartToolsMissing;
@@ -67,8 +67,7 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
   const oracle = new Oracle({
     otlp: () => release.otlp(),
     licenseKey: cluster.licenseKey,
-    connections: 3,
-    pauseMs: 20,
+    ...pace,
   });
   t.teardown(async () => {
     release.kill();
@@ -80,7 +79,6 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
     t.is(ran.code, 0, ran.output);
   };
 
-  await migrate(former);
   await release.roll(former, versions[0], manifests);
   oracle.start();
   await eventually('records are acknowledged', () => oracle.counts().acknowledged > 500);
