@@ -1,9 +1,13 @@
 /** Apache Kafka, nodes that are broker and controller (KRaft), from Maven's jars. `kafka-cluster.ts` makes a cluster of several. */
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventually } from '../waiting.ts';
 import { execute, exists, installInto, missingTools, type Place, probe, type ServiceDefinition } from './definition.ts';
 import { copyDependencies } from './maven.ts';
+import { freePorts } from './ports.ts';
 
 const version = process.env['TEST_KAFKA_VERSION'] ?? '4.4.0';
 const isVersion3 = version.startsWith('3.');
@@ -21,6 +25,8 @@ const dependencies = `
  <dependency>${loggingBinding}</dependency>`;
 
 const jars = (root: string): string => join(root, `kafka-${version}`);
+/** Classes of a broker as Java has them in memory: half of what a start computes is reading and checking them. */
+const classes = (root: string): string => join(root, `kafka-${version}.jsa`);
 
 const shareGroups = `share.coordinator.state.topic.num.partitions=1
 share.coordinator.state.topic.replication.factor=1
@@ -74,12 +80,34 @@ export const clusterId = (): string => `A${randomBytes(16).toString('base64url')
 /** An ApiVersions request, version 0, with correlation id 7; the answer repeats the id. */
 const apiVersions = Buffer.from([0, 0, 0, 13, 0, 18, 0, 0, 0, 0, 0, 7, 0, 3, 114, 100, 121]);
 
+/** Starts a broker for a moment, to keep its classes. Java looks at where the jars lie, so that they are at their place before. */
+const keepClasses = async (root: string): Promise<void> => {
+  if (await exists(classes(root))) return;
+  const directory = await mkdtemp(`${classes(root)}.part-`);
+  try {
+    const kept = join(directory, 'classes');
+    const [port = 0] = await freePorts(1);
+    const { file, args } = await kafka.command({ root, directory, port });
+    const broker = spawn(file, [`-XX:ArchiveClassesAtExit=${kept}`, ...args], { stdio: 'ignore' });
+    const ended = once(broker, 'exit');
+    await eventually('a broker whose classes are kept', () => broker.exitCode !== null || kafka.ready(port));
+    broker.kill('SIGTERM');
+    await ended;
+    await rename(kept, classes(root));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+};
+
 export const kafka: ServiceDefinition = {
   name: 'kafka',
   port: 29092,
   variable,
   missing: () => missingTools('kafka', variable, ['java', 'mvn']),
-  install: (root) => installInto(jars(root), (folder) => copyDependencies(dependencies, folder)),
+  async install(root) {
+    await installInto(jars(root), (folder) => copyDependencies(dependencies, folder));
+    await keepClasses(root);
+  },
   async command(place) {
     await mkdir(place.directory, { recursive: true });
     const configuration = join(place.directory, 'server.properties');
@@ -89,11 +117,12 @@ export const kafka: ServiceDefinition = {
     await writeFile(configuration, `${properties(place)}${more}`);
     await writeFile(log4j, logging);
     const loggingFrom = isVersion3 ? `-Dlog4j.configuration=file:${log4j}` : `-Dlog4j2.configurationFile=${log4j}`;
-    const java = ['-cp', join(jars(place.root), '*'), loggingFrom];
+    const kept = (await exists(classes(place.root))) ? [`-XX:SharedArchiveFile=${classes(place.root)}`] : [];
+    const java = [...kept, '-cp', join(jars(place.root), '*'), loggingFrom];
     if (!(await exists(join(place.directory, 'log', 'meta.properties')))) {
       const id = await readFile(join(place.directory, 'cluster-id'), 'utf8').catch(clusterId);
       await execute('java', [
-        '-XX:TieredStopAtLevel=1',
+        ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
         ...java,
         'kafka.tools.StorageTool',
         'format',
