@@ -140,6 +140,15 @@ export const settingDefinitions = {
   API_ANONYMOUS_REQUESTS_PER_SECOND: count(20).describe(
     'Management API requests per second for each address without a session: sign-ins, password resets, refused requests',
   ),
+  SNAPSHOT_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(90)
+    .default(90)
+    .describe(
+      'Days after which a shared snapshot of a dashboard expires at the latest; 7 where its maker says nothing',
+    ),
   QUERY_SLOTS: optional(z.coerce.number().int().positive()).describe(
     'Queries of telemetry that one process runs at the same time; by default 4 embedded, 12 on ClickHouse. Organizations take turns',
   ),

@@ -85,6 +85,9 @@ export const examples: Readonly<Record<string, Example>> = {
   replacePanel: async ({ make }) =>
     ofDashboard(await make('createDashboard'), { panelId: 'errors' }, { visual: { kind: 'text' } }),
   removePanel: async ({ make }) => ofDashboard(await make('createDashboard'), { panelId: 'errors' }),
+  createDashboardSnapshot: async ({ make }) => ({ params: { id: (await make('createDashboard')).id }, body: {} }),
+  revokeDashboardSnapshot: async ({ make }) => ({ params: { id: (await make('createDashboardSnapshot')).id } }),
+  getSharedSnapshot: async ({ make }) => ({ params: { token: (await make('createDashboardSnapshot')).token } }),
   queryDashboard: async ({ make, tenant }) => ({
     params: { id: (await make('createDashboard')).id },
     body: {

@@ -24,6 +24,7 @@ import { validitiesNow } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { removeSnapshots } from './remove-snapshots.ts';
 
 /** A dashboard as it is stored, of today's form. */
 export type Document = DashboardFields &
@@ -191,6 +192,7 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
     if (after === undefined) {
       await summaries.delete(before?.id ?? '');
       await documents.collection(dashboardOpenings).delete(before?.id ?? '');
+      await removeSnapshots(documents, { dashboardId: before?.id ?? '' });
     } else if (before === undefined) await summaries.insert({ id: after.id, ...summaryOf(after) });
     else await summaries.replace(after.id, summaryOf(after));
   },

@@ -1,4 +1,5 @@
 import { dashboardOpenings, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
+import { dashboardSnapshotContents, dashboardSnapshots } from '../../../schemas/resources/dashboard-snapshot.ts';
 import { defineGroup } from '../define-group.ts';
 import { cloneDashboard } from './clone.ts';
 import { dashboardResource } from './dashboard.ts';
@@ -6,6 +7,12 @@ import { listDashboards } from './list.ts';
 import { addPanel, removePanel, replacePanel } from './panels.ts';
 import { queryDashboard } from './query.ts';
 import { getDashboard } from './read.ts';
+import {
+  createDashboardSnapshot,
+  getSharedSnapshot,
+  listDashboardSnapshots,
+  revokeDashboardSnapshot,
+} from './snapshots.ts';
 import { getDashboardVersion, listDashboardVersions, restoreDashboardVersion } from './versions.ts';
 
 export const dashboardsGroup = defineGroup({
@@ -23,14 +30,14 @@ export const dashboardsGroup = defineGroup({
     getDashboardVersion,
     restoreDashboardVersion,
     cloneDashboard,
+    createDashboardSnapshot,
+    listDashboardSnapshots,
+    revokeDashboardSnapshot,
+    getSharedSnapshot,
   ],
-  collections: [dashboardSummaries, dashboardOpenings],
+  collections: [dashboardSummaries, dashboardOpenings, dashboardSnapshots, dashboardSnapshotContents],
   planned: [
     ['POST /api/dashboards/import', 'editor', "from this platform's JSON or Grafana's"],
     ['GET /api/dashboards/{id}/export', 'viewer', 'JSON'],
-    ['POST /api/dashboards/{id}/snapshots', 'editor', 'frozen data behind an unguessable, expiring link'],
-    ['GET /api/dashboards/{id}/snapshots', 'viewer', 'list'],
-    ['DELETE /api/snapshots/{id}', 'editor', 'revoke'],
-    ['GET /api/shared-snapshots/{token}', 'none', 'read one by its link'],
   ],
 });

@@ -1,0 +1,224 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { z } from 'zod';
+import { ConflictError, platformTenant, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  type DashboardSnapshot,
+  dashboardSnapshotContents,
+  dashboardSnapshots,
+} from '../../../schemas/resources/dashboard-snapshot.ts';
+import { dashboardAnswer } from '../../../subjects/dashboards/query/ask.ts';
+import { DashboardQuestion } from '../../../subjects/dashboards/query/question.ts';
+import { SnapshotContent, snapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
+import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { mayCall } from '../../callers/rights.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { saidBy } from './dashboard.ts';
+import { askingOf } from './query.ts';
+import { foundDashboard } from './read.ts';
+import { removeSnapshots } from './remove-snapshots.ts';
+
+const dayMs = 86_400_000;
+const usualDays = 7;
+/** A document holds 4 MB at most. */
+const mostCharacters = 3_500_000;
+const purpose = 'dashboard snapshot';
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** A token says where its snapshot is to nobody but this installation. Its secret is random: only its hash is kept. */
+const newToken = ({ secretBox }: Ports, tenantId: string, id: string): string =>
+  secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
+
+const { from, to, step, maxPoints, variables, panels } = DashboardQuestion.shape;
+
+const Body = z.strictObject({
+  ...{ from, to, step, maxPoints, variables, panels },
+  name: z.string().min(1).max(256).optional().describe('Shown to those who open it; default: that of the dashboard'),
+  labels: z
+    .array(z.string().min(1).max(512))
+    .max(100)
+    .default([])
+    .describe('Labels and fields whose values stay in it; all others are taken out, and ids of records always'),
+  bodies: z.boolean().default(false).describe('Whether bodies of log records stay in it'),
+  expiresInDays: z
+    .int()
+    .min(1)
+    .max(90)
+    .optional()
+    .describe('Days after which it is gone; default: 7. OIQ_SNAPSHOT_DAYS may allow fewer than 90'),
+});
+
+const SnapshotView = z.strictObject({
+  ...{ id: z.string(), dashboardId: z.string(), name: z.string() },
+  createdBy: z.string().describe('Who made it: a user or a service account'),
+  ...{ createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() },
+  ...{ labels: z.array(z.string()), bodies: z.boolean() },
+  opened: z.int().describe('How often it was opened'),
+});
+
+const viewOf = (snapshot: DashboardSnapshot & Stored): z.input<typeof SnapshotView> => {
+  const { id, dashboardId, name, createdBy, createdAt, expiresAt, labels, bodies, opened } = snapshot;
+  return { id, dashboardId, name, createdBy, createdAt, expiresAt, labels: [...labels], bodies, opened };
+};
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const expiryOf = (days: number | undefined, { settings, clock }: Ports): string => {
+  const most = settings.SNAPSHOT_DAYS;
+  if (days !== undefined && days > most)
+    throw invalid('expiresInDays', `is ${days}, and at most ${most} are allowed here (OIQ_SNAPSHOT_DAYS)`);
+  return iso(clock.now() + (days ?? Math.min(usualDays, most)) * dayMs);
+};
+
+/** What it shows, compressed. */
+const contentOf = async (
+  id: string,
+  body: z.output<typeof Body>,
+  { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
+  ports: Ports,
+) => {
+  const found = await foundDashboard(id, caller, ports);
+  const { document } = saidBy(found);
+  const { labels, bodies, name = document.name, expiresInDays: _, ...question } = body;
+  const asking = await askingOf(document, caller, signal, ports);
+  const answer = await dashboardAnswer(
+    document,
+    { ...question, annotations: false },
+    { ...asking, shownAs: (panel) => stripped(panel, { labels, bodies }) },
+  );
+  const content = snapshotContent({ name, madeAt: iso(ports.clock.now()) }, document, answer);
+  const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
+  if (compressed.length > mostCharacters)
+    throw invalid('panels', 'the answers are more than a snapshot holds: choose panels, or a longer step');
+  return { name, compressed };
+};
+
+export const createDashboardSnapshot = defineOperation({
+  method: 'POST',
+  path: '/api/dashboards/{id}/snapshots',
+  operationId: 'createDashboardSnapshot',
+  summary:
+    'Freeze what a dashboard shows behind a link that expires, without queries, ids, links and labels that are not listed',
+  role: 'editor',
+  audit: 'dashboard-snapshot.create',
+  params: idParameter,
+  body: Body,
+  response: z.strictObject({
+    ...SnapshotView.shape,
+    token: z.string().describe('Shown once: it is not kept'),
+    path: z.string().describe('Where it can be read without a session'),
+  }),
+  async handler(input, ports) {
+    const { caller, params, body, change } = input;
+    const expiresAt = expiryOf(body.expiresInDays, ports);
+    const { name, compressed } = await contentOf(params.id, body, input, ports);
+    const id = randomUUID();
+    const token = newToken(ports, caller.tenantId, id);
+    const { labels, bodies } = body;
+    const fields = { dashboardId: params.id, name, createdBy: caller.actor.id, expiresAt, labels, bodies };
+    const made = await change(async ({ of, record }) => {
+      const documents = of(caller.tenantId);
+      await removeSnapshots(documents, { expiresAt: { $lte: iso(ports.clock.now()) } });
+      const snapshot = { id, ...fields, tokenHash: hashOf(token), opened: 0 };
+      await documents.collection(dashboardSnapshotContents).insert({ id, gzip: compressed });
+      record({ id, name, after: fields });
+      return documents.collection(dashboardSnapshots).insert(snapshot);
+    });
+    return { ...viewOf(made), token, path: `/api/shared-snapshots/${token}` };
+  },
+});
+
+export const listDashboardSnapshots = defineOperation({
+  method: 'GET',
+  path: '/api/dashboards/{id}/snapshots',
+  operationId: 'listDashboardSnapshots',
+  summary: 'List the snapshots of a dashboard that have not expired',
+  role: 'viewer',
+  params: idParameter,
+  response: z.strictObject({ items: z.array(SnapshotView), nextCursor: z.string().nullable() }),
+  async handler({ caller, params }, ports) {
+    const { id } = await foundDashboard(params.id, caller, ports);
+    const stored = ports.documents.of(caller.tenantId).collection(dashboardSnapshots);
+    const filter = { dashboardId: id, expiresAt: { $gt: iso(ports.clock.now()) } };
+    return { items: (await stored.list({ filter })).items.map(viewOf), nextCursor: null };
+  },
+});
+
+export const revokeDashboardSnapshot = defineOperation({
+  method: 'DELETE',
+  path: '/api/snapshots/{id}',
+  operationId: 'revokeDashboardSnapshot',
+  summary: 'Revoke a snapshot: an Editor their own, an Admin all',
+  role: 'editor',
+  audit: 'dashboard-snapshot.revoke',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params, change }, ports) {
+    const stored = ports.documents.of(caller.tenantId).collection(dashboardSnapshots);
+    const found = await stored.find(params.id);
+    if (found === undefined) throw notFound('snapshot');
+    const isOwn = found.createdBy === caller.actor.id;
+    if (!isOwn && !mayCall(caller.role, 'admin')) {
+      // That there is one is told to those who see its dashboard.
+      await foundDashboard(found.dashboardId, caller, ports).catch(() => Promise.reject(notFound('snapshot')));
+      throw new ApiError('FORBIDDEN', 'the snapshot was made by somebody else: an Admin can revoke it');
+    }
+    await change(async ({ of, record }) => {
+      await removeSnapshots(of(caller.tenantId), { id: found.id });
+      const { tokenHash: _, opened: __, ...before } = found;
+      record({ id: found.id, name: found.name, before });
+    });
+    return {};
+  },
+});
+
+/** The snapshot of a token that is valid. For any other text the same steps are taken: no time tells why there is none. */
+const snapshotOf = async (token: string, { secretBox, documents, clock }: Ports) => {
+  const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
+  const own = documents.of(tenantId);
+  const found = await own.collection(dashboardSnapshots).find(id);
+  const hash = Buffer.from(hashOf(token));
+  const isIts = timingSafeEqual(hash, Buffer.from(found?.tokenHash ?? '0'.repeat(hash.length)));
+  if (found === undefined || !isIts || found.expiresAt <= iso(clock.now()))
+    throw new ApiError('NOT_FOUND', 'there is no such snapshot, or not any more');
+  const content = await own.collection(dashboardSnapshotContents).find(id);
+  if (content === undefined) throw new ApiError('NOT_FOUND', 'there is no such snapshot, or not any more');
+  return { found, own, gzip: content.gzip };
+};
+
+/** Two openings that meet may count as one: it says whether a snapshot is used, and is no ledger. */
+const countOpening = async (
+  own: TenantDocuments,
+  { id, opened, version }: DashboardSnapshot & Stored,
+): Promise<void> => {
+  try {
+    await own.collection(dashboardSnapshots).update(id, { opened: opened + 1 }, version);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+};
+
+export const getSharedSnapshot = defineOperation({
+  method: 'GET',
+  path: '/api/shared-snapshots/{token}',
+  operationId: 'getSharedSnapshot',
+  summary: 'Read a snapshot by its link; one that is unknown, has expired or was revoked is the same 404',
+  role: 'none',
+  limit: { rate: 2, burst: 60 },
+  params: z.strictObject({ token: z.string().min(1).max(512) }),
+  response: z.strictObject({ expiresAt: z.iso.datetime(), ...SnapshotContent.shape }),
+  async handler({ params, request }, ports) {
+    request.reply('X-Robots-Tag', 'noindex, nofollow');
+    request.reply('Referrer-Policy', 'no-referrer');
+    const { found, own, gzip } = await snapshotOf(params.token, ports);
+    await countOpening(own, found);
+    const text = (await promisify(gunzip)(Buffer.from(gzip, 'base64'))).toString('utf8');
+    return { expiresAt: found.expiresAt, ...(JSON.parse(text) as SnapshotContent) };
+  },
+});

@@ -1,0 +1,109 @@
+/** What a snapshot shows: frozen answers and how they are drawn, without queries, ids, links and names. */
+import { z } from 'zod';
+import { Series, TableColumn } from '../../../queries/result.ts';
+import { namesUsed } from '../../../queries/variables/references.ts';
+import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
+import { Visual } from '../../../schemas/dashboards/visuals.ts';
+import type { DashboardFields, Panel } from '../document.ts';
+import type { DashboardAnswer, PanelItem } from '../query/question.ts';
+
+const FrozenTable = z.strictObject({ columns: z.array(TableColumn), rows: z.array(z.array(z.unknown())) });
+const FrozenResult = z.strictObject({
+  form: z.enum(['series', 'table']),
+  series: z.array(Series),
+  ...FrozenTable.shape,
+  stepMs: z.int().nullable(),
+  isComplete: z.boolean(),
+});
+const frozenResults = z.record(z.string(), FrozenResult);
+
+const Frozen = z.strictObject({
+  title: z.string(),
+  section: z.int().nullable().describe('Its place in `sections`'),
+  place: z.strictObject({ x: z.int(), y: z.int(), width: z.int(), height: z.int() }),
+  visual: z.union([Visual, z.strictObject({ kind: z.string() })]),
+  fields: FieldSettings,
+  repeats: z.int().nullable().describe('Of a panel that is there several times: which one'),
+  results: frozenResults,
+  earlier: frozenResults,
+  tables: z.array(FrozenTable).describe('What its transformations made'),
+  hasFailed: z.boolean(),
+});
+
+export const SnapshotContent = z.strictObject({
+  name: z.string(),
+  from: z.string(),
+  to: z.string(),
+  madeAt: z.string(),
+  sections: z.array(z.strictObject({ title: z.string(), kind: z.enum(['row', 'tab']), within: z.int().nullable() })),
+  panels: z.array(Frozen),
+});
+export type SnapshotContent = z.output<typeof SnapshotContent>;
+
+/** Kinds whose settings tell of the organization, or of queries, and not how figures are drawn. */
+const bare: ReadonlySet<string> = new Set(['text', 'alerts', 'dashboards', 'placeholder']);
+
+/** A title with variables would tell their values. */
+const titleOf = (title: string): string => (namesUsed(title).length === 0 ? title : '');
+
+const frozen = (results: PanelItem['results']): z.output<typeof frozenResults> =>
+  Object.fromEntries(
+    Object.entries(results).map(([name, { form, series, columns, rows, stepMs, partial }]) => [
+      name,
+      { form, series, columns, rows, stepMs, isComplete: partial.length === 0 },
+    ]),
+  );
+
+const tablesOf = ({ table, tables }: PanelItem): z.output<typeof FrozenTable>[] => {
+  const all = tables.length > 0 ? tables : table === null ? [] : [table];
+  return all.map(({ columns, rows }) => ({
+    columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
+    rows,
+  }));
+};
+
+const frozenPanel = (
+  panel: Panel,
+  item: PanelItem,
+  repeats: number | null,
+  sections: DashboardFields['sections'],
+): z.output<typeof Frozen> => {
+  const { x, y, width, height, section } = panel.place;
+  const { links: _, name: __, description: ___, ...fields } = panel.fields;
+  const at = sections.findIndex(({ id }) => id === section);
+  return {
+    title: titleOf(panel.title),
+    section: at === -1 ? null : at,
+    place: { x, y, width, height },
+    visual: bare.has(panel.visual.kind) ? { kind: panel.visual.kind } : panel.visual,
+    fields,
+    repeats,
+    results: frozen(item.results),
+    earlier: frozen(item.earlier),
+    tables: tablesOf(item),
+    hasFailed: item.error !== null,
+  };
+};
+
+/** Of an answer whose results were stripped. */
+export const snapshotContent = (
+  { name, madeAt }: { readonly name: string; readonly madeAt: string },
+  { panels, sections }: DashboardFields,
+  { from, to, items }: DashboardAnswer,
+): SnapshotContent => {
+  const seen = new Map<string, number>();
+  return {
+    ...{ name, from, to, madeAt },
+    sections: sections.map(({ title, kind, within }) => {
+      const at = sections.findIndex(({ id }) => id === within);
+      return { title: titleOf(title), kind, within: at === -1 ? null : at };
+    }),
+    panels: items.flatMap((item) => {
+      const panel = panels.find(({ id }) => id === item.panelId);
+      if (panel === undefined) return [];
+      const time = seen.get(panel.id) ?? 0;
+      seen.set(panel.id, time + 1);
+      return [frozenPanel(panel, item, item.repeat === null ? null : time, sections)];
+    }),
+  };
+};
