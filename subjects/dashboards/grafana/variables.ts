@@ -121,13 +121,15 @@ const readAsked = (variable: Fields, ledger: Ledger): Fields => {
 
 /** The last comma outside of braces, brackets, parentheses and quotes; -1 where there is none. */
 const lastComma = (text: string): number => {
-  let [depth, found] = [0, -1];
-  for (const { 0: word, index } of text.matchAll(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|[{[(]|[}\])]|,/g)) {
-    if ('{[('.includes(word)) depth++;
-    else if ('}])'.includes(word)) depth--;
-    else if (word === ',' && depth === 0) found = index;
+  // From the end, as a label holds none of these: the first comma that is met outside of them is the last one.
+  let depth = 0;
+  for (let index = text.length - 1; index >= 0; index--) {
+    const letter = text[index] ?? '';
+    if ('}])'.includes(letter)) depth++;
+    else if ('{[('.includes(letter)) depth--;
+    else if (letter === ',' && depth === 0) return index;
   }
-  return found;
+  return -1;
 };
 
 const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
@@ -135,7 +137,8 @@ const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
 /** What a question of Prometheus' data source asks for: `label_values(up, job)`. */
 const questionOf = (asked: string): Fields | undefined => {
   const text = asked.trim();
-  const inner = (name: string): string | undefined => new RegExp(`^${name}\\(([\\s\\S]*)\\)$`).exec(text)?.[1]?.trim();
+  const inner = (name: string): string | undefined =>
+    text.startsWith(`${name}(`) && text.endsWith(')') ? text.slice(name.length + 1, -1).trim() : undefined;
   const values = inner('label_values');
   if (values !== undefined) {
     const comma = lastComma(values);
