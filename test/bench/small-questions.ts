@@ -116,7 +116,9 @@ const landed = {
   logs: { resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: now, body: { stringValue: 'landed' } }] }] }] },
   metrics: {
     resourceMetrics: [
-      { scopeMetrics: [{ metrics: [{ name: 'landed', gauge: { dataPoints: [{ timeUnixNano: now, asDouble: 1 }] } }] }] },
+      {
+        scopeMetrics: [{ metrics: [{ name: 'landed', gauge: { dataPoints: [{ timeUnixNano: now, asDouble: 1 }] } }] }],
+      },
     ],
   },
 };

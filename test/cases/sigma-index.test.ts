@@ -1,5 +1,6 @@
 /** The index loses no rule: what it finds is what asking every rule finds. */
 import test from 'ava';
+import { TextIndex } from '../../schemas/text-index.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { LogSources } from '../../subjects/detections/log-sources.ts';
@@ -7,7 +8,6 @@ import { Looked, predicateOf } from '../../subjects/detections/predicate.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
 import { detectionTree } from '../../subjects/detections/rule-tree.ts';
-import { TextIndex } from '../../schemas/text-index.ts';
 import { type Random, seeded } from './random.ts';
 
 const words = [

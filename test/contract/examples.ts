@@ -81,6 +81,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   importAlertRouting: { body: { yaml: 'route:\n  receiver: default\nreceivers:\n  - name: default\n' } },
   addThreatIndicators: { body: { indicators: [{ type: 'domain', value: 'evil.example' }] } },
+  importDashboard: () => ({ body: { title: `Imported ${Math.random()}`, panels: [], schemaVersion: 39 } }),
   addPanel: async ({ make }) => ofDashboard(await make('createDashboard'), {}, { id: 'new', visual: { kind: 'text' } }),
   replacePanel: async ({ make }) =>
     ofDashboard(await make('createDashboard'), { panelId: 'errors' }, { visual: { kind: 'text' } }),

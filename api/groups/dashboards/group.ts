@@ -3,6 +3,8 @@ import { dashboardSnapshotContents, dashboardSnapshots } from '../../../schemas/
 import { defineGroup } from '../define-group.ts';
 import { cloneDashboard } from './clone.ts';
 import { dashboardResource } from './dashboard.ts';
+import { exportDashboard } from './export.ts';
+import { importDashboard } from './import.ts';
 import { listDashboards } from './list.ts';
 import { addPanel, removePanel, replacePanel } from './panels.ts';
 import { queryDashboard } from './query.ts';
@@ -34,10 +36,8 @@ export const dashboardsGroup = defineGroup({
     listDashboardSnapshots,
     revokeDashboardSnapshot,
     getSharedSnapshot,
+    importDashboard,
+    exportDashboard,
   ],
   collections: [dashboardSummaries, dashboardOpenings, dashboardSnapshots, dashboardSnapshotContents],
-  planned: [
-    ['POST /api/dashboards/import', 'editor', "from this platform's JSON or Grafana's"],
-    ['GET /api/dashboards/{id}/export', 'viewer', 'JSON'],
-  ],
 });

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { exportedApart, exportFormats } from '../../../subjects/dashboards/grafana/documents.ts';
+import { defineOperation, type Sent } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { saidBy } from './dashboard.ts';
+import { foundDashboard } from './read.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+const yamlType = 'application/yaml; charset=utf-8';
+
+export const exportDashboard = defineOperation({
+  method: 'GET',
+  path: '/api/dashboards/{id}/export',
+  operationId: 'exportDashboard',
+  summary: 'Export a dashboard as a file: ours as JSON or YAML, or Grafana’s classic JSON',
+  role: 'viewer',
+  contentType: [yamlType, jsonType],
+  params: idParameter,
+  query: z.strictObject({
+    format: z
+      .enum(exportFormats)
+      .default('oiq')
+      .describe(
+        'oiq and yaml come back bit by bit when they are imported; grafana: what Grafana lacks is a text panel',
+      ),
+  }),
+  response: z.custom<Sent>(),
+  async handler({ caller, params, query, request, signal }, ports): Promise<Sent> {
+    const found = await foundDashboard(params.id, caller, ports);
+    const reader = { tenantId: caller.tenantId, signal };
+    const content = await exportedApart(reader, query.format, found.id, JSON.stringify(saidBy(found).document));
+    const name = found.id.replaceAll(/[^\w.-]/g, '_');
+    request.reply('Content-Disposition', `attachment; filename="${name}.${query.format === 'yaml' ? 'yaml' : 'json'}"`);
+    return { contentType: query.format === 'yaml' ? yamlType : jsonType, content };
+  },
+});

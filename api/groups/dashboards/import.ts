@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { jsonOfYamlApart, readImportedApart } from '../../../subjects/dashboards/grafana/documents.ts';
+import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, invalid, invalidFields } from '../../errors.ts';
+import { defineOperation, validated } from '../../kernel/operation.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { completed, type Document, dashboardResource, saidBy } from './dashboard.ts';
+
+const Query = z.strictObject({
+  dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
+  folder: DashboardFields.shape.folder.unwrap().optional().describe('Without it where it is, or as the document says'),
+  id: DashboardId.optional().describe('Without it that of the document, or one that follows from its uid'),
+});
+type Query = z.output<typeof Query>;
+
+/** A document, of which every field is its own. */
+const Body = z
+  .looseObject(
+    Object.fromEntries(['id', 'version', 'createdAt', 'updatedAt'].map((name) => [name, z.unknown().optional()])),
+  )
+  .describe(
+    'The document itself: ours as JSON or YAML, Grafana’s classic JSON of any schema version with or without what its API puts around it, or its resource (dashboard.grafana.app)',
+  );
+
+const outcomes = ['created', 'changed', 'unchanged'] as const;
+
+/** The dashboard as it will be stored. Its place in folders, and who sees it, stay as they are where the document does not say. */
+const next = async ({ document, report }: Imported, { before, query, caller, of }: Importing): Promise<Document> => {
+  const former = before && saidBy(before).document;
+  const isOurs = report.from === 'oiq';
+  const folder = query.folder ?? (isOurs ? document.folder : (former?.folder ?? document.folder));
+  const visibility = isOurs ? document.visibility : (former?.visibility ?? document.visibility);
+  const fields = validated(DashboardFields, { ...document, folder, visibility });
+  return completed(fields, { before, caller, of });
+};
+
+interface Importing {
+  readonly before: (Document & Stored) | undefined;
+  readonly query: Query;
+  readonly caller: Caller;
+  of(tenantId: string): TenantDocuments;
+}
+
+/** The dashboard that has the id; one that the caller does not see keeps the id for itself. */
+const presentOf = async (id: string, documents: TenantDocuments, caller: Caller) => {
+  const before = await documents.collection(dashboardResource.collection).find(id);
+  if (before === undefined || dashboardResource.visibleTo(before, caller)) return before;
+  throw new ApiError('CONFLICT', `another dashboard has the id ${id}: choose another one in the parameter id`);
+};
+
+export const importDashboard = defineOperation({
+  method: 'POST',
+  path: '/api/dashboards/import',
+  operationId: 'importDashboard',
+  summary:
+    'Import a dashboard of this platform or of Grafana, and tell what became of each part; the same again changes nothing',
+  role: 'editor',
+  audit: ['dashboard.create', 'dashboard.update'],
+  maxBodyBytes: 5 * 1024 * 1024,
+  query: Query,
+  body: Body,
+  alsoTakes: {
+    'application/yaml': async (bytes, caller) => {
+      const read = await jsonOfYamlApart({ tenantId: caller?.tenantId ?? '' }, Buffer.from(bytes).toString('utf8'));
+      if ('problem' in read) throw invalid('', `the body is no YAML: ${read.problem}`);
+      return JSON.parse(read.json);
+    },
+  },
+  response: z.strictObject({
+    outcome: z.enum(outcomes),
+    dashboard: z.strictObject({
+      id: z.string(),
+      version: z.int().positive().nullable().describe('null where a dry run would make the first one'),
+      ...DashboardFields.shape,
+    }),
+    report: ImportReport,
+  }),
+  async handler({ caller, query, body, change, signal }, ports) {
+    const read = await readImportedApart({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
+    if ('problems' in read) throw invalidFields([...read.problems]);
+    const id = query.id ?? read.id;
+    const told = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({
+      ...{ outcome, report: read.report },
+      dashboard: { id, version, ...saidBy(stored).document },
+    });
+    const own = ports.documents.of(caller.tenantId);
+    if (query.dryRun === 'true') {
+      const before = await presentOf(id, own, caller);
+      const after = await next(read, { before, query, caller, of: (tenantId) => ports.documents.of(tenantId) });
+      const isSame = before !== undefined && isDeepStrictEqual(JSON.parse(JSON.stringify(after)), fieldsOf(before));
+      return told(after, before === undefined ? 'created' : isSame ? 'unchanged' : 'changed', before?.version ?? null);
+    }
+    return change(async (scope) => {
+      const writer = dashboardResource.writer(scope, caller);
+      const before = await presentOf(id, scope.of(caller.tenantId), caller);
+      const after = await next(read, { before, query, caller, of: scope.of });
+      if (before === undefined) {
+        const made = await writer.create({ ...after, id });
+        return told(made, 'created', made.version);
+      }
+      const precondition = [before.version];
+      const written = await writer.change(id, () => after, { precondition, action: 'dashboard.update' });
+      if (!written.changed) scope.unchanged();
+      return told(written.document, written.changed ? 'changed' : 'unchanged', written.document.version);
+    });
+  },
+});
