@@ -1,6 +1,6 @@
 /** The items of one message on their way through a step: it can stop after any of them, and go on later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { Opened } from '../../schemas/records/source.ts';
+import type { Opened } from '../../schemas/records/opened.ts';
 import type { IsWanted } from '../../schemas/records/wants.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { onlyOrdinals } from './ordinals.ts';

@@ -7,6 +7,7 @@ import { WireCursor } from '../protobuf/cursor.ts';
 import { decodeHeaders, maxMessageDecompressedBytes } from '../telemetry-message.ts';
 import type { Signal } from '../telemetry-signals.ts';
 import type { Topic } from '../topic.ts';
+import type { Opened } from './opened.ts';
 import type { Origin } from './origin.ts';
 import type { Group, RecordView } from './record.ts';
 import { checkRequest } from './sound.ts';
@@ -16,17 +17,6 @@ import type { Wanted, Wants } from './wants.ts';
 export interface Partition {
   readonly topic: string;
   readonly partition: number;
-}
-
-/** A message that was opened: its items can be walked by each that reads it. */
-export interface Opened<Item> {
-  /** How many items it has. */
-  readonly count: number;
-  /**
-   * The item of an ordinal, in the order in which sinks number its rows. It may be one object that is moved (`RecordView`): it is
-   * valid until another one is asked for.
-   */
-  at(ordinal: number): Item;
 }
 
 /** What a consumer can ask for: which topics it lies in, and how a message becomes items. */

@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import { PermanentError } from '../errors.ts';
 import type { DerivedTopic, Topic } from '../topic.ts';
-import type { Opened, Source } from './source.ts';
+import type { Opened } from './opened.ts';
+import type { Source } from './source.ts';
 
 /** A topic of JSON values. */
 export type ValueTopic<Value extends z.ZodType = z.ZodType> = Topic & { readonly value: Value };

@@ -5,8 +5,8 @@
 import { TextIndex } from '../text-index.ts';
 import { NameSet } from './attributes.ts';
 import type { LogRecord } from './log-record.ts';
+import type { Opened } from './opened.ts';
 import { severityNumberOf } from './severity.ts';
-import type { Opened } from './source.ts';
 
 /** A record is wanted where one of these holds. */
 export interface Wants {

@@ -2,7 +2,7 @@
 import type { DashboardFields } from '../document.ts';
 import { colour } from './fields.ts';
 import { type Fields, isFields, type Ledger } from './ledger.ts';
-import { flag, type Lens, readLenses, text, writeLenses } from './lens.ts';
+import { flag, type Lens, readLenses, text } from './lens.ts';
 import { guessed, type Sources } from './sources.ts';
 
 type Annotation = DashboardFields['annotations'][number];
@@ -65,13 +65,8 @@ export const writeAnnotation = (
     : {
         ...{ name, enable: enabled, iconColor, datasource },
         ...(hidden && { hide: true }),
-        ...writeLenses(sourceLenses, {
-          ...source,
-          title: source.title || undefined,
-          text: source.text || undefined,
-          tags: source.tags || undefined,
-          valueIsTime: source.valueIsTime || undefined,
-        }),
+        // The typed form knows no more of an expression; the rest travels.
+        expr: source.expression,
         ...(panels !== null && {
           filter: { exclude: panels.mode === 'except', ids: panels.ids.flatMap((id) => numberOf(id, ids)) },
         }),

@@ -3,7 +3,7 @@ import type { DashboardFields, Panel } from '../document.ts';
 import { writeAnnotation } from './annotations.ts';
 import { writeSettings as writeFields, writeOverrides } from './fields.ts';
 import { readGrafana } from './import.ts';
-import { type Fields, isFields } from './ledger.ts';
+import { type Fields, fieldsIn, isFields } from './ledger.ts';
 import { at, put } from './lens.ts';
 import { writeLinks } from './links.ts';
 import { canBeAsked, writeQueries } from './queries.ts';
@@ -112,6 +112,10 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
   putKept(built, panel.imported?.kept ?? {}, fitsPanel);
   fill(built, neededOptions[String(built['type'])] ?? {}, ['options']);
   fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
+  if (isFields(at(built, ['fieldConfig', 'defaults', 'thresholds'])))
+    fill(built, { mode: 'absolute', steps: [] }, ['fieldConfig', 'defaults', 'thresholds']);
+  for (const step of fieldsIn(at(built, ['fieldConfig', 'defaults', 'thresholds', 'steps'])))
+    fill(step as Built, { value: null }, []);
   if (isFields(at(built, ['options', 'code'])))
     fill(built, { language: 'plaintext', showLineNumbers: false, showMiniMap: false }, ['options', 'code']);
   return built;

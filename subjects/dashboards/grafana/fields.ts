@@ -266,10 +266,13 @@ export const readSettings = (source: unknown, ledger: Ledger): Settings => {
   } as Settings;
 };
 
+/** What is written at another place, and what Grafana's typed form does not know: that travels. */
+const unwritten = new Set(['filterable', 'custom.wrapText', 'fieldMinMax']);
+
 /** Settings of fields, for Grafana. */
 export const writeSettings = (settings: Settings): Record<string, unknown> => {
   const written = writeLenses(
-    lenses.filter(([theirs]) => theirs !== 'filterable' && theirs !== 'custom.wrapText'),
+    lenses.filter(([theirs]) => !unwritten.has(theirs)),
     settings,
   );
   const { colour: shade, thresholds, mappings, links, hiddenIn } = settings;

@@ -90,11 +90,13 @@ export class Ledger {
       const rest = this.#rest(member);
       if (rest !== undefined && path.length <= 512) found[path] = rest;
     };
+    const isKept = (holder: object, member: unknown): boolean =>
+      Array.isArray(holder) ? this.#isUntouched(member) : this.#isWhole(member);
     const walk = (holder: object, path: string): void => {
       for (const [key, member] of Object.entries(holder)) {
         if (this.markOf(holder, key) !== undefined) continue;
         const at = path === '' ? key : `${path}.${key}`;
-        if (this.#isWhole(member)) keep(member, at);
+        if (isKept(holder, member)) keep(member, at);
         else walk(member as object, at);
       }
     };
@@ -132,13 +134,18 @@ export class Ledger {
     this.#marks.set(holder, marks.set(key, mark));
   }
 
-  /** Whether nothing in it was carried. Members of lists stay apart, so that each comes back at its place. */
+  /** Whether nothing in it was carried, and it holds no list: members of lists stay apart, so that each comes back at its place. */
   #isWhole(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
-    if (hasObjects(value)) return false;
+    return !hasObjects(value) && this.#isUntouched(value) && Object.values(value).every((one) => this.#isWhole(one));
+  }
+
+  /** Whether nothing in it was carried. */
+  #isUntouched(value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return true;
     return Object.entries(value).every(([key, member]) => {
       const mark = this.markOf(value, key);
-      return mark === undefined ? this.#isWhole(member) : mark !== 'carried';
+      return mark === undefined ? this.#isUntouched(member) : mark !== 'carried';
     });
   }
 

@@ -68,6 +68,7 @@ const known = {
   variable: words(
     'type name label hide skipUrlSync description query datasource current multi allowCustomValue options refresh sort includeAll allValue regex auto auto_min auto_count',
   ),
+  override: words('matcher properties'),
   annotation: words('name datasource enable hide iconColor filter target type builtIn expr'),
 };
 
@@ -84,9 +85,24 @@ const allKnown = (value: unknown, keys: ReadonlySet<string>): boolean =>
 const isReference = (value: unknown): boolean =>
   value === undefined || (isFields(value) && Object.keys(value).every((key) => key === 'type' || key === 'uid'));
 
+const isOverride = (value: unknown): boolean =>
+  allKnown(value, known.override) && isFields(at(value, ['matcher'])) && Array.isArray(at(value, ['properties']));
+
+const fitsFields = (path: string, value: unknown): boolean => {
+  const [, part, inner = '', step, rest] = path.split('.');
+  if (part === 'overrides') return step === undefined && isOverride(value);
+  if (!known.field.has(inner) || inner === 'links') return false;
+  return (
+    inner !== 'thresholds' ||
+    rest === undefined ||
+    ['value', 'color'].includes(path.split('.').at(-1) ?? '') ||
+    isFields(value)
+  );
+};
+
 /** Whether a value that was kept of a panel may stand at its path. */
 export const fitsPanel = (path: string, value: unknown): boolean => {
-  const [key = '', place, inner] = path.split('.');
+  const [key = '', , inner] = path.split('.');
   if (!known.panel.has(key)) return false;
   if (key === 'targets')
     return inner === undefined
@@ -94,7 +110,7 @@ export const fitsPanel = (path: string, value: unknown): boolean => {
         ? value.every((one) => isReference(at(one, ['datasource'])))
         : isReference(at(value, ['datasource']))
       : known.target.has(inner);
-  if (key === 'fieldConfig') return place !== 'defaults' || inner === undefined || known.field.has(inner);
+  if (key === 'fieldConfig') return fitsFields(path, value);
   return key !== 'links' && !(key === 'transformations' && inner === 'filter');
 };
 
