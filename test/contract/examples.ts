@@ -32,6 +32,9 @@ const ofDashboard = (
   headers: { 'if-match': `"${version}"` },
 });
 
+/** A request about a template that comes with the platform. */
+const ofTemplate = (body?: object): Asked => ({ params: { id: 'hosts' }, ...(body === undefined ? {} : { body }) });
+
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
   ...peopleExamples,
@@ -118,6 +121,13 @@ export const examples: Readonly<Record<string, Example>> = {
     const made = await make('createDashboard');
     await make('removePanel', ofDashboard(made, { panelId: 'errors' }));
     return ofDashboard({ ...made, version: 2 }, { version: '1' });
+  },
+  getTemplate: ofTemplate(),
+  instantiateTemplate: ofTemplate({}),
+  markTemplate: ofTemplate(),
+  unmarkTemplate: async ({ make }) => {
+    await make('markTemplate');
+    return ofTemplate();
   },
   listTraces: { query: { scope: 'account' } },
   compareTraces: { query: { scope: 'account', status: 'error' } },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { exportedApart, exportFormats } from '../../../subjects/dashboards/grafana/documents.ts';
+import { saidBy } from '../../dashboards/dashboard.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { saidBy } from './dashboard.ts';
 import { foundDashboard } from './read.ts';
 
 const jsonType = 'application/json; charset=utf-8';

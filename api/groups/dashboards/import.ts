@@ -6,10 +6,10 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { jsonOfYamlApart, readImportedApart } from '../../../subjects/dashboards/grafana/documents.ts';
 import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
 import type { Caller } from '../../callers/caller.ts';
+import { completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
-import { completed, type Document, dashboardResource, saidBy } from './dashboard.ts';
 
 const Query = z.strictObject({
   dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
+import { DashboardView, visibleWhere } from '../../dashboards/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { DashboardView, visibleWhere } from './dashboard.ts';
 
 const listing: Listing = {
   searched: ['name', 'description'],

@@ -16,13 +16,13 @@ import { eventsRange } from '../../../subjects/events/events.ts';
 import { feedPage } from '../../../subjects/events/feed.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { jsonLinesType } from '../../csv.ts';
+import { saidBy, understoodQueriesIn } from '../../dashboards/dashboard.ts';
 import { apiErrorOf } from '../../errors.ts';
 import { eventSources } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { saidBy, understoodQueriesIn } from './dashboard.ts';
 import { foundDashboard } from './read.ts';
 
 /** Within the time of every operation: what is done by then is answered, and the rest says that it was not. */

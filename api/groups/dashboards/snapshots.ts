@@ -14,14 +14,14 @@ import { SnapshotContent, snapshotContent } from '../../../subjects/dashboards/s
 import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { mayCall } from '../../callers/rights.ts';
+import { saidBy } from '../../dashboards/dashboard.ts';
+import { removeSnapshots } from '../../dashboards/remove-snapshots.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { saidBy } from './dashboard.ts';
 import { askingOf } from './query.ts';
 import { foundDashboard } from './read.ts';
-import { removeSnapshots } from './remove-snapshots.ts';
 
 const dayMs = 86_400_000;
 const usualDays = 7;

@@ -1,29 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Query, readSaved } from '../../../queries/query.ts';
-import { Validity } from '../../../queries/validity.ts';
-import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { type Query, readSaved } from '../../queries/query.ts';
+import { Validity } from '../../queries/validity.ts';
+import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
   dashboardOpenings,
   dashboardSummaries,
   dashboards,
   type StoredDashboard,
   savedQueriesOfPanels,
-} from '../../../schemas/resources/dashboard.ts';
-import { type SavedQuery, savedQueries } from '../../../schemas/resources/saved-query.ts';
-import { comparedDashboards } from '../../../subjects/dashboards/compared.ts';
-import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { keepingIds } from '../../../subjects/dashboards/ids.ts';
-import { countedDays, timesOpened } from '../../../subjects/dashboards/openings.ts';
-import { Loss, presentForm, readDashboard, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
-import { summaryOf } from '../../../subjects/dashboards/summary.ts';
-import { lookedThrough, validityOf } from '../../../subjects/dashboards/validity.ts';
-import type { Caller } from '../../callers/caller.ts';
-import { ApiError, invalid } from '../../errors.ts';
-import { validitiesNow } from '../../kernel/reading.ts';
-import { defineResource } from '../../resources/resource.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
-import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+} from '../../schemas/resources/dashboard.ts';
+
+import { templateUses } from '../../schemas/resources/dashboard-template.ts';
+import { type SavedQuery, savedQueries } from '../../schemas/resources/saved-query.ts';
+import { comparedDashboards } from '../../subjects/dashboards/compared.ts';
+import { DashboardFields } from '../../subjects/dashboards/document.ts';
+import { keepingIds } from '../../subjects/dashboards/ids.ts';
+import { countedDays, timesOpened } from '../../subjects/dashboards/openings.ts';
+import { Loss, presentForm, readDashboard, type SavedForm } from '../../subjects/dashboards/read-saved.ts';
+import { summaryOf } from '../../subjects/dashboards/summary.ts';
+import { lookedThrough, validityOf } from '../../subjects/dashboards/validity.ts';
+import type { Caller } from '../callers/caller.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { validitiesNow } from '../kernel/reading.ts';
+import { defineResource } from '../resources/resource.ts';
+import { fieldsOf } from '../resources/resource-history.ts';
+import { type ResourceContext, storedView } from '../resources/resource-spec.ts';
 import { removeSnapshots } from './remove-snapshots.ts';
 
 /** A dashboard as it is stored, of today's form. */
@@ -37,6 +39,10 @@ export const DashboardView = z.strictObject({
   documentVersion: z.int().describe('Of the form in which it was saved; older ones are brought along'),
   losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
   validity: Validity.describe('Whether what its panels name is there'),
+  madeFrom: z
+    .strictObject({ templateId: z.string(), templateVersion: z.string() })
+    .nullable()
+    .describe('The template that it was made of'),
   opened: z.strictObject({ days: z.int(), times: z.int() }).describe('How often people opened it'),
   ...storedView,
 });
@@ -103,15 +109,20 @@ const validityFor = async (document: DashboardFields, { caller, ports }: Resourc
 
 const show = (documents: readonly (Document & Stored)[], context: ResourceContext) => {
   const { caller, ports } = context;
-  const openings = ports.documents.of(caller.tenantId).collection(dashboardOpenings);
+  const own = ports.documents.of(caller.tenantId);
   return Promise.all(
     documents.map(async (stored) => {
       const { document, losses } = saidBy(stored);
       const { id, version, createdAt, updatedAt, ownerId, changedBy, documentVersion } = stored;
-      const [validity, opened] = await Promise.all([validityFor(document, context), openings.find(id)]);
+      const [validity, opened, use] = await Promise.all([
+        validityFor(document, context),
+        own.collection(dashboardOpenings).find(id),
+        own.collection(templateUses).find(id),
+      ]);
       return {
         ...document,
         ...{ ownerId, changedBy, documentVersion, losses, validity },
+        madeFrom: use === undefined ? null : { templateId: use.templateId, templateVersion: use.templateVersion },
         opened: { days: countedDays, times: timesOpened(opened, ports.clock.now()) },
         ...{ id, version, createdAt, updatedAt },
       };

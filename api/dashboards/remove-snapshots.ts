@@ -1,5 +1,5 @@
-import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.ts';
-import { dashboardSnapshotContents, dashboardSnapshots } from '../../../schemas/resources/dashboard-snapshot.ts';
+import type { Filter, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { dashboardSnapshotContents, dashboardSnapshots } from '../../schemas/resources/dashboard-snapshot.ts';
 
 /** Deletes snapshots that match, and what they show. */
 export const removeSnapshots = async (documents: TenantDocuments, filter: Filter): Promise<void> => {

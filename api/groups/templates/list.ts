@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { defineOperation } from '../../kernel/operation.ts';
+import { gallery, Item, itemOf } from './gallery.ts';
+
+export const listTemplates = defineOperation({
+  method: 'GET',
+  path: '/api/templates',
+  operationId: 'listTemplates',
+  summary: 'List templates of dashboards, those first whose panels would show most',
+  role: 'viewer',
+  query: z.strictObject({
+    tag: z.string().max(64).optional(),
+    search: z.string().max(256).optional().describe('Only those whose name, description or sender contains it'),
+    favourite: z.enum(['true']).optional().describe('true: only those that the one who asks has marked'),
+  }),
+  response: z.strictObject({ items: z.array(Item), nextCursor: z.null() }),
+  async handler({ caller, query }, ports) {
+    const sought = query.search?.toLowerCase() ?? '';
+    const items = (await gallery(caller, ports))
+      .map(itemOf)
+      .filter(({ name, description, sentBy, tags, isFavourite }) => {
+        if (query.tag !== undefined && !tags.includes(query.tag)) return false;
+        if (query.favourite === 'true' && !isFavourite) return false;
+        return [name, description, ...sentBy].some((text) => text.toLowerCase().includes(sought));
+      });
+    return { items, nextCursor: null };
+  },
+});

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { templateOriginals, templateUses } from '../../../schemas/resources/dashboard-template.ts';
+import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { needsOf } from '../../../subjects/dashboards/templates/fit.ts';
+import type { Template } from '../../../subjects/dashboards/templates/templates.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import { notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { foundTemplate, gallery, Item, itemOf } from './gallery.ts';
+import { originalIdOf } from './instantiate.ts';
+
+const Since = z.strictObject({
+  dashboardId: z.string(),
+  templateVersion: z.string().describe('The version that the dashboard was made of'),
+  differences: z
+    .array(DashboardDifference)
+    .describe('From that version to the present one; what people changed since is not in it'),
+});
+
+/** What changed in a template since a dashboard was made of it. */
+const sinceMade = async (
+  { id, document }: Template,
+  dashboardId: string,
+  caller: Caller,
+  { documents }: Ports,
+): Promise<z.input<typeof Since>> => {
+  const own = documents.of(caller.tenantId);
+  const dashboard = await own.collection(dashboardResource.collection).find(dashboardId);
+  const use = await own.collection(templateUses).find(dashboardId);
+  if (dashboard === undefined || !dashboardResource.visibleTo(dashboard, caller) || use?.templateId !== id)
+    throw notFound('dashboard that was made of this template');
+  const { templateVersion } = use;
+  const original = await own.collection(templateOriginals).find(originalIdOf(id, templateVersion));
+  if (original === undefined) throw new Error(`the version ${templateVersion} of ${id} was not kept`);
+  const { document: made, documentVersion, queryVersion } = original;
+  const differences = dashboardDifferences(saidBy({ ...made, documentVersion, queryVersion }).document, document);
+  return { dashboardId, templateVersion, differences };
+};
+
+const needed = ({ panels }: Template): { metrics: string[]; attributes: string[]; signals: string[] } => {
+  const needs = needsOf(panels);
+  const unique = (names: readonly string[]): string[] => [...new Set(names)].sort();
+  return {
+    metrics: unique(needs.flatMap((need) => (need.is === 'metric' ? [need.name] : []))),
+    attributes: unique(needs.flatMap((need) => (need.is === 'attribute' ? [need.name] : []))),
+    signals: unique(needs.map((need) => (need.is === 'metric' ? 'metrics' : need.signal))),
+  };
+};
+
+export const getTemplate = defineOperation({
+  method: 'GET',
+  path: '/api/templates/{id}',
+  operationId: 'getTemplate',
+  summary: 'Get a template of dashboards, each figure that its place comes of, and which panel lacks what',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    dashboardId: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('A dashboard that was made of it: what has changed in the template since'),
+  }),
+  response: z.strictObject({
+    ...Item.shape,
+    needs: z
+      .strictObject({ metrics: z.array(z.string()), attributes: z.array(z.string()), signals: z.array(z.string()) })
+      .describe('All that its panels name; names of today and of before stand in for each other'),
+    fits: z
+      .array(
+        z.strictObject({
+          panelId: z.string(),
+          title: z.string(),
+          lacks: z.array(z.string()).describe('In words; empty: it would show something'),
+        }),
+      )
+      .nullable()
+      .describe('null: what has landed cannot be read now'),
+    document: DashboardFields,
+    since: Since.nullable().describe('null without dashboardId'),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const template = await foundTemplate(params.id);
+    const placed = (await gallery(caller, ports)).find((one) => one.template === template);
+    if (placed === undefined) throw notFound('template');
+    return {
+      ...itemOf(placed),
+      needs: needed(template),
+      fits: placed.panels?.map(({ id: panelId, title, lacks }) => ({ panelId, title, lacks })) ?? null,
+      document: template.document,
+      since: query.dashboardId === undefined ? null : await sinceMade(template, query.dashboardId, caller, ports),
+    };
+  },
+});

@@ -1,0 +1,48 @@
+/** The gallery of dashboards that come with the platform. Each is a file of YAML in `files/`. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readYaml } from '../../../queries/yaml.ts';
+import { readDocumentValue } from '../as-code.ts';
+import type { DashboardFields } from '../document.ts';
+import { type NeedyPanel, panelsThatAsk } from './needs.ts';
+
+/** A dashboard that is made by instantiating it. */
+export interface Template {
+  readonly id: string;
+  /** Of what it says: another one for each change. */
+  readonly version: string;
+  /** What sends the telemetry that it shows. */
+  readonly sentBy: readonly string[];
+  readonly document: DashboardFields;
+  readonly panels: readonly NeedyPanel[];
+}
+
+const folder = join(import.meta.dirname, 'files');
+
+const Head = z.looseObject({ sentBy: z.array(z.string().min(1)).min(1) });
+
+const templateIn = (text: string, file: string): Template => {
+  const { sentBy, ...rest } = Head.parse(readYaml(text).value());
+  const read = readDocumentValue(rest);
+  if ('problems' in read)
+    throw new Error(`${file}: ${read.problems.map(({ path, message }) => `${path}: ${message}`)}`);
+  const { id, document } = read;
+  if (id === undefined || `${id}.yaml` !== file) throw new Error(`${file}: its id must be the name of the file`);
+  const version = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 12);
+  return { id, version, sentBy, document, panels: panelsThatAsk(document) };
+};
+
+let known: Promise<readonly Template[]> | undefined;
+
+const readAll = async (): Promise<readonly Template[]> => {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml')).sort();
+  return Promise.all(files.map(async (file) => templateIn(await readFile(join(folder, file), 'utf8'), file)));
+};
+
+/** All templates, by id. They are read when they are first asked for. */
+export const templates = (): Promise<readonly Template[]> => {
+  known ??= readAll();
+  return known;
+};

@@ -1,0 +1,109 @@
+/** Templates of dashboards: what they name is what senders send, and golden telemetry fills each panel. */
+import test from 'ava';
+import type { QueryReading } from '../../../queries/promql/reading.ts';
+import type { Query } from '../../../queries/query.ts';
+import { answerOnly } from '../../../queries/run.ts';
+import { parseSearch } from '../../../queries/search/parse.ts';
+import type { Search } from '../../../queries/search/tree.ts';
+import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
+import type { Panel } from '../../../subjects/dashboards/document.ts';
+import { fitOf, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
+import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
+import { type Generation, goldenMetrics, goldenRange, landGolden } from './golden-telemetry.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+  await landGolden(tables, 'current', 'current');
+  await landGolden(tables, 'former', 'former');
+});
+test.after.always(() => tables.close());
+
+const reading = (tenantId: string, plan: Partial<Plan> = {}): QueryReading => ({
+  columns: tables.columns.of(tenantId),
+  plan: { ...(defaultPlans['enterprise'] as Plan), ...plan },
+  nowMs: receivedAtMs,
+  promql: undefined,
+});
+
+const queriesIn = ({ document }: Template): Query[] =>
+  document.panels.flatMap(({ queries }) => queries.flatMap(({ query }) => query ?? []));
+
+const keysIn = (search: Search): string[] => {
+  if (search.is === 'and' || search.is === 'or') return search.parts.flatMap(keysIn);
+  if (search.is === 'not') return keysIn(search.part);
+  return search.is === 'value' && search.reference.kind !== 'field' ? [search.reference.key] : [];
+};
+
+const attributesOf = (metric: string): ReadonlySet<string> =>
+  new Set([
+    ...goldenMetrics
+      .filter(({ name }) => name === metric)
+      .flatMap((one) => [...one.attributes.keys(), ...one.resource]),
+    'service',
+  ]);
+
+test('every template is a dashboard as code with an id of its own, and asks something in each panel', async (t) => {
+  const all = await templates();
+  t.true(all.length >= 25, `${all.length}`);
+  t.is(new Set(all.map(({ document }) => document.name)).size, all.length);
+  for (const { id, document, panels } of all) t.is(panels.length, document.panels.length, id);
+});
+
+test('templates name metrics and attributes that senders send, and no others', async (t) => {
+  const wrong = (await templates()).flatMap((template) =>
+    queriesIn(template).flatMap((query) => {
+      if (query.kind !== 'metric') return [];
+      if (!goldenMetrics.some(({ name }) => name === query.metric)) return [query.metric];
+      const known = attributesOf(query.metric);
+      const named = [...query.groupBy, ...keysIn(parseSearch(query.search ?? '*', 'metrics'))];
+      return named.filter((name) => !known.has(name)).map((name) => `${template.id}: ${name} of ${query.metric}`);
+    }),
+  );
+  t.deepEqual(wrong, []);
+});
+
+/** What a panel shows: its queries that are not hidden, and its formulas. */
+const shownBy = ({ queries, formulas }: Panel): Query[] => {
+  const asked = Object.fromEntries(queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, query]])));
+  return [
+    ...queries.flatMap(({ hidden, query }) => (hidden || query === undefined ? [] : [query])),
+    ...formulas.map(({ expression }) => ({ kind: 'formula', expression, queries: asked }) as Query),
+  ];
+};
+
+const hasData = async (panel: Panel, tenantId: string): Promise<boolean> => {
+  const isTable = panel.queries.some(({ answers }) => answers === 'table');
+  for (const query of shownBy(panel)) {
+    const stepMs = isTable ? undefined : 60_000;
+    const { series, rows } = await answerOnly(query, reading(tenantId), { range: goldenRange, stepMs });
+    const values = series.flatMap(({ points }) => points.map(([, value]) => value));
+    if (rows.length > 0 || values.some((value) => typeof value === 'number')) return true;
+  }
+  return false;
+};
+
+/** Panels whose figures a generation of senders has no name for. */
+const without: Readonly<Record<Generation, readonly string[]>> = {
+  current: ['go: collections'],
+  former: [
+    ...['dotnet: time-in-pauses', 'dotnet: memory-of-processes'],
+    ...['go: allocated', 'go: allocations', 'go: wait-for-a-processor-99-of-100'],
+    ...['delay-of-the-event-loop-99-of-100', 'delay-of-the-event-loop-mean'].map((id) => `nodejs: ${id}`),
+    ...['heap-by-space', 'heap-in-use', 'collections', 'pauses-99-of-100'].map((id) => `nodejs: ${id}`),
+  ],
+};
+
+for (const generation of ['current', 'former'] as const)
+  test(`what senders of the ${generation} conventions send fills each panel that they have figures for, as its fit says`, async (t) => {
+    const empty: string[] = [];
+    const lacking: string[] = [];
+    for (const { id, document, panels } of await templates()) {
+      const fits = fitOf(panels, await landedOf(reading(generation), needsOf(panels)));
+      lacking.push(...fits.filter(({ lacks }) => lacks.length > 0).map((panel) => `${id}: ${panel.id}`));
+      for (const panel of document.panels) if (!(await hasData(panel, generation))) empty.push(`${id}: ${panel.id}`);
+    }
+    t.deepEqual(empty, [...without[generation]]);
+    t.deepEqual(lacking, empty);
+  });
