@@ -10,9 +10,9 @@ import {
   type StoredDashboard,
   savedQueriesOfPanels,
 } from '../../schemas/resources/dashboard.ts';
-
 import { templateUses } from '../../schemas/resources/dashboard-template.ts';
 import { type SavedQuery, savedQueries } from '../../schemas/resources/saved-query.ts';
+import { DashboardId } from '../../subjects/dashboards/as-code.ts';
 import { comparedDashboards } from '../../subjects/dashboards/compared.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { keepingIds } from '../../subjects/dashboards/ids.ts';
@@ -30,12 +30,40 @@ import { removeSnapshots } from './remove-snapshots.ts';
 
 /** A dashboard as it is stored, of today's form. */
 export type Document = DashboardFields &
-  Pick<StoredDashboard, 'documentVersion' | 'queryVersion' | 'ownerId' | 'changedBy'>;
+  Pick<StoredDashboard, 'documentVersion' | 'queryVersion' | 'ownerId' | 'changedBy' | 'source'>;
+
+/** Where dashboards are kept as code, such as `git:shop/dashboards`. */
+export const SourceName = z.string().min(1).max(512);
+
+const source = SourceName.optional().describe(
+  'Where the one who asks keeps it as code: the dashboard says so, and is changed by hand only with force',
+);
+const force = z
+  .enum(['true'])
+  .optional()
+  .describe('true: changes by hand what is kept as code; the next plan of its source shows it');
+
+/** Parameters of changes that come from no source. */
+export const byHand = z.strictObject({ force });
+
+const NewParameters = z.strictObject({
+  id: DashboardId.optional().describe('Of the author’s choice; without it one is made'),
+  source,
+});
+const ChangeParameters = z.strictObject({ source, force });
+
+/** How a change was asked. */
+interface Asked {
+  readonly id?: string | undefined;
+  readonly source?: string | undefined;
+  readonly force?: 'true' | undefined;
+}
 
 export const DashboardView = z.strictObject({
   ...DashboardFields.shape,
   ownerId: z.string().describe('Who made it: a user or a service account'),
   changedBy: z.string().describe('Who changed it last'),
+  source: z.string().nullable().describe('Where it is kept as code; null where it is not'),
   documentVersion: z.int().describe('Of the form in which it was saved; older ones are brought along'),
   losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
   validity: Validity.describe('Whether what its panels name is there'),
@@ -121,7 +149,7 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
       ]);
       return {
         ...document,
-        ...{ ownerId, changedBy, documentVersion, losses, validity },
+        ...{ ownerId, changedBy, documentVersion, losses, validity, source: stored.source ?? null },
         madeFrom: use === undefined ? null : { templateId: use.templateId, templateVersion: use.templateVersion },
         opened: { days: countedDays, times: timesOpened(opened, ports.clock.now()) },
         ...{ id, version, createdAt, updatedAt },
@@ -135,7 +163,17 @@ interface Completing {
   readonly before: (Document & Stored) | undefined;
   readonly caller: Caller;
   of(tenantId: string): TenantDocuments;
+  readonly how?: Asked;
 }
+
+/** Refuses a change by hand of what is kept as code. */
+const refuseByHand = (before: Document | undefined, how: Asked): void => {
+  if (before?.source === undefined || before.source === how.source || how.force === 'true') return;
+  throw new ApiError(
+    'CONFLICT',
+    `this dashboard is kept as code in ${before.source}: change it there, or here with force=true, which the next plan will show`,
+  );
+};
 
 /** Refuses a saved query that is another one's alone, as one that there is not. */
 const refuseUnseen = async (
@@ -152,7 +190,8 @@ const refuseUnseen = async (
 
 /** A dashboard as it is stored, of what was written of it. */
 export const completed = async (after: DashboardFields, completing: Completing): Promise<Document> => {
-  const { before, caller } = completing;
+  const { before, caller, how = {} } = completing;
+  const keptIn = how.source ?? before?.source;
   const former = before && readDashboard(before)?.document;
   await refuseUnseen(after, former, completing);
   const ownerId = before?.ownerId ?? caller.actor.id;
@@ -163,9 +202,12 @@ export const completed = async (after: DashboardFields, completing: Completing):
     ...presentForm,
     ownerId,
     changedBy: before?.changedBy ?? ownerId,
+    ...(keptIn === undefined ? {} : { source: keptIn }),
   };
   const isSame = before !== undefined && isDeepStrictEqual(JSON.parse(JSON.stringify(document)), fieldsOf(before));
-  return isSame ? document : { ...document, changedBy: caller.actor.id };
+  if (isSame) return document;
+  refuseByHand(before, how);
+  return { ...document, changedBy: caller.actor.id };
 };
 
 export const dashboardResource = defineResource<typeof DashboardFields, Document, typeof DashboardView>({
@@ -196,7 +238,13 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   maxBodyBytes: 4 * 1024 * 1024,
   visible: { where: visibleWhere, to: isVisible },
   initial: ({ caller }) => ({ ...presentForm, ownerId: caller.actor.id, changedBy: caller.actor.id }),
-  prepare: completed,
+  parameters: { create: NewParameters, change: ChangeParameters },
+  async prepare(after, { before, caller, of, parameters }) {
+    const how: Asked = parameters;
+    const document = await completed(after, { before, caller, of, how });
+    return how.id === undefined ? document : { ...document, id: how.id };
+  },
+  refuseRemoval: (before, parameters) => refuseByHand(before, parameters),
   compared: comparedDashboards,
   async alongside(documents, { before, after }) {
     const summaries = documents.collection(dashboardSummaries);

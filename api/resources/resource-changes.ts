@@ -4,7 +4,7 @@ import type { AuditedTransaction, Transact } from '../changes.ts';
 import type { Ports } from '../kernel/ports.ts';
 import type { RequestFacts } from '../request-facts.ts';
 import { etagOf, preconditionOf } from './preconditions.ts';
-import type { ResourceSpec } from './resource-spec.ts';
+import type { ResourceSpec, WriteParameters } from './resource-spec.ts';
 import { writerOf } from './resource-writer.ts';
 
 /** The parts of an operation's input that writes need. */
@@ -12,6 +12,10 @@ export interface WriteInput {
   readonly caller: Caller;
   readonly request: RequestFacts;
   readonly change: Transact;
+}
+
+interface ParameterInput extends WriteInput {
+  readonly parameters: WriteParameters;
 }
 
 /** Answers with one document, its version in the `ETag`. */
@@ -29,12 +33,12 @@ export const answerOne = async <Document extends object>(
 export const createOne = async <Document extends object>(
   spec: ResourceSpec<Document>,
   given: object,
-  input: WriteInput,
+  input: ParameterInput,
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
-  const { caller } = input;
+  const { caller, parameters } = input;
   const made = await input.change(async (scope) => {
-    const document = await spec.prepared(given, undefined, { caller, ports, of: scope.of });
+    const document = await spec.prepared(given, undefined, { caller, ports, of: scope.of, parameters });
     return writerOf(spec.writing, scope, caller).create(document);
   });
   return answerOne(spec, made, input, ports);
@@ -62,8 +66,12 @@ export const changeOne = <Document extends object>(
 export const removeOne = async <Document extends object>(
   spec: ResourceSpec<Document>,
   id: string,
-  { caller, request, change }: WriteInput,
+  { caller, request, change, parameters }: ParameterInput,
 ): Promise<void> => {
   const precondition = preconditionOf(request);
-  await change((scope) => writerOf(spec.writing, scope, caller).remove(id, { precondition }));
+  await change(async (scope) => {
+    const writer = writerOf(spec.writing, scope, caller);
+    spec.refuseRemoval(await writer.find(id), parameters);
+    return writer.remove(id, { precondition });
+  });
 };

@@ -4,16 +4,20 @@ import { type DeclaredOperation, defineOperation, type Method, validated } from 
 import { mergePatch, patchOf } from './merge-patch.ts';
 import { answerOne, changeOne, createOne, removeOne } from './resource-changes.ts';
 import { type ListParameters, listParameters, readPage } from './resource-list.ts';
-import type { ResourceSpec, Verb } from './resource-spec.ts';
+import type { ResourceSpec, Verb, WriteParameters } from './resource-spec.ts';
 
 export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
 
 /** `license key` → `LicenseKey`. */
 const titled = (noun: string): string => noun.replaceAll(/(?:^| )(\w)/g, (_, first: string) => first.toUpperCase());
 
+/** What a write was asked beside the document. */
+const parametersOf = ({ query }: { readonly query: unknown }): WriteParameters => (query ?? {}) as WriteParameters;
+
 const create = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
     ...spec.declared,
+    ...spec.queries.create,
     method: 'POST',
     path: spec.path,
     operationId: `create${titled(spec.noun)}`,
@@ -23,7 +27,7 @@ const create = <Document extends object>(spec: ResourceSpec<Document>): Declared
     versions: 'shown',
     body: spec.fields.meta({ ...spec.fields.meta(), examples: [spec.example] }),
     response: spec.view,
-    handler: (input, ports) => createOne(spec, input.body, input, ports),
+    handler: (input, ports) => createOne(spec, input.body, { ...input, parameters: parametersOf(input) }, ports),
   });
 
 const list = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
@@ -70,6 +74,7 @@ const changing = <Document extends object>(
 ): DeclaredOperation =>
   defineOperation({
     ...spec.declared,
+    ...spec.queries.change,
     method: how.method,
     path: `${spec.path}/{id}`,
     operationId: `${how.name}${titled(spec.noun)}`,
@@ -84,7 +89,7 @@ const changing = <Document extends object>(
       const { caller, params, body } = input;
       const next: Parameters<typeof changeOne<Document>>[2] = (before, { of }) => {
         const given = how.whole ? body : validated(spec.fields, mergePatch(spec.editable(before), body));
-        return spec.prepared(given, before, { caller, ports, of });
+        return spec.prepared(given, before, { caller, ports, of, parameters: parametersOf(input) });
       };
       const after = await changeOne(spec, params.id, next, input);
       return answerOne(spec, after, input, ports);
@@ -94,6 +99,7 @@ const changing = <Document extends object>(
 const remove = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOperation =>
   defineOperation({
     ...spec.declared,
+    ...spec.queries.change,
     method: 'DELETE',
     path: `${spec.path}/{id}`,
     operationId: `delete${titled(spec.noun)}`,
@@ -104,7 +110,7 @@ const remove = <Document extends object>(spec: ResourceSpec<Document>): Declared
     params: idParameter,
     response: z.strictObject({}),
     async handler(input) {
-      await removeOne(spec, input.params.id, input);
+      await removeOne(spec, input.params.id, { ...input, parameters: parametersOf(input) });
       return {};
     },
   });

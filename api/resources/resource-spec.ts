@@ -20,6 +20,9 @@ export interface ResourceContext {
   readonly ports: Ports;
 }
 
+/** What a write was asked beside the document. */
+export type WriteParameters = Readonly<Record<string, unknown>>;
+
 /** Who sees a document, in two forms that must agree. */
 export interface Visibility<Document> {
   /** The condition on documents that a caller sees. */
@@ -58,8 +61,16 @@ export interface ResourceDefinition<
   /** Checks and completes what is about to be stored, within the transaction. `before` is absent for a new one. */
   prepare?(
     after: Document,
-    context: ResourceContext & Pick<AuditedTransaction, 'of'> & { readonly before: (Document & Stored) | undefined },
+    context: ResourceContext &
+      Pick<AuditedTransaction, 'of'> & {
+        readonly before: (Document & Stored) | undefined;
+        readonly parameters: WriteParameters;
+      },
   ): Document | Promise<Document>;
+  /** Parameters that writes take beside the document: of a new one, and of changes and deletions. `prepare` heeds them. */
+  readonly parameters?: { readonly create: z.ZodObject; readonly change: z.ZodObject };
+  /** Throws where one must not be deleted. */
+  refuseRemoval?(before: Document & Stored, parameters: WriteParameters): void;
   /** What callers see: `fields` with `id`, `version` and times unless told otherwise, then by `show`. */
   readonly view?: View;
   /** Views of documents, in their order; may read what belongs to them elsewhere. */
@@ -106,6 +117,9 @@ export interface ResourceSpec<Document extends object> {
   readonly view: z.ZodObject;
   readonly writing: WriteSpec<Document>;
   readonly visible: Visibility<Document> | undefined;
+  /** Queries of writes; empty where they take no parameters. */
+  readonly queries: { readonly create: { query?: z.ZodObject }; readonly change: { query?: z.ZodObject } };
+  refuseRemoval(before: Document & Stored, parameters: WriteParameters): void;
   /** What callers may write of a document, as they see it. */
   editable(document: object): Record<string, unknown>;
   show(
@@ -116,7 +130,7 @@ export interface ResourceSpec<Document extends object> {
   prepared(
     given: object,
     before: (Document & Stored) | undefined,
-    context: ResourceContext & Pick<AuditedTransaction, 'of'>,
+    context: ResourceContext & Pick<AuditedTransaction, 'of'> & { readonly parameters: WriteParameters },
   ): Promise<Document>;
 }
 
@@ -149,6 +163,11 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     listing: definition.list ?? {},
     live: definition.live ?? false,
     visible: definition.visible,
+    queries: {
+      create: definition.parameters ? { query: definition.parameters.create } : {},
+      change: definition.parameters ? { query: definition.parameters.change } : {},
+    },
+    refuseRemoval: (before, parameters) => definition.refuseRemoval?.(before, parameters),
     declared: {
       ...{ entitlement, maxBodyBytes },
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),

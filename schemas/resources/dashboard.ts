@@ -11,6 +11,8 @@ export interface StoredDashboard {
   readonly tags: readonly string[];
   readonly visibility: 'private' | 'organization';
   readonly panels: readonly object[];
+  /** Where it is kept as code; absent where it is not. */
+  readonly source?: string | undefined;
   readonly documentVersion: number;
   readonly queryVersion: number;
   /** Id of the user or service account who made it. */
@@ -35,13 +37,14 @@ export interface DashboardSummary
   > {
   /** The folder and all that it is in. */
   readonly folders: readonly string[];
+  readonly source: string | null;
   readonly panels: number;
   /** What the store keeps of the dashboard itself. */
   readonly of: { readonly version: number; readonly createdAt: string; readonly updatedAt: string };
 }
 export const dashboardSummaries = defineCollection<DashboardSummary>({
   name: 'dashboard-summaries',
-  indexes: [['folders'], ['tags']],
+  indexes: [['folders'], ['tags'], ['source']],
 });
 
 /** How often a dashboard was opened, by day (`2026-11-24`). The id is the dashboard's. */

@@ -99,7 +99,7 @@ const brought = (source: object): Brought | undefined => {
 /** What the store and the server keep beside what a dashboard says. */
 const kept: ReadonlySet<string> = new Set([
   ...['id', 'version', 'createdAt', 'updatedAt'],
-  ...['documentVersion', 'queryVersion', 'ownerId', 'changedBy'],
+  ...['documentVersion', 'queryVersion', 'ownerId', 'changedBy', 'source'],
 ]);
 
 /**

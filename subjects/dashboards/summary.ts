@@ -13,6 +13,7 @@ export const summaryOf = (dashboard: StoredDashboard & Stored): DashboardSummary
   return {
     ...{ name, description, folder, tags, visibility, ownerId, changedBy, documentVersion },
     folders: foldersOf(folder),
+    source: dashboard.source ?? null,
     panels: dashboard.panels.length,
     of: { version, createdAt, updatedAt },
   };

@@ -6,7 +6,7 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { jsonOfYamlApart, readImportedApart } from '../../../subjects/dashboards/grafana/documents.ts';
 import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
@@ -15,6 +15,7 @@ const Query = z.strictObject({
   dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
   folder: DashboardFields.shape.folder.unwrap().optional().describe('Without it where it is, or as the document says'),
   id: DashboardId.optional().describe('Without it that of the document, or one that follows from its uid'),
+  ...byHand.shape,
 });
 type Query = z.output<typeof Query>;
 
@@ -36,7 +37,7 @@ const next = async ({ document, report }: Imported, { before, query, caller, of 
   const folder = query.folder ?? (isOurs ? document.folder : (former?.folder ?? document.folder));
   const visibility = isOurs ? document.visibility : (former?.visibility ?? document.visibility);
   const fields = validated(DashboardFields, { ...document, folder, visibility });
-  return completed(fields, { before, caller, of });
+  return completed(fields, { before, caller, of, how: { force: query.force } });
 };
 
 interface Importing {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
-import { DashboardView, visibleWhere } from '../../dashboards/dashboard.ts';
+import { DashboardView, SourceName, visibleWhere } from '../../dashboards/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -13,6 +13,10 @@ const listing: Listing = {
     folder: { ...equals('folders'), schema: z.string().min(1).max(512).optional().describe('Those in it and below') },
     visibility: equals('visibility'),
     ownerId: equals('ownerId'),
+    source: {
+      ...equals('source'),
+      schema: SourceName.optional().describe('Those that are kept as code there'),
+    },
   },
 };
 
@@ -21,6 +25,7 @@ const { name, description, folder, tags, visibility, ownerId, changedBy, documen
 const Item = z.strictObject({
   ...{ name, description, folder, tags, visibility, ownerId, changedBy, documentVersion },
   panels: z.int().describe('How many'),
+  source: DashboardView.shape.source,
   ...storedView,
 });
 

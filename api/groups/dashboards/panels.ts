@@ -3,7 +3,7 @@ import { StableId } from '../../../schemas/dashboards/layout.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { DashboardFields, Panel } from '../../../subjects/dashboards/document.ts';
 import { PanelBody, replacingPanel, withoutPanel, withPanel } from '../../../subjects/dashboards/panels.ts';
-import { completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { etagOf } from '../../resources/preconditions.ts';
@@ -20,13 +20,13 @@ const Changed = z.strictObject({
 const changeDocument = async (
   id: string,
   next: (document: DashboardFields) => DashboardFields,
-  input: WriteInput,
+  input: WriteInput & { readonly query: z.output<typeof byHand> },
 ): Promise<Document & Stored> => {
   const { caller, request } = input;
   const after = await dashboardResource.change(
     id,
     async (before, { of }) =>
-      completed(validated(DashboardFields, next(saidBy(before).document)), { before, caller, of }),
+      completed(validated(DashboardFields, next(saidBy(before).document)), { before, caller, of, how: input.query }),
     input,
   );
   request.reply('ETag', etagOf(after));
@@ -44,6 +44,7 @@ const shared = {
   audit: 'dashboard.update',
   versions: 'require',
   maxBodyBytes: 2 * 1024 * 1024,
+  query: byHand,
 } as const;
 
 export const addPanel = defineOperation({

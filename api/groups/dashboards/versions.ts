@@ -4,7 +4,7 @@ import type { ResourceVersion } from '../../../schemas/resources/resource-histor
 import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { Loss, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
-import { completed, DashboardView, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import { byHand, completed, DashboardView, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { fieldsOf, versionOf, versionsOf } from '../../resources/resource-history.ts';
@@ -94,6 +94,7 @@ export const restoreDashboardVersion = defineOperation({
   audit: 'dashboard.restore',
   versions: 'require',
   params: versionParameters,
+  query: byHand,
   response: z.strictObject({
     ...DashboardView.shape,
     losses: DashboardView.shape.losses.describe('What the version held in an older form and has no place in this one'),
@@ -107,7 +108,7 @@ export const restoreDashboardVersion = defineOperation({
         const { document, losses } = saidBy((await keptVersion(of(caller.tenantId), params)).fields as SavedForm);
         lost = losses;
         const isSame = dashboardDifferences(saidBy(before).document, document).length === 0;
-        return isSame ? fieldsOf(before) : completed(document, { before, caller, of });
+        return isSame ? fieldsOf(before) : completed(document, { before, caller, of, how: input.query });
       },
       input,
     );

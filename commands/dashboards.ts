@@ -1,0 +1,110 @@
+/** `oiq dashboards`: keeps the dashboards of an organization as files, over the API, as a pipeline does. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DashboardId, documentFile } from '../subjects/dashboards/as-code.ts';
+import { argumentsOf } from './command-arguments.ts';
+import { DashboardsApi } from './dashboards/api.ts';
+import { folderOf, planOf, type Step } from './dashboards/plan.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq dashboards plan   DIR --source NAME [--prune] [--api URL]
+oiq dashboards apply  DIR --source NAME [--prune] [--api URL]
+oiq dashboards export DIR [--source NAME] [--folder PATH] [--api URL]
+
+Keeps dashboards as files of YAML or JSON, one dashboard a file, with an id of your choice and no fields of the server.
+plan says what would become different, apply does it. The same again changes nothing. export writes a file for each dashboard.
+--source says where the files are kept, such as git:shop/dashboards: each dashboard says so, and is changed by hand only with force=true.
+What was changed by hand shows in the next plan. Dashboards of the source that the folder no longer has are named. With --prune these are
+deleted, unless a file was refused. Dashboards of no source, or of another, are left alone.
+
+DASHBOARDS_TOKEN in the environment is an API token with the scopes dashboards:read and dashboards:write.
+The exit status is 1 if a file was refused, else 2 of a plan that finds differences.
+`;
+
+const options = {
+  api: { type: 'string' },
+  source: { type: 'string' },
+  folder: { type: 'string' },
+  prune: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const mostCharacters = 200;
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+};
+
+const tell = (step: Step): void => {
+  if (step.outcome === 'unchanged') return;
+  const name = 'document' in step ? step.document.name : step.name;
+  print(`${step.outcome.padEnd(9)} ${name} (${step.id})`);
+  if (step.outcome !== 'changed') return;
+  for (const { path, what, before, after } of step.differences)
+    print(`          ${what} (${path}): ${shown(before)} → ${shown(after)}`);
+};
+
+const carryOut = async (step: Step, api: DashboardsApi, source: string): Promise<void> => {
+  if (step.outcome === 'created') await api.create(step.id, step.document, source);
+  else if (step.outcome === 'changed') await api.replace(step, step.document, source);
+  else if (step.outcome === 'deleted') await api.remove(step, source);
+};
+
+const deploy = async (
+  verb: 'plan' | 'apply',
+  directory: string,
+  { api, source, prunes }: { readonly api: DashboardsApi; readonly source: string; readonly prunes: boolean },
+): Promise<void> => {
+  const folder = await folderOf(directory, source);
+  if (folder.kept.length + folder.refused.length === 0) throw new Error(`${directory} holds no files of YAML or JSON`);
+  const steps = await planOf(folder, { api, source, prunes });
+  for (const line of folder.refused) print(`refused   ${line}`);
+  for (const step of steps) {
+    if (verb === 'apply') await carryOut(step, api, source);
+    tell(step);
+  }
+  const count = (outcome: Step['outcome']): number => steps.filter((step) => step.outcome === outcome).length;
+  const would = verb === 'plan' ? 'would be ' : '';
+  const [created, changed, deleted] = [count('created'), count('changed'), count('deleted')];
+  print(
+    `${created} ${would}created, ${changed} ${would}changed, ${deleted} ${would}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${folder.refused.length} refused`,
+  );
+  if (folder.refused.length > 0) process.exitCode = 1;
+  else if (verb === 'plan' && created + changed + deleted > 0) process.exitCode = 2;
+};
+
+const write = async (directory: string, api: DashboardsApi, parameters: Parameters<DashboardsApi['list']>[0]) => {
+  await mkdir(directory, { recursive: true });
+  const listed = await api.list(parameters);
+  let written = 0;
+  for (const { id, name } of listed) {
+    if (!DashboardId.safeParse(id).success) {
+      print(`left out  ${name} (${id}): its id cannot be the name of a file`);
+      continue;
+    }
+    const found = await api.find(id);
+    if (found === undefined) continue;
+    await writeFile(join(directory, `${id}.yaml`), documentFile(id, found.document, found.source ?? undefined));
+    written++;
+  }
+  print(`${written} of ${listed.length} dashboards written to ${directory}`);
+};
+
+export const dashboardsCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { values, positionals } = argumentsOf(args, options, help);
+  if (values.help === true) return void process.stdout.write(help);
+  const [verb, directory, ...more] = positionals;
+  if ((verb !== 'plan' && verb !== 'apply' && verb !== 'export') || directory === undefined || more.length > 0)
+    throw new UsageError(`say plan, apply or export, and one folder\n\n${help}`);
+  const token = environment['DASHBOARDS_TOKEN'];
+  if (token === undefined || token === '') throw new UsageError(`DASHBOARDS_TOKEN is not set\n\n${help}`);
+  const api = new DashboardsApi(values.api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`, token);
+  const { source, folder, prune = false } = values;
+  if (verb === 'export') return write(directory, api, { source, folder });
+  if (source === undefined || source === '') throw new UsageError(`--source is missing\n\n${help}`);
+  if (folder !== undefined) throw new UsageError(`--folder is for export\n\n${help}`);
+  await deploy(verb, directory, { api, source, prunes: prune });
+};

@@ -1,0 +1,108 @@
+/** The dashboards of an organization, over the API with a token. */
+import { z } from 'zod';
+import type { DashboardFields as Fields } from '../../subjects/dashboards/document.ts';
+import { DashboardFields } from '../../subjects/dashboards/document.ts';
+
+/** A dashboard as the API has it. */
+export interface Present {
+  readonly id: string;
+  readonly version: number;
+  readonly source: string | null;
+  readonly document: Fields;
+}
+
+const answerMs = 60_000;
+const pageSize = 500;
+
+const View = z.looseObject({ id: z.string(), version: z.number(), source: z.string().nullable() });
+const Page = z.looseObject({
+  items: z.array(z.looseObject({ id: z.string(), version: z.number(), name: z.string() })),
+  nextCursor: z.string().nullable(),
+});
+
+const documentOf = (view: object): Fields =>
+  DashboardFields.parse(Object.fromEntries(Object.entries(view).filter(([name]) => name in DashboardFields.shape)));
+
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** What a listed dashboard is called. */
+interface Listed {
+  readonly id: string;
+  readonly version: number;
+  readonly name: string;
+}
+
+export class DashboardsApi {
+  readonly #base: string;
+  readonly #token: string;
+
+  constructor(base: string, token: string) {
+    this.#base = base;
+    this.#token = token;
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    { parameters = {}, body, version }: { parameters?: Parameters; body?: object; version?: number } = {},
+  ): Promise<unknown> {
+    const url = new URL(path, this.#base);
+    for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
+    const response = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(answerMs),
+    }).catch((error: Error) => {
+      const cause = error.cause instanceof Error ? error.cause.message : error.message;
+      throw new Error(`${url.origin}: ${cause}`, { cause: error });
+    });
+    if (response.status === 404 && method === 'GET') return undefined;
+    if (!response.ok)
+      throw new Error(
+        `${method} ${url.pathname} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`,
+      );
+    return response.json();
+  }
+
+  async find(id: string): Promise<Present | undefined> {
+    const answer = await this.#ask('GET', `/api/dashboards/${encodeURIComponent(id)}`);
+    if (answer === undefined) return undefined;
+    const view = View.parse(answer);
+    return { id: view.id, version: view.version, source: view.source, document: documentOf(view) };
+  }
+
+  /** All that have the parameters. */
+  async list(parameters: Parameters): Promise<Listed[]> {
+    const found: Listed[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = Page.parse(
+        await this.#ask('GET', '/api/dashboards', { parameters: { ...parameters, limit: String(pageSize), cursor } }),
+      );
+      found.push(...page.items);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  async create(id: string, document: Fields, source: string): Promise<void> {
+    await this.#ask('POST', '/api/dashboards', { parameters: { id, source }, body: document });
+  }
+
+  async replace({ id, version }: Pick<Present, 'id' | 'version'>, document: Fields, source: string): Promise<void> {
+    await this.#ask('PUT', `/api/dashboards/${encodeURIComponent(id)}`, {
+      parameters: { source },
+      body: document,
+      version,
+    });
+  }
+
+  async remove({ id, version }: Pick<Listed, 'id' | 'version'>, source: string): Promise<void> {
+    await this.#ask('DELETE', `/api/dashboards/${encodeURIComponent(id)}`, { parameters: { source }, version });
+  }
+}

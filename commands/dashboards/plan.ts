@@ -1,0 +1,93 @@
+/** What a folder of dashboards as code would change. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { type DashboardDifference, dashboardDifferences } from '../../subjects/dashboards/difference.ts';
+import type { DashboardFields } from '../../subjects/dashboards/document.ts';
+import { readPlacedFile } from '../../subjects/dashboards/file-lines.ts';
+import type { DashboardsApi } from './api.ts';
+
+/** A dashboard of a file. */
+interface Kept {
+  readonly file: string;
+  readonly id: string;
+  readonly document: DashboardFields;
+}
+
+export interface Folder {
+  readonly kept: readonly Kept[];
+  /** What is wrong with files, as people read it. */
+  readonly refused: readonly string[];
+}
+
+export type Step =
+  | { readonly outcome: 'created'; readonly id: string; readonly document: DashboardFields }
+  | {
+      readonly outcome: 'changed';
+      readonly id: string;
+      readonly version: number;
+      readonly document: DashboardFields;
+      readonly differences: readonly DashboardDifference[];
+    }
+  | { readonly outcome: 'unchanged'; readonly id: string; readonly document: DashboardFields }
+  | { readonly outcome: 'deleted' | 'absent'; readonly id: string; readonly version: number; readonly name: string };
+
+/** Reads a folder and those below it, files of YAML and JSON. */
+export const folderOf = async (folder: string, source: string): Promise<Folder> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/i.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const kept = new Map<string, Kept>();
+  const refused: string[] = [];
+  for (const path of paths) {
+    const file = relative(folder, path);
+    const read = readPlacedFile(await readFile(path, 'utf8'));
+    if ('problems' in read) {
+      refused.push(
+        ...read.problems.map(
+          ({ line, path: field, message }) => `${file}:${line}: ${field === '' ? '' : `${field}: `}${message}`,
+        ),
+      );
+      continue;
+    }
+    const other = kept.get(read.id);
+    if (other !== undefined) refused.push(`${file}:1: id: ${other.file} has the id ${read.id} too`);
+    else if (read.source !== undefined && read.source !== source)
+      refused.push(`${file}:1: source: is ${read.source}, and --source says ${source}`);
+    else kept.set(read.id, { file, id: read.id, document: read.document });
+  }
+  return { kept: [...kept.values()], refused };
+};
+
+/** That a dashboard is kept somewhere else, or nowhere, is a difference too. */
+const ofSource = (before: string | null, after: string): DashboardDifference[] =>
+  before === after
+    ? []
+    : [{ path: 'source', what: before === null ? 'source added' : 'source changed', before, after }];
+
+/** The steps that make an organization's dashboards those of a folder. */
+export const planOf = async (
+  { kept, refused }: Folder,
+  { api, source, prunes }: { readonly api: DashboardsApi; readonly source: string; readonly prunes: boolean },
+): Promise<Step[]> => {
+  const steps: Step[] = [];
+  for (const { id, document } of kept) {
+    const present = await api.find(id);
+    if (present === undefined) {
+      steps.push({ outcome: 'created', id, document });
+      continue;
+    }
+    const differences = [...ofSource(present.source, source), ...dashboardDifferences(present.document, document)];
+    steps.push(
+      differences.length === 0
+        ? { outcome: 'unchanged', id, document }
+        : { outcome: 'changed', id, version: present.version, document, differences },
+    );
+  }
+  const ids = new Set(kept.map(({ id }) => id));
+  const outcome = prunes && refused.length === 0 ? 'deleted' : 'absent';
+  for (const { id, version, name } of await api.list({ source }))
+    if (!ids.has(id)) steps.push({ outcome, id, version, name });
+  return steps;
+};

@@ -1,0 +1,234 @@
+/** When a window recurs: the part of RFC 5545's `RRULE` that maintenance needs, on the wall clock of a time zone. */
+import { wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
+
+const dayMs = 86_400_000;
+const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
+
+/** A weekday, and which of a month: 2 is the second, -1 the last, 0 each. */
+interface ByDay {
+  readonly weekday: number;
+  readonly ordinal: number;
+}
+
+/** A rule as it was read. */
+export interface Recurrence {
+  readonly frequency: (typeof frequencies)[number];
+  readonly interval: number;
+  readonly count?: number;
+  /** The last begin, as an instant, or on the wall clock where the rule names no zone. */
+  readonly until?: { readonly ms: number; readonly isWall: boolean };
+  readonly byDay: readonly ByDay[];
+  readonly byMonthDay: readonly number[];
+  readonly byMonth: readonly number[];
+  /** First day of a week, 0 for Sunday. */
+  readonly weekStart: number;
+}
+
+/** A rule that cannot be read; the message names the part. */
+export class RecurrenceError extends Error {
+  override readonly name = 'RecurrenceError';
+}
+
+const whole = (part: string, text: string, least: number, most: number): number => {
+  const value = /^[+-]?\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most && (value !== 0 || least >= 0)) return value;
+  throw new RecurrenceError(`${part}=${text} is not possible: write whole numbers from ${least} to ${most}`);
+};
+
+const weekdayOf = (part: string, text: string): number => {
+  const weekday = weekdays.indexOf(text);
+  if (weekday < 0) throw new RecurrenceError(`${part}: ${text} is no weekday; write one of ${weekdays.join(', ')}`);
+  return weekday;
+};
+
+const byDayOf = (text: string): ByDay => {
+  const ordinal = text.slice(0, -2);
+  return { weekday: weekdayOf('BYDAY', text.slice(-2)), ordinal: ordinal === '' ? 0 : whole('BYDAY', ordinal, -5, 5) };
+};
+
+const untilOf = (text: string): NonNullable<Recurrence['until']> => {
+  const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$/.exec(text);
+  const [, year, month, day, hour = '23', minute = '59', second = '59', zone = ''] = match ?? [];
+  const ms = wallTimeOf(`${year}-${month}-${day}T${hour}:${minute}:${second}`);
+  if (ms === undefined) throw new RecurrenceError(`UNTIL=${text} is no date; write it as 20261231T235959Z`);
+  return { ms, isWall: zone === '' };
+};
+
+const readers: Record<string, (text: string) => Partial<Recurrence>> = {
+  FREQ(text) {
+    const frequency = frequencies.find((each) => each === text);
+    if (frequency === undefined)
+      throw new RecurrenceError(`FREQ=${text} is not read; write one of ${frequencies.join(', ')}`);
+    return { frequency };
+  },
+  INTERVAL: (text) => ({ interval: whole('INTERVAL', text, 1, 1000) }),
+  COUNT: (text) => ({ count: whole('COUNT', text, 1, 9999) }),
+  UNTIL: (text) => ({ until: untilOf(text) }),
+  BYDAY: (text) => ({ byDay: text.split(',').map(byDayOf) }),
+  BYMONTHDAY: (text) => ({ byMonthDay: text.split(',').map((each) => whole('BYMONTHDAY', each, -31, 31)) }),
+  BYMONTH: (text) => ({ byMonth: text.split(',').map((each) => whole('BYMONTH', each, 1, 12)) }),
+  WKST: (text) => ({ weekStart: weekdayOf('WKST', text) }),
+};
+
+const refuse = (rule: Recurrence): void => {
+  const { frequency, count, until, byDay, byMonth, byMonthDay } = rule;
+  if (count !== undefined && until !== undefined) throw new RecurrenceError('COUNT and UNTIL exclude each other');
+  const isShort = frequency === 'DAILY' || frequency === 'WEEKLY';
+  if (isShort && byDay.some(({ ordinal }) => ordinal !== 0)) {
+    throw new RecurrenceError('BYDAY with a number needs FREQ=MONTHLY or YEARLY');
+  }
+  if (frequency === 'WEEKLY' && byMonthDay.length > 0) throw new RecurrenceError('BYMONTHDAY excludes FREQ=WEEKLY');
+  if (frequency === 'YEARLY' && byDay.length > 0 && byMonth.length === 0) {
+    throw new RecurrenceError('BYDAY with FREQ=YEARLY needs BYMONTH');
+  }
+};
+
+/** Reads `FREQ=WEEKLY;BYDAY=SU`. Throws `RecurrenceError` for parts that are unknown or contradict each other. */
+export const recurrenceOf = (text: string): Recurrence => {
+  let read: Partial<Recurrence> = {};
+  const seen = new Set<string>();
+  for (const part of text.trim().toUpperCase().split(';')) {
+    const [name = '', value = ''] = part.split('=', 2);
+    const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    if (reader === undefined)
+      throw new RecurrenceError(`${name || 'an empty part'} is not read; known are ${Object.keys(readers).join(', ')}`);
+    if (seen.has(name)) throw new RecurrenceError(`${name} is given twice`);
+    seen.add(name);
+    read = { ...read, ...reader(value) };
+  }
+  const { frequency } = read;
+  if (frequency === undefined) throw new RecurrenceError('FREQ is missing');
+  const rule = { interval: 1, byDay: [], byMonthDay: [], byMonth: [], weekStart: 1, ...read, frequency };
+  refuse(rule);
+  return rule;
+};
+
+interface Month {
+  readonly year: number;
+  /** From 0. */
+  readonly month: number;
+  readonly days: number;
+}
+
+const dateOf = (day: number): { readonly year: number; readonly month: number; readonly date: number } => {
+  const at = new Date(day * dayMs);
+  return { year: at.getUTCFullYear(), month: at.getUTCMonth(), date: at.getUTCDate() };
+};
+const monthOf = (index: number): Month => {
+  const [year, month] = [Math.floor(index / 12), index - Math.floor(index / 12) * 12];
+  return { year, month, days: new Date(Date.UTC(year, month + 1, 0)).getUTCDate() };
+};
+/** Days are counted from 1970-01-01, a Thursday. */
+const weekdayAt = (day: number): number => (day + 4) % 7;
+
+/** Whether a day of a month is one of the rule's; what the rule leaves open is that of the first day. */
+const isDayOf = ({ byDay, byMonthDay }: Recurrence, first: number, day: number, { days }: Month): boolean => {
+  const { date } = dateOf(day);
+  const isByDay = ({ weekday, ordinal }: ByDay): boolean =>
+    weekday === weekdayAt(day) &&
+    (ordinal === 0 || ordinal === Math.ceil(date / 7) || -ordinal === Math.ceil((days - date + 1) / 7));
+  if (byDay.length === 0 && byMonthDay.length === 0) return date === dateOf(first).date;
+  return (
+    (byDay.length === 0 || byDay.some(isByDay)) &&
+    (byMonthDay.length === 0 || byMonthDay.some((each) => each === date || each + days + 1 === date))
+  );
+};
+
+const daysOfMonth = (rule: Recurrence, first: number, index: number): number[] => {
+  const month = monthOf(index);
+  const begin = Date.UTC(month.year, month.month, 1) / dayMs;
+  return Array.from({ length: month.days }, (_, date) => begin + date).filter((day) =>
+    isDayOf(rule, first, day, month),
+  );
+};
+
+const monthsOfYear = ({ byMonth, byMonthDay }: Recurrence, first: number): readonly number[] => {
+  if (byMonth.length > 0) return byMonth.map((month) => month - 1).sort((one, other) => one - other);
+  return byMonthDay.length > 0 ? Array.from({ length: 12 }, (_, month) => month) : [dateOf(first).month];
+};
+
+/** The days of the rule's period with that number, in order. */
+const daysOf = (rule: Recurrence, first: number, period: number): number[] => {
+  const { frequency, interval, byDay, byMonth, byMonthDay, weekStart } = rule;
+  const { year, month } = dateOf(first);
+  const isInMonth = (day: number): boolean => byMonth.length === 0 || byMonth.includes(dateOf(day).month + 1);
+  const isWeekday = (day: number): boolean => byDay.some(({ weekday }) => weekday === weekdayAt(day));
+  const step = period * interval;
+  if (frequency === 'YEARLY') {
+    return monthsOfYear(rule, first).flatMap((each) => daysOfMonth(rule, first, (year + step) * 12 + each));
+  }
+  if (frequency === 'MONTHLY') return daysOfMonth(rule, first, year * 12 + month + step).filter(isInMonth);
+  if (frequency === 'WEEKLY') {
+    const begin = first - ((weekdayAt(first) - weekStart + 7) % 7) + step * 7;
+    const days =
+      byDay.length === 0 ? [first + step * 7] : [0, 1, 2, 3, 4, 5, 6].map((day) => begin + day).filter(isWeekday);
+    return days.filter(isInMonth);
+  }
+  const day = first + step;
+  const { year: ofYear, month: ofMonth } = dateOf(day);
+  const isMonthDay =
+    byMonthDay.length === 0 || isDayOf({ ...rule, byDay: [] }, first, day, monthOf(ofYear * 12 + ofMonth));
+  return isInMonth(day) && isMonthDay && (byDay.length === 0 || isWeekday(day)) ? [day] : [];
+};
+
+/** Lengths of the shortest periods, to find one near a day. */
+const leastDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 28, YEARLY: 365 };
+const mostDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
+
+/** Where and how long a window is. */
+export interface RecurringWindow {
+  /** First day and the time of the day, on the wall clock, such as `2026-01-04T22:00`. */
+  readonly startsAt: string;
+  readonly timeZone: string;
+  readonly durationMs: number;
+}
+
+/** Begins in time order, from a period on up to another, until the rule ends. */
+function* beginsOf(
+  rule: Recurrence,
+  { startsAt, timeZone }: RecurringWindow,
+  periods: { readonly from: number; readonly to: number },
+): Generator<number> {
+  const clock = wallClockOf(timeZone);
+  const startMs = wallTimeOf(startsAt) ?? 0;
+  const first = Math.floor(startMs / dayMs);
+  const { count = Number.POSITIVE_INFINITY, until } = rule;
+  const isOver = (wallMs: number, atMs: number): boolean =>
+    until !== undefined && (until.isWall ? wallMs : atMs) > until.ms;
+  let seen = 0;
+  for (let period = periods.from; period <= periods.to; period += 1) {
+    for (const day of daysOf(rule, first, period)) {
+      if (day < first) continue;
+      const wallMs = startMs + (day - first) * dayMs;
+      const atMs = clock.instantOf(wallMs);
+      if (seen >= count || isOver(wallMs, atMs)) return;
+      seen += 1;
+      yield atMs;
+    }
+  }
+}
+
+/**
+ * When a window holds within a range. A begin that the clocks leave out takes the offset before the change;
+ * one that comes twice is the first. `durationMs` is elapsed time.
+ */
+export const occurrencesOf = (
+  rule: Recurrence,
+  window: RecurringWindow,
+  range: { readonly fromMs: number; readonly toMs: number },
+): { readonly fromMs: number; readonly toMs: number }[] => {
+  const { frequency, interval, count } = rule;
+  const startMs = wallTimeOf(window.startsAt) ?? 0;
+  const periodsIn = (ms: number, days: number): number => ms / dayMs / (days * interval);
+  // Offsets of a day and periods that are cut at their begin are within three periods.
+  const near = Math.floor(periodsIn(range.fromMs - window.durationMs - startMs, mostDays[frequency])) - 3;
+  const periods = {
+    // What has a count is counted from its begin.
+    from: count === undefined ? Math.max(0, near) : 0,
+    to: Math.ceil(periodsIn(range.toMs - startMs, leastDays[frequency])) + 2,
+  };
+  return [...beginsOf(rule, window, periods)]
+    .map((fromMs) => ({ fromMs, toMs: fromMs + window.durationMs }))
+    .filter(({ fromMs, toMs }) => fromMs < range.toMs && toMs > range.fromMs);
+};
