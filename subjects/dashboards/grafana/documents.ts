@@ -8,9 +8,9 @@ import { type Imported, idOf, readGrafana } from './import.ts';
 import { isFields } from './ledger.ts';
 
 /** What answers of this API hold beside what a dashboard says. */
-const ofServer = new Set([
-  ...['version', 'createdAt', 'updatedAt', 'ownerId', 'changedBy', 'documentVersion', 'losses', 'validity', 'opened'],
-]);
+const ofServer = new Set(
+  'version createdAt updatedAt ownerId changedBy source documentVersion losses validity madeFrom opened'.split(' '),
+);
 
 const leavesIn = (value: unknown): number => {
   const members = typeof value === 'object' && value !== null ? Object.values(value) : [];
