@@ -19,8 +19,8 @@ const options = {
 } as const;
 
 const pauseMs = 1_000;
-/** A process that hangs is none to wait for. */
-const answerMs = 3_000;
+/** A process that hangs is none to wait for; one on a busy machine may take seconds to answer. */
+const answerMs = 10_000;
 
 /** One URL for each address of a URL's host, none where it has no address. */
 const addressesOf = async (url: URL): Promise<readonly URL[]> => {
