@@ -91,7 +91,8 @@ export const columnsContract = (contract: ColumnsContract): void => {
     await eventually('the newer time is told', async () => (await toldOf(tenant, 'logs')) === newestMs + 1);
   });
 
-  test(`${name}: writing to a table is counted once it can be read, where nobody else writes`, async (t) => {
+  // Others of this file write as well, so it is alone.
+  test.serial(`${name}: writing to a table is counted once it can be read, where nobody else writes`, async (t) => {
     const { columns } = under();
     const { changesOf } = columns.of(someTenant());
     if (changesOf === undefined) return t.pass('others write as well');
