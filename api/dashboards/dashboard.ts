@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Query, readSaved } from '../../queries/query.ts';
 import { Validity } from '../../queries/validity.ts';
-import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
   dashboardOpenings,
   dashboardSummaries,
@@ -24,8 +23,9 @@ import type { Caller } from '../callers/caller.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { validitiesNow } from '../kernel/reading.ts';
 import { defineResource } from '../resources/resource.ts';
-import { fieldsOf } from '../resources/resource-history.ts';
+import { saysTheSame } from '../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../resources/resource-spec.ts';
+import { sharedOrOwn } from '../resources/shared-or-own.ts';
 import { removeSnapshots } from './remove-snapshots.ts';
 
 /** A dashboard as it is stored, of today's form. */
@@ -75,15 +75,6 @@ export const DashboardView = z.strictObject({
   ...storedView,
 });
 
-/** Which dashboards a caller sees, as a condition on documents and on their summaries. */
-export const visibleWhere = ({ actor }: Caller): Filter => ({
-  $or: [{ visibility: 'organization' }, { ownerId: actor.id }],
-});
-const isVisible = (
-  { visibility, ownerId }: Pick<StoredDashboard, 'visibility' | 'ownerId'>,
-  { actor }: Caller,
-): boolean => visibility === 'organization' || ownerId === actor.id;
-
 /** What a stored dashboard says, in today's form. */
 export const saidBy = (stored: SavedForm) => {
   const read = readDashboard(stored);
@@ -103,7 +94,7 @@ const savedQueriesIn = async (
 ): Promise<ReadonlyMap<string, SavedQuery>> => {
   const ids = new Set(savedQueryIdsIn(document));
   const found = await Promise.all([...ids].map((id) => documents.collection(savedQueries).find(id)));
-  return new Map(found.flatMap((one) => (one === undefined || !isVisible(one, caller) ? [] : [[one.id, one]])));
+  return new Map(found.flatMap((one) => (one === undefined || !sharedOrOwn.to(one, caller) ? [] : [[one.id, one]])));
 };
 
 /** The queries that they save, of those that are understood here. */
@@ -204,7 +195,7 @@ export const completed = async (after: DashboardFields, completing: Completing):
     changedBy: before?.changedBy ?? ownerId,
     ...(keptIn === undefined ? {} : { source: keptIn }),
   };
-  const isSame = before !== undefined && isDeepStrictEqual(JSON.parse(JSON.stringify(document)), fieldsOf(before));
+  const isSame = before !== undefined && saysTheSame(document, before);
   if (isSame) return document;
   refuseByHand(before, how);
   return { ...document, changedBy: caller.actor.id };
@@ -236,7 +227,7 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   live: true,
   requiresIfMatch: true,
   maxBodyBytes: 4 * 1024 * 1024,
-  visible: { where: visibleWhere, to: isVisible },
+  visible: sharedOrOwn,
   initial: ({ caller }) => ({ ...presentForm, ownerId: caller.actor.id, changedBy: caller.actor.id }),
   parameters: { create: NewParameters, change: ChangeParameters },
   async prepare(after, { before, caller, of, parameters }) {

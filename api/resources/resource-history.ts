@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { deleteMatching } from '../../runtime/delete-matching.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
@@ -14,6 +15,10 @@ export const fieldsOf = <Fields extends object>(document: Fields & Stored): Fiel
   const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = document;
   return fields as unknown as Fields;
 };
+
+/** Whether a document that is about to be written says what is stored. */
+export const saysTheSame = (after: object, before: object & Stored): boolean =>
+  isDeepStrictEqual(JSON.parse(JSON.stringify(after)), fieldsOf(before));
 
 /** Keeps a version that was just written, and lets go of the one that is now too old. Within the transaction of the write. */
 export const keepVersion = async (

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type CollectionDefinition,
   ConflictError,
@@ -9,7 +8,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';
-import { fieldsOf, forgetVersions, keepVersion } from './resource-history.ts';
+import { forgetVersions, keepVersion, saysTheSame } from './resource-history.ts';
 import { refuseDangling, refuseWhileUsed } from './resource-references.ts';
 import { type SecretField, tellSecrets } from './resource-secrets.ts';
 
@@ -114,8 +113,7 @@ export const writerOf = <Document extends object>(
       const before = await find(id);
       requireVersion(before, precondition, { noun, requiresIfMatch });
       const changed = await next(before);
-      if (isDeepStrictEqual(JSON.parse(JSON.stringify(changed)), fieldsOf(before)))
-        return { document: before, changed: false };
+      if (saysTheSame(changed, before)) return { document: before, changed: false };
       await refuseDangling(documents, collection, { before, after: changed });
       const after = await unique(noun, changed, () => stored.replace(id, changed, before.version));
       await keepVersion(documents, type, { before, after, actor });

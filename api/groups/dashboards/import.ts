@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
@@ -9,7 +8,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
+import { saysTheSame } from '../../resources/resource-history.ts';
 
 const Query = z.strictObject({
   dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
@@ -93,7 +92,7 @@ export const importDashboard = defineOperation({
     if (query.dryRun === 'true') {
       const before = await presentOf(id, own, caller);
       const after = await next(read, { before, query, caller, of: (tenantId) => ports.documents.of(tenantId) });
-      const isSame = before !== undefined && isDeepStrictEqual(JSON.parse(JSON.stringify(after)), fieldsOf(before));
+      const isSame = before !== undefined && saysTheSame(after, before);
       return told(after, before === undefined ? 'created' : isSame ? 'unchanged' : 'changed', before?.version ?? null);
     }
     return change(async (scope) => {

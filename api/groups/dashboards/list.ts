@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
-import { DashboardView, SourceName, visibleWhere } from '../../dashboards/dashboard.ts';
+import { DashboardView, SourceName } from '../../dashboards/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
+import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 
 const listing: Listing = {
   searched: ['name', 'description'],
@@ -45,7 +46,7 @@ export const listDashboards = defineOperation({
   async handler({ caller, query }, { documents, clock }) {
     const summaries = documents.of(caller.tenantId).collection(dashboardSummaries);
     const now = new Date(clock.now()).toISOString();
-    const { items, nextCursor } = await readPage(summaries, listing, { query, now, where: visibleWhere(caller) });
+    const { items, nextCursor } = await readPage(summaries, listing, { query, now, where: sharedOrOwn.where(caller) });
     return { items: items.map(itemOf), nextCursor };
   },
 });

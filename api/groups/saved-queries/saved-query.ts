@@ -9,12 +9,12 @@ import {
   savedQueryFavourites,
   savedQueryUses,
 } from '../../../schemas/resources/saved-query.ts';
-import type { Caller } from '../../callers/caller.ts';
 import { validitiesNow } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { usersOf } from '../../resources/resource-references.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 
 /** What callers write of a saved query. */
 export const SavedQueryFields = z.strictObject({
@@ -55,9 +55,6 @@ const unreadable = (version: number): Validity => ({
   problems: [{ path: 'query', message: `its form, version ${version}, is not understood here` }],
   reason: null,
 });
-
-const isVisible = ({ visibility, ownerId }: Document, { actor }: Caller): boolean =>
-  visibility === 'organization' || ownerId === actor.id;
 
 /** Validity is read for all of them at once, and not known where the rows cannot be read now. */
 const validities = async (documents: readonly Document[], { caller, ports }: ResourceContext): Promise<Validity[]> => {
@@ -111,10 +108,7 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, Docume
   },
   view: View,
   live: true,
-  visible: {
-    where: ({ actor }) => ({ $or: [{ visibility: 'organization' }, { ownerId: actor.id }] }),
-    to: isVisible,
-  },
+  visible: sharedOrOwn,
   initial: ({ caller }) => ({ queryVersion, ownerId: caller.actor.id }),
   // What is written is always of today's form. It stays its owner's, so that nobody takes another one's private.
   prepare: (after, { before, caller }) => ({
