@@ -187,6 +187,22 @@ export class NameSet {
 
 const slotOf = (length: number, last: number): number => (length * 37 + last) & 255;
 
+/** Leaves `key`, `found` and `next` at the next attribute in the fields of that tag between two positions, of whatever key. */
+const nextAttribute = (cursor: WireCursor, tag: number, from: number, to: number): boolean => {
+  cursor.at = from;
+  while (cursor.at < to) {
+    const met = cursor.varint();
+    if (met !== tag) {
+      cursor.skip(met, to);
+      continue;
+    }
+    next = cursor.end(to);
+    split(cursor, next);
+    return true;
+  }
+  return false;
+};
+
 /** Calls `found` with each name of the set that an attribute has, in the fields of that tag between two positions. */
 export const attributesAmong = (
   cursor: WireCursor,
@@ -194,36 +210,18 @@ export const attributesAmong = (
   names: NameSet,
   found: (name: string) => void,
 ): void => {
-  cursor.at = from;
-  while (cursor.at < to) {
-    const met = cursor.varint();
-    if (met !== tag) {
-      cursor.skip(met, to);
-      continue;
-    }
-    const end = cursor.end(to);
-    split(cursor, end);
+  for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
     const name = names.at(cursor.bytes, key.start, key.end);
     if (name !== undefined) found(name);
-    cursor.at = end;
   }
 };
 
 /** All attributes, in the order of the wire. */
 export const attributeList = (cursor: WireCursor, tag: number, from: number, to: number): Attribute[] => {
   const list: Attribute[] = [];
-  cursor.at = from;
-  while (cursor.at < to) {
-    const met = cursor.varint();
-    if (met !== tag) {
-      cursor.skip(met, to);
-      continue;
-    }
-    const end = cursor.end(to);
-    split(cursor, end);
+  for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
     const name = nameAt(cursor.bytes, key.start, key.end);
     list.push({ key: name, type: foundType(cursor), text: foundText(cursor) });
-    cursor.at = end;
   }
   return list;
 };
