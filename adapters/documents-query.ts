@@ -14,7 +14,8 @@ const comparisons: ReadonlySet<string> = new Set(
   '$eq $ne $gt $gte $lt $lte $in $nin $exists $regex $options $elemMatch $not $all $size'.split(' '),
 );
 
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether a value is an object with fields, not a list. */
+export const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const isScalar = (value: unknown): value is Scalar =>
@@ -48,7 +49,8 @@ export const renamed = (filter: Filter, pathOf: (path: string) => string): Recor
   return result;
 };
 
-const scalarsOf = (condition: unknown): readonly Scalar[] | undefined => {
+/** The values that a condition pins a field to. */
+export const pinnedTo = (condition: unknown): readonly Scalar[] | undefined => {
   const value = isPlain(condition) && '$eq' in condition ? condition.$eq : condition;
   const values = isPlain(value) && Array.isArray(value.$in) ? (value.$in as unknown[]) : [value];
   // Null also matches what is missing, which no index lists.
@@ -61,7 +63,7 @@ export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Sca
   for (const [path, condition] of Object.entries(filter)) {
     const parts = path === '$and' && Array.isArray(condition) ? (condition as Filter[]) : [];
     for (const part of parts) for (const [inner, values] of requiredValues(part)) required.set(inner, values);
-    const values = path.startsWith('$') ? undefined : scalarsOf(condition);
+    const values = path.startsWith('$') ? undefined : pinnedTo(condition);
     if (values !== undefined) required.set(path, values);
   }
   return required;
@@ -117,7 +119,7 @@ export const placeOf = (document: Readonly<Record<string, unknown>>, order: Orde
   });
 
 /** The order of types is BSON's. */
-const rankOf = (value: Scalar): number => ['object', 'number', 'string', 'boolean'].indexOf(typeof value);
+export const rankOf = (value: Scalar): number => ['object', 'number', 'string', 'boolean'].indexOf(typeof value);
 
 /** By code points, as UTF-8 bytes sort: JavaScript's own order of code units differs above U+FFFF. */
 const compareText = (left: string, right: string): number => {

@@ -79,17 +79,20 @@ const matchesAfter = (
   const start = after === undefined ? undefined : placeOfCursor(after, order);
   const matches = matcherOf(filter);
   const found: Found[] = [];
-  // In the order of ids the rows come sorted: no more are read than the page takes, and one to know that there are more.
   const byId = order.length === 1;
-  const range = byId ? rangeOf(filter, order[0]?.[1], start) : rangeOf(filter);
-  for (const row of tables.candidates(definition, tenant, filter, range)) {
+  const inOrder = byId
+    ? tables.candidates(definition, tenant, filter, rangeOf(filter, order[0]?.[1], start))
+    : tables.inOrder(definition, tenant, filter, { bounds: rangeOf(filter), order, start });
+  const isPast = !byId && inOrder !== undefined;
+  for (const row of inOrder ?? tables.candidates(definition, tenant, filter, rangeOf(filter))) {
     if (!matches(row)) continue;
     const document = documentOf(row);
     const place = placeOf(document, order);
-    if (start === undefined || comparePlaces(place, start, order) > 0) found.push({ document, place });
-    if (byId && found.length > limit) return found;
+    if (isPast || start === undefined || comparePlaces(place, start, order) > 0) found.push({ document, place });
+    // Rows that come sorted are read up to what the page takes, and one to know that there are more.
+    if (inOrder !== undefined && found.length > limit) return found;
   }
-  return byId ? found : found.sort((left, right) => comparePlaces(left.place, right.place, order));
+  return inOrder === undefined ? found.sort((left, right) => comparePlaces(left.place, right.place, order)) : found;
 };
 
 const pageOf = (

@@ -6,7 +6,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type CollectionDefinition, ConflictError, type Filter } from '../../schemas/ports/documents.ts';
 import type { Entry, Fields } from '../documents-form.ts';
-import { type IdBounds, requiredValues, type Scalar, valuesAt } from '../documents-query.ts';
+import { type IdBounds, type Order, requiredValues, type Scalar, valuesAt } from '../documents-query.ts';
+import { type Condition, isUnplaced, mayMatch, placingOf } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -40,15 +41,12 @@ export const schema = `
 const columns = 'tenant, id, version, created_at, updated_at, fields';
 const listed =
   'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
-const ofTenant = `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?`;
+const ofTenant = 'FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?';
+const listedOfTenant = `AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`;
 
 const statements = {
   find: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id = ?`,
   count: 'SELECT count(*) AS n FROM documents WHERE collection = ? AND tenant = ?',
-  ofTenant: `${ofTenant} ORDER BY id`,
-  ofTenantBackwards: `${ofTenant} ORDER BY id DESC`,
-  ofTenantListed: `${ofTenant} AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) ORDER BY id`,
-  ofTenantListedBackwards: `${ofTenant} AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?) ORDER BY id DESC`,
   pageOfAll: `SELECT ${columns} FROM documents WHERE collection = ? AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
   pageOfAllListed: `SELECT ${columns} FROM documents WHERE collection = ?
     AND (tenant, id) IN (${listed}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
@@ -138,10 +136,15 @@ export class DocumentTables {
   }
 
   #sql(name: keyof typeof statements): StatementSync {
-    const known = this.#prepared.get(name);
+    return this.#statement(statements[name]);
+  }
+
+  /** There are as many texts as filters of different forms, which are written in the program. */
+  #statement(text: string): StatementSync {
+    const known = this.#prepared.get(text);
     if (known !== undefined) return known;
-    const statement = this.#database.prepare(statements[name]);
-    this.#prepared.set(name, statement);
+    const statement = this.#database.prepare(text);
+    this.#prepared.set(text, statement);
     return statement;
   }
 
@@ -154,23 +157,66 @@ export class DocumentTables {
     return Number(this.#sql('count').get(collection, tenant)?.n);
   }
 
+  /** Where a tenant's documents lie that may match. */
+  #where(definition: Definition, tenant: string, filter: Filter, { least, most }: IdBounds): Condition {
+    const index = this.#indexFor(definition, filter);
+    const condition = mayMatch(filter);
+    return {
+      sql: `${ofTenant} ${index === undefined ? '' : listedOfTenant} AND ${condition.sql}`,
+      parameters: [
+        ...[definition.name, tenant, least, most],
+        ...(index === undefined ? [] : [definition.name, ...index, tenant]),
+        ...condition.parameters,
+      ],
+    };
+  }
+
   /** A tenant's documents by id, within bounds: those that may match. To be consumed without a pause. */
-  *candidates(
+  *candidates(definition: Definition, tenant: string, filter: Filter, range: IdRange): Generator<Row> {
+    const where = this.#where(definition, tenant, filter, range);
+    const text = `SELECT ${columns} ${where.sql} ORDER BY id ${range.backwards ? 'DESC' : 'ASC'}`;
+    for (const row of this.#statement(text).iterate(...where.parameters)) yield rowOf(row);
+  }
+
+  /**
+   * The same in the order of a field, after a place. Undefined where SQLite cannot tell the order: it is by more than a field, or
+   * a document has none there. To be consumed without a pause.
+   */
+  inOrder(
     definition: Definition,
     tenant: string,
     filter: Filter,
-    { least, most, backwards }: IdRange,
+    { bounds, order, start }: { bounds: IdBounds; order: Order; start: readonly Scalar[] | undefined },
+  ): Iterable<Row> | undefined {
+    const placing = placingOf(order, start);
+    if (placing === undefined) return undefined;
+    const where = this.#where(definition, tenant, filter, bounds);
+    const inner = `SELECT id, ${placing.columns.sql} ${where.sql}`;
+    const places = this.#statement(`SELECT id, rank FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql}`).iterate(
+      ...[...placing.columns.parameters, ...where.parameters, ...placing.after.parameters],
+    );
+    const first = places.next();
+    if (first.done !== true && isUnplaced(Number(first.value.rank))) {
+      places.return?.();
+      return undefined;
+    }
+    return this.#rowsAt(definition.name, tenant, first, places);
+  }
+
+  *#rowsAt(
+    collection: string,
+    tenant: string,
+    first: IteratorResult<Record<string, unknown>>,
+    rest: Iterator<Record<string, unknown>>,
   ): Generator<Row> {
-    const { name } = definition;
-    const index = this.#indexFor(definition, filter);
-    const rows =
-      index === undefined
-        ? this.#sql(backwards ? 'ofTenantBackwards' : 'ofTenant').iterate(name, tenant, least, most)
-        : this.#sql(backwards ? 'ofTenantListedBackwards' : 'ofTenantListed').iterate(
-            ...[name, tenant, least, most],
-            ...[name, ...index, tenant],
-          );
-    for (const row of rows) yield rowOf(row);
+    try {
+      for (let place = first; place.done !== true; place = rest.next()) {
+        const row = this.find(collection, tenant, String(place.value.id));
+        if (row !== undefined) yield row;
+      }
+    } finally {
+      rest.return?.();
+    }
   }
 
   /** All tenants' documents that may match, after a place. */

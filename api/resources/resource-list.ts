@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../queries/cursor.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import type { Collection, Filter, Page, Stored } from '../../schemas/ports/documents.ts';
+import { type Collection, containing, type Filter, type Page, type Stored } from '../../schemas/ports/documents.ts';
 import { invalid } from '../errors.ts';
 
 /** A query parameter that restricts a list. */
@@ -68,8 +68,7 @@ export const readPage = async <Fields extends object>(
   if (where !== undefined) conditions.push(where);
   const { search, sort = sorts[0] ?? 'id', limit, cursor } = query;
   if (typeof search === 'string') {
-    const within = { $regex: search.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), $options: 'i' };
-    conditions.push({ $or: searched.map((field) => ({ [field]: within })) });
+    conditions.push({ $or: searched.map((field) => ({ [field]: containing(search) })) });
   }
   const [field, direction] = sort.startsWith('-') ? [sort.slice(1), -1 as const] : [sort, 1 as const];
   try {

@@ -39,6 +39,13 @@ export const defineCollection = <Fields extends object>(
 /** MongoDB's query language, the part that mingo shares: comparison, logical, `$in`, `$exists`, `$regex`, `$elemMatch`, dotted paths. */
 export type Filter = Readonly<Record<string, unknown>>;
 
+/** What a filter asks of a field that contains the text, in capitals or not, whatever characters it has. */
+export const containing = (text: string): { readonly $regex: string; readonly $options: 'i' } => ({
+  // MongoDB refuses a pattern with the character itself.
+  $regex: text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00'),
+  $options: 'i',
+});
+
 export interface FindOptions {
   readonly filter?: Filter;
   /** Field path → 1 or -1. The fields hold scalars. `id` is always appended, so that order is total. */

@@ -59,6 +59,97 @@ test('sqlite: equality on an indexed field reads the matches, not the whole coll
   await documents.close();
 });
 
+/** How many stored documents are read as JSON meanwhile. Nothing else may run. */
+const parsedDuring = async (work: () => Promise<unknown>): Promise<number> => {
+  const { parse } = JSON;
+  let parsed = 0;
+  JSON.parse = (text, reviver) => {
+    parsed += 1;
+    return parse(text, reviver);
+  };
+  try {
+    await work();
+  } finally {
+    JSON.parse = parse;
+  }
+  return parsed;
+};
+
+const named = defineCollection<Record<string, unknown>>({ name: 'named', indexes: [['tags']] });
+
+test.serial('sqlite: a list in the order of a field parses its page, not the whole collection', async (t) => {
+  const documents = await sqliteDocuments({ path: join(directory, 'ordered.sqlite') });
+  await documents.ensureCollections([named]);
+  await documents.transaction(async (transaction) => {
+    const staged = transaction.of('a').collection(named);
+    for (let n = 0; n < 500; n += 1)
+      await staged.insert({
+        name: `thing ${(n * 7) % 500}`,
+        description: n === 77 ? 'The name of a Needle' : '',
+        visibility: n % 2 === 0 ? 'organization' : 'private',
+        ownerId: n % 10 === 1 ? 'me' : 'you',
+        tags: ['all', `t${n % 5}`],
+      });
+  });
+  const collection = documents.of('a').collection(named);
+  const visible = { $or: [{ visibility: 'organization' }, { ownerId: 'me' }] };
+  const search = (text: string) => ({
+    $or: ['name', 'description'].map((field) => ({ [field]: { $regex: text, $options: 'i' } })),
+  });
+  for (const [conditions, found] of [
+    [[], 10],
+    [[visible], 10],
+    [[visible, { tags: 'all' }], 10],
+    [[{ tags: 't3' }, visible], 10],
+    [[{ tags: 't2' }, { tags: 't3' }, visible], 0],
+    [[visible, search('needle')], 0],
+    [[search('needle')], 1],
+    [[search('description')], 0],
+    [[search('thing'), visible], 10],
+  ] as const)
+    for (const sort of [{ name: 1 }, { name: -1 }, { createdAt: -1 }] as const) {
+      const filter = conditions.length === 0 ? {} : { $and: conditions };
+      const parsed = await parsedDuring(async () => {
+        const first = await collection.list({ filter, sort, limit: 10 });
+        t.is(first.items.length, found, JSON.stringify(filter));
+        if (first.nextCursor === null) return;
+        t.is((await collection.list({ filter, sort, limit: 10, after: first.nextCursor })).items.length, 10);
+      });
+      t.true(parsed <= 2 * found + 4, `${parsed} parsed for ${JSON.stringify({ filter, sort })}`);
+    }
+  await documents.close();
+});
+
+test('sqlite: what SQLite itself cannot read as JSON is listed in its place', async (t) => {
+  const documents = await sqliteDocuments({ path: join(directory, 'deep.sqlite') });
+  const collection = documents.of('a').collection(named);
+  const deep = JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`) as unknown;
+  for (const [id, name] of [
+    ['a', 'b'],
+    ['b', 'a'],
+    ['c', '\ud800'],
+    ['d', '\uffff'],
+    ['e', '\ud800'],
+  ] as const)
+    await collection.insert({ id, name });
+  const all = async (): Promise<string> => {
+    const ids: string[] = [];
+    for (let after: string | undefined; ids.length < 20; ) {
+      const page = await collection.list({ filter: { name: { $ne: 'z' } }, sort: { name: 1 }, limit: 2, after });
+      ids.push(...page.items.map(({ id }) => id));
+      after = page.nextCursor ?? undefined;
+      if (after === undefined) break;
+    }
+    return ids.join('');
+  };
+  t.is(await all(), 'baced');
+  await collection.insert({ id: 'f', name: 'aa', deep });
+  t.is(await all(), 'bfaced');
+  t.is((await collection.list({ filter: { name: 'aa' }, sort: { name: 1 } })).items.length, 1);
+  t.is(await collection.count({ name: { $regex: 'A', $options: 'i' } }), 2);
+  await documents.close();
+});
+
 test('sqlite: a transaction whose work does not end gives up and lets others write', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'hung.sqlite') });
   const hung = documents.transaction(async (transaction) => {

@@ -6,6 +6,7 @@ import {
   type Collection,
   type CollectionDefinition,
   ConflictError,
+  containing,
   type Documents,
   defineCollection,
   type Feed,
@@ -149,8 +150,31 @@ const filters: readonly (readonly [filter: Filter, ids: string])[] = [
   [{ state: 'open', $and: [{ state: 'closed' }] }, ''],
 ];
 
+/** What stores write otherwise than it is, and what patterns take for something else. */
+const texts = ['50%', 'a_b', 'axb', 'a"b', 'c:\\d', 'nul\0z', 'ÉTÉ', 'été', 'tab\there', 'Anna', 'anna', '', 'state'];
+
+const filtersOfTexts: readonly Filter[] = [
+  ...texts.flatMap((text) => [{ tags: text }, { name: { $in: [text, 'Bert'] } }, { name: containing(text || 'x') }]),
+  ...['n', 'A', '%', '_', '\\', '"', 'é', 'nul\0', 'name'].map((text) => ({ name: containing(text) })),
+  { $and: [{ name: containing('a') }, { $or: [{ state: 'even' }, { rank: 2 }] }, { tags: 'axb' }] },
+  { name: { $regex: 'a\\wb' } },
+  { name: { $regex: 'ANNA' } },
+  { name: { $in: Array.from({ length: 40 }, (_, n) => (n === 39 ? 'Anna' : `other ${n}`)) } },
+];
 const titleOf = (filter: Filter): string =>
   JSON.stringify(filter, (_, value) => (value instanceof RegExp ? String(value) : value));
+
+/** All ids of a list, page by page. */
+const idsOfPages = async (things: Collection<Thing>, options: FindOptions): Promise<string[]> => {
+  const ids: string[] = [];
+  let after: string | undefined;
+  do {
+    const { items, nextCursor } = await things.list({ ...options, after });
+    ids.push(...items.map(({ id }) => id));
+    after = nextCursor ?? undefined;
+  } while (after !== undefined && ids.length < 1000);
+  return ids;
+};
 
 /** One test after the other: forty at once make operations so slow on a busy machine that they pass the limit of their time. */
 export const documentsContract = (name: string, make: () => Promise<Documents>): void => {
@@ -359,15 +383,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       const ids = ['a', 'b', 'c', 'd', 'e', '\u{1F600}', '\uFFFD', '\u{10FFFF}'.repeat(3)];
       for (const [n, id] of ids.entries()) await things.insert({ id, rank: n, state: n % 2 === 0 ? 'even' : 'odd' });
       const found = async (filter: Filter, direction: 1 | -1): Promise<string> => {
-        const all: string[] = [];
-        let after: string | undefined;
-        do {
-          const page = await things.list({ filter, sort: { id: direction }, limit: 2, after });
-          all.push(...page.items.map(({ id }) => ids.indexOf(id)).map(String));
-          after = page.nextCursor ?? undefined;
-        } while (after !== undefined);
+        const all = await idsOfPages(things, { filter, sort: { id: direction }, limit: 2 });
         t.is(await things.count(filter), all.length);
-        return all.join('');
+        return all.map((id) => ids.indexOf(id)).join('');
       };
       t.is(await found({}, 1), '01234657');
       t.is(await found({}, -1), '75643210');
@@ -378,6 +396,43 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is(await found({ id: { $gt: 'c', $lt: 'b' } }, 1), '');
     },
   );
+
+  test.serial(`${name}: a filtered list in any order has what the filter selects, page by page`, async (t) => {
+    const definition = freshCollection({ indexes: [['tags'], ['state']] });
+    await documents.ensureCollections([definition]);
+    const things = kept(definition);
+    for (const [n, text] of texts.entries())
+      await things.insert({
+        id: `t${n}`,
+        name: text,
+        state: n % 2 === 0 ? 'even' : 'odd',
+        rank: n % 3,
+        tags: [text, n],
+      });
+    for (const sample of samples) await things.insert(sample);
+    for (const filter of [...filters.map(([filter]) => filter), ...filtersOfTexts]) {
+      const wanted = (await things.list({ filter })).items.map(({ id }) => id).sort();
+      for (const sort of [{ name: 1 }, { name: -1 }, { rank: 1, id: -1 }, { createdAt: -1 }] as const) {
+        const whole = (await things.list({ sort })).items.map(({ id }) => id);
+        const ids = await idsOfPages(things, { filter, sort, limit: 7 });
+        t.deepEqual(
+          ids,
+          whole.filter((id) => wanted.includes(id)),
+          `${titleOf(filter)} by ${JSON.stringify(sort)}`,
+        );
+      }
+    }
+  });
+
+  test.serial(`${name}: a list by a field that holds a list or an object is refused`, async (t) => {
+    for (const rank of [['x'], { is: 'x' }]) {
+      const things = kept(freshCollection());
+      await things.insert({ rank: 1 });
+      await things.insert({ rank });
+      for (const direction of [1, -1] as const)
+        await t.throwsAsync(things.list({ sort: { rank: direction } }), { instanceOf: TypeError });
+    }
+  });
 
   test.serial(`${name}: documents inserted between pages shift nothing`, async (t) => {
     const things = kept(freshCollection());

@@ -1,0 +1,133 @@
+/**
+ * What SQLite itself can tell of a document's stored text: whether it may match a filter, and its place in an order. So that a list
+ * parses few documents more than its page holds. Field paths are parameters, never a part of a statement.
+ */
+import type { Filter } from '../../schemas/ports/documents.ts';
+import { isPlain, type Order, pinnedTo, rankOf, type Scalar } from '../documents-query.ts';
+
+/** A condition of a statement, and the values of its placeholders. */
+export interface Condition {
+  readonly sql: string;
+  readonly parameters: readonly (string | number)[];
+}
+
+/** Field names at which SQLite's paths and MongoDB's find the same; those of the store itself are columns. */
+const isField = (path: string): boolean =>
+  /^[a-z]\w*$/i.test(path) && !['id', 'version', 'createdAt', 'updatedAt'].includes(path);
+
+const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condition => ({
+  sql: `(${conditions.map(({ sql }) => sql).join(` ${operator} `)})`,
+  parameters: conditions.flatMap(({ parameters }) => parameters),
+});
+
+/** A longer list of values is left to the filter. */
+const mostValues = 10;
+
+/** A field that is one of the values, or a list that has one, holds its JSON text. */
+const holdsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
+  values.length === 0 || values.length > mostValues
+    ? undefined
+    : joined(
+        values.map((value) => ({ sql: 'instr(fields -> ?, ?) > 0', parameters: [path, JSON.stringify(value)] })),
+        'OR',
+      );
+
+const escapes = /\\([\\^$.*+?()[\]{}|])/g;
+
+/** More would not find fewer. */
+const longestLiteral = 256;
+
+/**
+ * The longest part of a pattern that JSON writes as it is, and of which SQLite knows the case. Undefined when the pattern is more
+ * than a text, or holds no such part.
+ */
+const literalOf = (pattern: string): string | undefined => {
+  if (/[\\^$.*+?()[\]{}|]/.test(pattern.replace(escapes, ''))) return undefined;
+  const runs = pattern.replace(escapes, '$1').match(/[ !#-[\]-~]+/g) ?? [];
+  return runs.sort((left, right) => right.length - left.length)[0]?.slice(0, longestLiteral);
+};
+
+const holdsText = (path: string, condition: unknown): Condition | undefined => {
+  if (!isPlain(condition)) return undefined;
+  const { $regex, $options = '', ...others } = condition;
+  if (typeof $regex !== 'string' || Object.keys(others).length > 0) return undefined;
+  const literal = $options === '' || $options === 'i' ? literalOf($regex) : undefined;
+  if (literal === undefined) return undefined;
+  const escaped = literal.replace(/[%_]/g, '\\$&');
+  return { sql: "fields -> ? LIKE ? ESCAPE '\\'", parameters: [path, `%${escaped}%`] };
+};
+
+const partOf = (path: string, condition: unknown): Condition | undefined => {
+  if (path === '$and') return allOf((condition as Filter[]).map(partsOf));
+  if (path === '$or') {
+    const parts = (condition as Filter[]).map(partsOf);
+    const known = parts.filter((part) => part !== undefined);
+    return known.length === parts.length && known.length > 0 ? joined(known, 'OR') : undefined;
+  }
+  if (!isField(path)) return undefined;
+  const values = pinnedTo(condition);
+  return values === undefined ? holdsText(path, condition) : holdsOne(path, values);
+};
+
+const allOf = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
+  const known = parts.filter((part) => part !== undefined);
+  return known.length === 0 ? undefined : joined(known, 'AND');
+};
+
+const partsOf = (filter: Filter): Condition | undefined =>
+  allOf(Object.entries(filter).map(([path, condition]) => partOf(path, condition)));
+
+/** True of every document that matches, and of few others. What SQLite does not read as JSON, as it is nested too deep, may match. */
+export const mayMatch = (filter: Filter): Condition => {
+  const condition = partsOf(filter);
+  return condition === undefined
+    ? { sql: '1', parameters: [] }
+    : { sql: `(NOT json_valid(fields) OR ${condition.sql})`, parameters: condition.parameters };
+};
+
+/** How an order is read: the rank of a value's type and the value, under these names. */
+export interface Placing {
+  readonly columns: Condition;
+  readonly after: Condition;
+  readonly sql: string;
+}
+
+const ownColumns: Readonly<Record<string, string>> = {
+  version: '1 AS rank, version AS value',
+  createdAt: '2 AS rank, created_at AS value',
+  updatedAt: '2 AS rank, updated_at AS value',
+};
+
+/** Ranks as BSON orders types. What has no place comes first in either direction, so that it is seen before any other. */
+const rankSql = (unplaced: number): string => `CASE WHEN NOT json_valid(fields) THEN ${unplaced} ELSE
+  CASE ifnull(json_type(fields, ?), 'null') WHEN 'null' THEN 0 WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'text' THEN 2
+  WHEN 'true' THEN 3 WHEN 'false' THEN 3 ELSE ${unplaced} END END AS rank,
+  CASE WHEN json_valid(fields) THEN fields ->> ? END AS value`;
+
+/** Whether a rank is that of a list, an object, or a document that SQLite does not read. */
+export const isUnplaced = (rank: number): boolean => rank < 0 || rank > 3;
+
+/** The reading of an order by one field and the id. Undefined for any other order. */
+export const placingOf = (order: Order, start: readonly Scalar[] | undefined): Placing | undefined => {
+  const [[path, direction] = ['id', 1], [, idDirection] = ['id', 1]] = order;
+  const own = Object.hasOwn(ownColumns, path) ? ownColumns[path] : undefined;
+  if (order.length !== 2 || (own === undefined && !isField(path))) return undefined;
+  const columns =
+    own === undefined
+      ? { sql: rankSql(direction === 1 ? -1 : 4), parameters: [`$.${path}`, path] }
+      : { sql: own, parameters: [] };
+  const [way, beyond] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];
+  const [idWay, idBeyond] = idDirection === 1 ? ['ASC', '>'] : ['DESC', '<'];
+  const [value = null, id = null] = start ?? [];
+  // The value passes through SQLite's reader of JSON as the stored ones do.
+  const given = "(? ->> '$')";
+  const after =
+    start === undefined
+      ? { sql: '1', parameters: [] }
+      : {
+          sql: `(rank NOT BETWEEN 0 AND 3 OR rank ${beyond} ? OR
+            (rank = ? AND (value ${beyond} ${given} OR (value IS ${given} AND id ${idBeyond} ?))))`,
+          parameters: [rankOf(value), rankOf(value), JSON.stringify(value), JSON.stringify(value), String(id)],
+        };
+  return { columns, after, sql: `ORDER BY rank ${way}, value ${way}, id ${idWay}` };
+};
