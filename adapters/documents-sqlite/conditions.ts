@@ -100,8 +100,8 @@ const ownColumns: Readonly<Record<string, string>> = {
 
 /** Ranks as BSON orders types. What has no place comes first in either direction, so that it is seen before any other. */
 const rankSql = (unplaced: number): string => `CASE WHEN NOT json_valid(fields) THEN ${unplaced} ELSE
-  CASE ifnull(json_type(fields, ?), 'null') WHEN 'null' THEN 0 WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'text' THEN 2
-  WHEN 'true' THEN 3 WHEN 'false' THEN 3 ELSE ${unplaced} END END AS rank,
+  CASE json_type(fields, ?) WHEN 'text' THEN 2 WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3
+  WHEN 'array' THEN ${unplaced} WHEN 'object' THEN ${unplaced} ELSE 0 END END AS rank,
   CASE WHEN json_valid(fields) THEN fields ->> ? END AS value`;
 
 /** Whether a rank is that of a list, an object, or a document that SQLite does not read. */
