@@ -116,11 +116,17 @@ const bound = (paths: readonly string[]): Partial<IndexDescription> => ({
 /** A partial index answers no query that does not repeat its condition, so each unique set has a plain one beside it. */
 export const indexesOf = ({
   indexes = [],
+  sorts = [],
   unique = [],
   uniqueEverywhere = [],
 }: CollectionDefinition<object>): readonly IndexDescription[] => {
   const wanted = [index('by', ['_id.tenant', '_id.id'])];
   for (const set of [...indexes, ...unique]) wanted.push(index('by', ['_id.tenant', ...set.map(pathOf), '_id.id']));
+  for (const path of sorts.map(pathOf)) {
+    wanted.push(index('by', ['_id.tenant', path, '_id.id']));
+    // Ids ascend in either direction, so that one index cannot be read both ways.
+    wanted.push({ key: { '_id.tenant': 1, [path]: -1, '_id.id': 1 }, name: `${prefix}down _id.tenant ${path} _id.id` });
+  }
   for (const set of uniqueEverywhere) wanted.push(index('by', [...set.map(pathOf), '_id.tenant', '_id.id']));
   for (const set of unique) wanted.push(index('unique', ['_id.tenant', ...set.map(pathOf)], bound(set.map(pathOf))));
   for (const set of uniqueEverywhere) wanted.push(index('unique', set.map(pathOf), bound(set.map(pathOf))));

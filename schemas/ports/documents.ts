@@ -26,6 +26,8 @@ export interface CollectionDefinition<Fields extends object> {
   readonly uniqueEverywhere?: readonly (readonly string[])[];
   /** Field paths that queries filter or sort by. */
   readonly indexes?: readonly (readonly string[])[];
+  /** Fields that long lists are sorted by, in either direction. */
+  readonly sorts?: readonly string[];
   /** Documents stay when their organization is erased: they are evidence, and what names people is taken out of them. */
   readonly evidence?: true;
   /** Carries the type; never read. */

@@ -45,6 +45,7 @@ export interface DashboardSummary
 export const dashboardSummaries = defineCollection<DashboardSummary>({
   name: 'dashboard-summaries',
   indexes: [['folders'], ['tags'], ['source']],
+  sorts: ['name', 'createdAt', 'updatedAt'],
 });
 
 /** How often a dashboard was opened, by day (`2026-11-24`). The id is the dashboard's. */

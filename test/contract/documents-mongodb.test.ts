@@ -98,10 +98,11 @@ function suites(): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test.serial('mongodb: the index declared for a filter is the one that is used', async (t) => {
+  test.serial('mongodb: the index declared for a filter or an order is the one that is used', async (t) => {
     const definition = defineCollection<{ state: string; mail: string }>({
       name: 'planned',
       indexes: [['state']],
+      sorts: ['state', 'createdAt'],
       uniqueEverywhere: [['mail']],
     });
     const documents = await open();
@@ -117,6 +118,15 @@ function suites(): void {
         const { executionStats } = await planned.find(filter).explain('executionStats');
         t.is(executionStats.totalDocsExamined, examined);
       }
+      for (const field of ['fields.state', 'createdAt'])
+        for (const direction of [1, -1] as const) {
+          const sorted = planned.find({ '_id.tenant': 'a' }).sort([
+            [field, direction],
+            ['_id.id', 1],
+          ]);
+          const { executionStats } = await sorted.limit(5).explain('executionStats');
+          t.is(executionStats.totalDocsExamined, 5, `${field} ${direction}`);
+        }
     });
     await documents.close();
   });
