@@ -11,6 +11,7 @@ import { writeSettings } from './settings.ts';
 import { fitsDashboard, fitsPanel, neededOptions } from './strict.ts';
 import { writeTransformations } from './transformations.ts';
 import { toTravel, travelling } from './travelling.ts';
+import { keepTyped } from './typed-options.ts';
 import { choosesMetrics, writeVariable } from './variables.ts';
 import { writeVisual } from './visuals.ts';
 
@@ -110,6 +111,7 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
     ...repeatOf(panel),
   };
   putKept(built, panel.imported?.kept ?? {}, fitsPanel);
+  keepTyped(built);
   fill(built, neededOptions[String(built['type'])] ?? {}, ['options']);
   fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
   if (isFields(at(built, ['fieldConfig', 'defaults', 'thresholds'])))

@@ -29,23 +29,9 @@ export const colour: Codec = {
   write: (value) => value,
 };
 
-const scales = [
-  'GrYlRd',
-  'RdYlGr',
-  'BlYlRd',
-  'YlRd',
-  'BlPu',
-  'YlBl',
-  'blues',
-  'reds',
-  'greens',
-  'purples',
-  'viridis',
-  'magma',
-  'plasma',
-  'inferno',
-  'cividis',
-];
+/** Scales that Grafana's typed form knows. */
+const typedScales = ['GrYlRd', 'RdYlGr', 'BlYlRd', 'YlRd', 'BlPu', 'YlBl', 'blues', 'reds', 'greens', 'purples'];
+const scales = [...typedScales, 'viridis', 'magma', 'plasma', 'inferno', 'cividis'];
 const colourModes = names({
   fixed: 'fixed',
   thresholds: 'thresholds',
@@ -276,7 +262,7 @@ export const writeSettings = (settings: Settings): Record<string, unknown> => {
     settings,
   );
   const { colour: shade, thresholds, mappings, links, hiddenIn } = settings;
-  if (shade !== undefined) {
+  if (shade !== undefined && (shade.mode !== 'scale' || typedScales.includes(shade.scale ?? ''))) {
     const mode = shade.mode === 'scale' ? `continuous-${shade.scale}` : colourModes.write(shade.mode);
     written['color'] = { mode, ...writeLenses(colourLenses, shade) };
   }

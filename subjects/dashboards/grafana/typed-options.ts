@@ -1,0 +1,123 @@
+/** Options of panels and settings of fields that Grafana's typed form knows, by type of panel. What it does not know travels. */
+import { type Fields, isFields } from './ledger.ts';
+import { at } from './lens.ts';
+
+type Built = Record<string, unknown>;
+type Words = ReadonlySet<string>;
+const words = (text: string): Words => new Set(text.split(' '));
+
+const tooltip = words('mode sort maxWidth maxHeight hideZeros');
+const inner: Readonly<Record<string, Words>> = {
+  legend: words('displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
+  tooltip,
+  reduceOptions: words('values limit calcs fields'),
+  text: words('titleSize valueSize'),
+  footer: words('show reducer fields enablePagination countRows'),
+  code: words('language showLineNumbers showMiniMap'),
+};
+/** Those that are other ones in one type. */
+const innerOf: Readonly<Record<string, Words>> = {
+  'piechart.legend': words('values displayMode placement showLegend asTable isVisible sortBy sortDesc width calcs'),
+  'heatmap.legend': words('show'),
+  'heatmap.tooltip': words('mode maxHeight maxWidth yHistogram showColorScale'),
+};
+
+const lasting = 'showValue rowHeight legend tooltip timezone perPage';
+const options: Readonly<Record<string, Words>> = {
+  timeseries: words('timezone legend tooltip orientation'),
+  barchart: words(
+    'xField colorByField orientation barRadius xTickLabelRotation xTickLabelMaxLength xTickLabelSpacing stacking showValue barWidth groupWidth legend tooltip text fullHighlight',
+  ),
+  bargauge: words(
+    'displayMode valueMode namePlacement showUnfilled sizing minVizWidth minVizHeight legend reduceOptions text maxVizHeight orientation',
+  ),
+  dashlist: words(
+    'keepTime includeVars showStarred showRecentlyViewed showSearch showHeadings showFolderNames maxItems query tags folderId folderUID',
+  ),
+  gauge: words(
+    'showThresholdLabels showThresholdMarkers sizing minVizWidth reduceOptions text minVizHeight orientation',
+  ),
+  heatmap: words(
+    'calculate calculation color filterValues rowsFrame showValue cellGap cellRadius cellValues yAxis legend tooltip exemplars selectionMode',
+  ),
+  histogram: words('bucketCount bucketSize bucketOffset legend tooltip combine'),
+  logs: words(
+    'showLabels showCommonLabels showTime showLogContextToggle wrapLogMessage prettifyLogMessage enableLogDetails sortOrder dedupStrategy enableInfiniteScrolling displayedFields',
+  ),
+  nodeGraph: words('nodes edges zoomMode'),
+  piechart: words('pieType displayLabels tooltip reduceOptions text legend orientation'),
+  stat: words(
+    'graphMode colorMode justifyMode textMode wideLayout showPercentChange reduceOptions text percentChangeColorMode orientation',
+  ),
+  'state-timeline': words(`${lasting} mergeValues alignValue`),
+  'status-history': words(`${lasting} colWidth`),
+  table: words('frameIndex showHeader showTypeIcons sortBy footer cellHeight'),
+  text: words('mode code content'),
+};
+
+const axis =
+  'axisPlacement axisColorMode axisLabel axisWidth axisSoftMin axisSoftMax axisGridShow scaleDistribution axisCenteredZero axisBorderShow hideFrom';
+const custom: Readonly<Record<string, Words>> = {
+  timeseries: words(
+    `${axis} drawStyle gradientMode thresholdsStyle transform lineColor lineWidth lineInterpolation lineStyle fillColor fillOpacity showPoints pointSize pointColor barAlignment barWidthFactor stacking insertNulls spanNulls fillBelowTo pointSymbol barMaxWidth`,
+  ),
+  barchart: words(`${axis} lineWidth fillOpacity gradientMode thresholdsStyle`),
+  heatmap: words('scaleDistribution hideFrom'),
+  histogram: words(`${axis} lineWidth fillOpacity stacking gradientMode`),
+  piechart: words('hideFrom'),
+  'state-timeline': words(`${axis} lineWidth fillOpacity`),
+  'status-history': words(`${axis} lineWidth fillOpacity`),
+  table: words('width minWidth align displayMode cellOptions hidden inspect filterable hideHeader'),
+};
+
+/** What each type of cell takes. */
+const cells: Readonly<Record<string, Words>> = {
+  auto: words('type wrapText'),
+  'color-text': words('type wrapText'),
+  'color-background': words('type mode applyToRow wrapText'),
+  gauge: words('type mode valueDisplayMode'),
+  image: words('type alt title'),
+  'json-view': words('type'),
+  'data-links': words('type'),
+  sparkline: words('type'),
+};
+
+const languages = words('json yaml xml typescript sql go markdown html plaintext');
+
+const keep = (holder: Built, known: Words): void => {
+  for (const key of Object.keys(holder)) if (!known.has(key)) delete holder[key];
+};
+
+const keepOptions = (type: string, held: Built, known: Words): void => {
+  keep(held, known);
+  for (const [key, value] of Object.entries(held)) {
+    const parts = innerOf[`${type}.${key}`] ?? inner[key];
+    if (isFields(value) && parts !== undefined) keep(value as Built, parts);
+  }
+  const code = held['code'] as Built | undefined;
+  if (isFields(code) && !languages.has(String(code['language']))) delete code['language'];
+};
+
+const keepCell = (settings: Built): void => {
+  const cell = settings['cellOptions'];
+  const known = isFields(cell) ? cells[String(cell['type'])] : undefined;
+  if (known === undefined) delete settings['cellOptions'];
+  else keep(cell as Built, known);
+  if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
+};
+
+/** Takes away of a panel what the typed form does not know. */
+export const keepTyped = (panel: Built): void => {
+  const type = String(panel['type']);
+  const known = options[type];
+  if (known === undefined) return;
+  if (isFields(panel['options'])) keepOptions(type, panel['options'] as Built, known);
+  const defaults = at(panel, ['fieldConfig', 'defaults']) as Built | undefined;
+  const settings: Fields | undefined = isFields(defaults) ? (defaults['custom'] as Fields | undefined) : undefined;
+  const ofFields = custom[type];
+  if (!isFields(settings) || ofFields === undefined || defaults === undefined) return;
+  keep(settings as Built, ofFields);
+  if (type === 'table') keepCell(settings as Built);
+  if (Object.keys(settings).length === 0) delete defaults['custom'];
+  else if (type === 'table') defaults['custom'] = { align: 'auto', inspect: false, ...settings };
+};

@@ -1,0 +1,130 @@
+/** What is exported for Grafana is what the types of its SDK declare, and no more: a strict reader of these takes it. */
+import { execFile } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { FieldOverride, FieldSettings } from '../../../schemas/dashboards/fields.ts';
+import { DashboardLink } from '../../../schemas/dashboards/links.ts';
+import { Transformation } from '../../../schemas/dashboards/transformations.ts';
+import { Variable } from '../../../schemas/dashboards/variables.ts';
+import { Visual } from '../../../schemas/dashboards/visuals.ts';
+import { DashboardFields } from '../../../subjects/dashboards/document.ts';
+import { writeGrafana } from '../../../subjects/dashboards/grafana/export.ts';
+import { readGrafana } from '../../../subjects/dashboards/grafana/import.ts';
+import { templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { scratchDirectory } from '../../services/scratch.ts';
+import { wholeDashboard } from './dashboard-example.ts';
+import { valuesOf } from './every-setting.ts';
+import { oldDashboard, presentDashboard } from './grafana-example.ts';
+import { grafanaFiles } from './grafana-files.ts';
+import { otherType, typedPanels } from './grafana-typed.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const declared = fileURLToPath(new URL('./grafana-typed.ts', import.meta.url));
+const directory = scratchDirectory();
+test.after.always(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What the compiler finds wrong with texts, by their names. */
+const problemsOf = async (name: string, exports: Readonly<Record<string, string>>): Promise<string[]> => {
+  const files = Object.entries(exports).map(([title, json], index) => {
+    const file = `${name}-${index}.mts`;
+    writeFileSync(
+      join(directory, file),
+      `// ${title}\nimport type { TypedDashboard } from '${declared}';\nexport const exported: TypedDashboard = ${json};\n`,
+    );
+    return file;
+  });
+  const config = join(directory, `${name}.json`);
+  writeFileSync(
+    config,
+    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { types: [] }, include: [], files }),
+  );
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  return await new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [compiler, '--pretty', 'false', '--project', config],
+      { maxBuffer: 2 ** 28 },
+      (_, output, errors) => resolve(`${output}${errors}`.split('\n').filter((line) => line.trim() !== '')),
+    );
+  });
+};
+
+const marked = (_: string, value: unknown): unknown => {
+  const { type, gridPos } = (value ?? {}) as { readonly type?: unknown; readonly gridPos?: unknown };
+  return gridPos === undefined || String(type) in typedPanels || type === 'row'
+    ? value
+    : { ...(value as object), type: `${otherType}${type}` };
+};
+
+const exported = (dashboards: Readonly<Record<string, DashboardFields>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(dashboards).map(([name, document]) => [
+      name,
+      JSON.stringify(writeGrafana(name, JSON.parse(JSON.stringify(document))), marked, 1),
+    ]),
+  );
+
+const importedOf = (body: object): DashboardFields => {
+  const read = readGrafana(structuredClone(body));
+  if (read === undefined || 'problems' in read) throw new Error(JSON.stringify(read));
+  return read.document;
+};
+
+const kinds = Visual.options.length;
+const rounds = 10;
+
+/** Each kind of panel, variable and transformation, with each of its settings, in as many dashboards as they need. */
+const everything = (): Record<string, DashboardFields> => {
+  const visuals = valuesOf(Visual, kinds * rounds);
+  const settings = valuesOf(FieldSettings, rounds);
+  const overrides = valuesOf(FieldOverride, 16);
+  const transformations = valuesOf(Transformation, 32 * rounds);
+  const variables = valuesOf(Variable, Variable.options.length * 4) as object[];
+  const links = valuesOf(DashboardLink, 4);
+  const annotations = valuesOf(DashboardFields.shape.annotations.unwrap().element, 6) as object[];
+  const dashboardOf = (round: number): DashboardFields =>
+    DashboardFields.parse({
+      name: `Everything ${round}`,
+      variables: variables.map((one, index) => ({ ...one, name: `v${index}` })),
+      panels: visuals.slice(round * kinds, (round + 1) * kinds).map((visual, index) => ({
+        id: `p${index}`,
+        visual,
+        queries: [{ name: 'A', query: { kind: 'promql', expression: 'up' }, answers: index % 2 ? 'table' : 'series' }],
+        formulas: [{ name: 'share', expression: '100 * A' }],
+        fields: settings[round],
+        ...(index === 0 && { transformations: transformations.slice(round * 32, round * 32 + 32), overrides }),
+        links: [{ title: 'Logs', url: '/logs' }],
+      })),
+      annotations: annotations.map((one, index) => ({ ...one, name: `a${index}` })),
+      links,
+    });
+  return Object.fromEntries(Array.from({ length: rounds }, (_, round) => [`everything ${round}`, dashboardOf(round)]));
+};
+
+test('every kind of panel, variable, transformation and annotation is what Grafana types', async (t) => {
+  t.deepEqual(await problemsOf('everything', exported(everything())), []);
+});
+
+test('templates, and a dashboard that asks what Grafana cannot, are what Grafana types', async (t) => {
+  const all = await templates();
+  const documents = {
+    whole: DashboardFields.parse(wholeDashboard),
+    ...Object.fromEntries(all.map(({ id, document }) => [id, document])),
+  };
+  t.deepEqual(await problemsOf('templates', exported(documents)), []);
+});
+
+test('what was imported from Grafana is what Grafana types, whatever was kept of it', async (t) => {
+  const files = Object.fromEntries(grafanaFiles().map(({ name, dashboard }) => [name, importedOf(dashboard)]));
+  const examples = { present: importedOf(presentDashboard), old: importedOf(oldDashboard) };
+  t.deepEqual(await problemsOf('imported', exported({ ...examples, ...files })), []);
+});
+
+test('a setting that Grafana does not type is found', async (t) => {
+  const [json = ''] = Object.values(exported({ present: importedOf(presentDashboard) }));
+  const wrong = { ...JSON.parse(json), unheardOf: 1 };
+  const [problem = ''] = await problemsOf('wrong', { wrong: JSON.stringify(wrong) });
+  t.regex(problem, /unheardOf/);
+});
