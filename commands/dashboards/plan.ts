@@ -1,6 +1,6 @@
 /** What a folder of dashboards as code would change. */
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { type DashboardDifference, dashboardDifferences } from '../../subjects/dashboards/difference.ts';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { readPlacedFile } from '../../subjects/dashboards/file-lines.ts';
@@ -31,13 +31,29 @@ export type Step =
   | { readonly outcome: 'unchanged'; readonly id: string; readonly document: DashboardFields }
   | { readonly outcome: 'deleted' | 'absent'; readonly id: string; readonly version: number; readonly name: string };
 
-/** Reads a folder and those below it, files of YAML and JSON. */
+/**
+ * Files of YAML and JSON in a folder and those below it. In a mounted ConfigMap files are links into a folder whose name
+ * begins with `..`: they are read once, by the names that people gave them.
+ */
+const filesIn = async (folder: string): Promise<string[]> => {
+  const paths: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!/\.(?:ya?ml|json)$/i.test(entry.name)) continue;
+    if (
+      relative(folder, path)
+        .split(sep)
+        .some((name) => name.startsWith('..'))
+    )
+      continue;
+    if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) paths.push(path);
+  }
+  return paths.sort();
+};
+
+/** Reads a folder of dashboards. */
 export const folderOf = async (folder: string, source: string): Promise<Folder> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/i.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
+  const paths = await filesIn(folder);
   const kept = new Map<string, Kept>();
   const refused: string[] = [];
   for (const path of paths) {

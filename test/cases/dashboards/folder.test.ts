@@ -1,0 +1,34 @@
+/** Which files of a folder are dashboards as code. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { folderOf } from '../../../commands/dashboards/plan.ts';
+
+/** As Kubernetes mounts it: the keys are links through `..data` to a folder that is replaced as a whole. */
+const mountConfigMap = (folder: string, files: Readonly<Record<string, string>>): void => {
+  const version = '..2026_11_24_10_00_00.1';
+  mkdirSync(join(folder, version), { recursive: true });
+  symlinkSync(version, join(folder, '..data'));
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, version, name), text);
+    symlinkSync(join('..data', name), join(folder, name));
+  }
+};
+
+test('files of mounted ConfigMaps are read once, and named as their keys are', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oiq-folder-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  mountConfigMap(join(folder, 'shop'), { 'a.yaml': 'id: a\nname: A\n', 'broken.yaml': 'id: b\nname: 1\n' });
+  mountConfigMap(join(folder, 'more'), { 'c.json': '{"id":"c","name":"C"}' });
+  const { kept, refused } = await folderOf(folder, 'git:x');
+  t.deepEqual(
+    kept.map(({ file, id }) => [file, id]),
+    [
+      ['more/c.json', 'c'],
+      ['shop/a.yaml', 'a'],
+    ],
+  );
+  t.is(refused.length, 1);
+  t.true(refused[0]?.startsWith('shop/broken.yaml:2: name: '), refused[0]);
+});
