@@ -91,6 +91,16 @@ const roleProperties = (settings: Schema): Record<string, Schema> => ({
 const entries = (names: readonly string[], schema: Schema): Schema =>
   object(Object.fromEntries(names.map((name) => [name, schema])));
 
+const dashboardsAsCode = object({
+  configMaps: { ...list({ ...kubernetesName, minLength: 1 }), uniqueItems: true },
+  source: text,
+  prune: flag,
+  tokenSecret: object({ name: kubernetesName, key: { type: 'string', minLength: 1 } }),
+  backoffLimit: whole(0),
+  podAnnotations: texts,
+  resources,
+});
+
 /** Everything but the roles. */
 const rest = (): Record<string, Schema> => {
   const service = object({
@@ -130,6 +140,7 @@ const rest = (): Record<string, Schema> => {
       podAnnotations: texts,
       resources,
     }),
+    dashboards: dashboardsAsCode,
     extraObjects: list({ type: ['object', 'string'] }),
     upgradeOrder: object({ enabled: flag, maxWaitSeconds: whole(0) }),
     services: object({ receivers: service, api: service, standalone: service }),

@@ -178,6 +178,35 @@ withTools('the migration has the settings of the release before the release is t
   t.true(weight('Secret', 'oiq-generated') < weight('Job', 'oiq-migrate'));
 });
 
+withTools('ConfigMaps of dashboards are applied after the release, with a token of a Secret', async (t) => {
+  const args = ['--set', 'dashboards.configMaps={a,b.c},dashboards.source=git:x,dashboards.tokenSecret.name=pass'];
+  const { manifests } = await renderSet('cluster', args);
+  const job = find(manifests, 'Job', 'oiq-dashboards');
+  t.is(job.metadata.annotations['helm.sh/hook'], 'post-install,post-upgrade');
+  const { containers, volumes } = job.spec.template.spec;
+  t.deepEqual(containers[0].args, [
+    'dashboards',
+    'apply',
+    '/dashboards',
+    '--source=git:x',
+    '--api=http://oiq-api:8080',
+  ]);
+  t.deepEqual(containers[0].env, [
+    { name: 'DASHBOARDS_TOKEN', valueFrom: { secretKeyRef: { name: 'pass', key: 'token' } } },
+  ]);
+  t.deepEqual(
+    volumes.flatMap((one: Manifest) => one.configMap?.name ?? []),
+    ['a', 'b.c'],
+  );
+  t.is((await renderSet('cluster')).manifests.filter(({ metadata }) => metadata.name === 'oiq-dashboards').length, 0);
+  for (const [given, reason] of [
+    ['dashboards.configMaps={a},dashboards.tokenSecret.name=pass', /needs dashboards.source/],
+    ['dashboards.configMaps={a},dashboards.source=git:x', /needs dashboards.tokenSecret.name/],
+    ['dashboards.configMaps={A b}', /does not match pattern/],
+  ] as const)
+    await t.throwsAsync(renderSet('cluster', ['--set', given]), { message: reason }, given);
+});
+
 withTools('pods of a new version wait for the role before theirs', async (t) => {
   const { manifests } = await renderSet('cluster');
   const waits = (name: string): string | undefined =>
