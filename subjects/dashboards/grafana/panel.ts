@@ -8,6 +8,7 @@ import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { at } from './lens.ts';
 import { readLinks } from './links.ts';
 import { readQueries } from './queries.ts';
+import { renamedOverrides, renamedTransformations } from './renamed.ts';
 import type { Sources } from './sources.ts';
 import { isPanelKey } from './strict.ts';
 import { readTransformations } from './transformations.ts';
@@ -102,9 +103,9 @@ const drawn = (told: Fields, panel: Fields, asked: ReturnType<typeof readQueries
   visual: readVisual(panel, ledger),
   queries: asked.queries,
   formulas: asked.formulas,
-  transformations: readTransformations(panel['transformations'], ledger),
+  transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), asked.renamed),
   fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
-  overrides: readOverrides(panel['fieldConfig'], ledger),
+  overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), asked.renamed),
 });
 
 /** What of a source panel is kept beside ours. */
@@ -118,7 +119,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   const { panel, kept } = placed;
   const sourceType = String(kept['type'] ?? 'unknown').slice(0, 256);
   const asked = asksNothing(panel['type'])
-    ? { queries: [], formulas: [], foreign: [], texts: [] }
+    ? { queries: [], formulas: [], renamed: new Map<string, string>(), foreign: [], texts: [] }
     : readQueries(panel, sources, ledger);
   let why = whyNot(panel, asked.foreign);
   if (asksNothing(panel['type']) || !Array.isArray(panel['targets']))

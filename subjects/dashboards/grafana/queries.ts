@@ -3,6 +3,7 @@ import { parseFormula } from '../../../queries/formula/parse.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { Panel } from '../document.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import type { Renamed } from './renamed.ts';
 import { guessed, type SourceKind, type Sources } from './sources.ts';
 
 type PanelQuery = Panel['queries'][number];
@@ -11,6 +12,8 @@ type PanelQuery = Panel['queries'][number];
 export interface ReadQueries {
   readonly queries: object[];
   readonly formulas: object[];
+  /** Those that are called otherwise here, by what they were called. */
+  readonly renamed: Renamed;
   /** Types of data sources that are not asked here. */
   readonly foreign: readonly string[];
   /** Texts of what is not asked here. */
@@ -145,13 +148,19 @@ interface Reading {
 export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): ReadQueries => {
   const read: Reading = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
   const taken = new Set<string>();
+  const renamed = new Map<string, string>();
   for (const target of fieldsIn(panel['targets'])) {
-    const name = queryName(target['refId'], taken);
-    if (readTarget(target, name, read) !== undefined) taken.add(name);
+    const { refId } = target;
+    const name = queryName(refId, taken);
+    if (readTarget(target, name, read) === undefined) continue;
+    // Of two that are called alike, the first is the one that others name.
+    if (typeof refId === 'string' && refId !== '' && refId !== name && !taken.has(refId) && !renamed.has(refId))
+      renamed.set(refId, name);
+    taken.add(name);
   }
   if (read.queries.length > 0 && readStep(panel['interval']) !== undefined) ledger.carry(panel, 'interval');
   if (read.queries.length > 0 && read.foreign.length === 0) ledger.carry(panel, 'datasource');
-  return read;
+  return { ...read, renamed };
 };
 
 const isQuestion = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;

@@ -240,9 +240,9 @@ const writeRows = ({ conditions: all }: Ours): Fields => ({
 /** Names of queries as Grafana matches them: one, or some between slashes. */
 const readQueries = (value: unknown): string[] | undefined => {
   if (typeof value !== 'string') return undefined;
-  const [, some] = /^\/\^(?:\(\?:)?([\w|]+)\)?\$\/$/.exec(value) ?? [];
+  const [, some] = /^\/\^(?:\(\?:)?([\w| -]+)\)?\$\/$/.exec(value) ?? [];
   const all = (some ?? value).split('|');
-  return all.every((name) => /^\w{1,64}$/.test(name)) ? all : undefined;
+  return all.every((name) => /^[\w -]{1,64}$/.test(name)) ? all : undefined;
 };
 const writeQueries = (all: readonly string[]): string =>
   all.length === 1 ? (all[0] ?? '') : `/^(?:${all.join('|')})$/`;

@@ -122,6 +122,53 @@ test('queries, fields, overrides and transformations are what they were', (t) =>
   t.deepEqual(Object.keys(nodes.imported?.kept ?? {}), ['transformations.3']);
 });
 
+test('what names a query that is called otherwise here names it as it is called', (t) => {
+  const imported = read({
+    ...{ uid: 'names', title: 'Names', schemaVersion: 39 },
+    panels: [
+      {
+        ...{ id: 1, type: 'table', datasource: { type: 'prometheus' }, gridPos: { x: 0, y: 0, w: 12, h: 8 } },
+        targets: ['Some name', 'Some name 2', 'C'].map((refId) => ({ refId, expr: 'up', instant: true })),
+        transformations: [
+          { id: 'organize', options: { renameByName: { 'Value #Some name 2': 'Up', 'Value #C': 'Down' } } },
+          { id: 'filterByRefId', options: { include: 'Some name' } },
+          {
+            id: 'timeSeriesTable',
+            options: { 'Some name': { stat: 'mean' } },
+            filter: { id: 'byRefId', options: 'C' },
+          },
+        ],
+        fieldConfig: {
+          defaults: {},
+          overrides: [
+            { matcher: { id: 'byName', options: 'Value #Some name' }, properties: [{ id: 'unit', value: 's' }] },
+            { matcher: { id: 'byFrameRefID', options: 'Some name' }, properties: [{ id: 'unit', value: 's' }] },
+            { matcher: { id: 'byRegexp', options: '/Value #Some name.*/' }, properties: [{ id: 'unit', value: 's' }] },
+          ],
+        },
+      },
+    ],
+  });
+  const { queries, transformations, overrides } = panelOf(imported, 'panel-1');
+  t.deepEqual(
+    queries.map(({ name }) => name),
+    ['Some_name', 'Some_name_2', 'C'],
+  );
+  t.like(transformations, [
+    { names: { 'Value #Some_name_2': 'Up', 'Value #C': 'Down' } },
+    { keep: ['Some_name'] },
+    { figures: { Some_name: 'mean' }, queries: ['C'] },
+  ]);
+  t.deepEqual(
+    overrides.map(({ match }) => match),
+    [
+      { by: 'name', name: 'Value #Some_name' },
+      { by: 'query', query: 'Some_name' },
+      { by: 'pattern', pattern: 'Value #Some_name.*' },
+    ],
+  );
+});
+
 test('rows become sections, and panels stand where they stood in them', (t) => {
   const imported = read(presentDashboard);
   t.like(imported.document.sections, [
