@@ -110,7 +110,8 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
     ...timeOf(time),
     ...repeatOf(panel),
   };
-  putKept(built, panel.imported?.kept ?? {}, fitsPanel);
+  // What is not typed is taken away below, and the dashboard keeps it.
+  putKept(built, structuredClone(panel.imported?.kept ?? {}), fitsPanel);
   keepTyped(built);
   fill(built, neededOptions[String(built['type'])] ?? {}, ['options']);
   fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);

@@ -1,5 +1,5 @@
 /** Options of panels and settings of fields that Grafana's typed form knows, by type of panel. What it does not know travels. */
-import { type Fields, isFields } from './ledger.ts';
+import { type Fields, fieldsIn, isFields } from './ledger.ts';
 import { at } from './lens.ts';
 
 type Built = Record<string, unknown>;
@@ -82,6 +82,17 @@ const cells: Readonly<Record<string, Words>> = {
   sparkline: words('type'),
 };
 
+const formats = words('time_series table heatmap');
+
+/** Targets of a panel have a name each, and formats that are typed. */
+const keepTargets = (targets: unknown): void => {
+  for (const [index, target] of fieldsIn(targets).entries()) {
+    const built = target as Built;
+    built['refId'] ??= `Q${index}`;
+    if (built['format'] !== undefined && !formats.has(String(built['format']))) delete built['format'];
+  }
+};
+
 const languages = words('json yaml xml typescript sql go markdown html plaintext');
 
 const keep = (holder: Built, known: Words): void => {
@@ -94,8 +105,15 @@ const keepOptions = (type: string, held: Built, known: Words): void => {
     const parts = innerOf[`${type}.${key}`] ?? inner[key];
     if (isFields(value) && parts !== undefined) keep(value as Built, parts);
   }
+  const footer = held['footer'];
+  if (isFields(footer)) held['footer'] = { show: false, reducer: [], ...footer };
   const code = held['code'] as Built | undefined;
   if (isFields(code) && !languages.has(String(code['language']))) delete code['language'];
+};
+
+/** Words that are typed, by setting. Older versions had others. */
+const choices: Readonly<Record<string, Words>> = {
+  axisColorMode: words('text series'),
 };
 
 const keepCell = (settings: Built): void => {
@@ -111,12 +129,15 @@ export const keepTyped = (panel: Built): void => {
   const type = String(panel['type']);
   const known = options[type];
   if (known === undefined) return;
+  keepTargets(panel['targets']);
   if (isFields(panel['options'])) keepOptions(type, panel['options'] as Built, known);
   const defaults = at(panel, ['fieldConfig', 'defaults']) as Built | undefined;
   const settings: Fields | undefined = isFields(defaults) ? (defaults['custom'] as Fields | undefined) : undefined;
   const ofFields = custom[type];
   if (!isFields(settings) || ofFields === undefined || defaults === undefined) return;
   keep(settings as Built, ofFields);
+  for (const [key, taken] of Object.entries(choices))
+    if (!taken.has(String(settings[key]))) delete (settings as Built)[key];
   if (type === 'table') keepCell(settings as Built);
   if (Object.keys(settings).length === 0) delete defaults['custom'];
   else if (type === 'table') defaults['custom'] = { align: 'auto', inspect: false, ...settings };

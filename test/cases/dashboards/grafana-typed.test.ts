@@ -51,11 +51,16 @@ const problemsOf = async (name: string, exports: Readonly<Record<string, string>
   });
 };
 
+const asked = ['prometheus', '__expr__'];
+/** A panel as it is checked: queries of other data sources have types of their own. */
 const marked = (_: string, value: unknown): unknown => {
-  const { type, gridPos } = (value ?? {}) as { readonly type?: unknown; readonly gridPos?: unknown };
-  return gridPos === undefined || String(type) in typedPanels || type === 'row'
-    ? value
-    : { ...(value as object), type: `${otherType}${type}` };
+  const { type, gridPos, targets } = (value ?? {}) as Record<string, unknown>;
+  if (gridPos === undefined || type === 'row') return value;
+  return {
+    ...(value as object),
+    ...(!(String(type) in typedPanels) && { type: `${otherType}${type}` }),
+    ...(Array.isArray(targets) && { targets: targets.filter(({ datasource }) => asked.includes(datasource?.type)) }),
+  };
 };
 
 const exported = (dashboards: Readonly<Record<string, DashboardFields>>): Record<string, string> =>
@@ -120,6 +125,37 @@ test('what was imported from Grafana is what Grafana types, whatever was kept of
   const files = Object.fromEntries(grafanaFiles().map(({ name, dashboard }) => [name, importedOf(dashboard)]));
   const examples = { present: importedOf(presentDashboard), old: importedOf(oldDashboard) };
   t.deepEqual(await problemsOf('imported', exported({ ...examples, ...files })), []);
+});
+
+test('what public dashboards have besides is made what Grafana types, and stays in the dashboard', async (t) => {
+  const gridPos = { x: 0, y: 0, w: 12, h: 8 };
+  const prometheus = { type: 'prometheus', uid: 'p' };
+  const imported = importedOf({
+    ...{ uid: 'odd', title: 'Odd', schemaVersion: 39 },
+    panels: [
+      {
+        ...{ id: 1, type: 'table', gridPos, datasource: prometheus },
+        targets: [{ refId: 'A', expr: 'up', format: 'timeseries' }],
+        options: { footer: { enablePagination: true }, frozen: { columns: { left: 1 } } },
+      },
+      {
+        ...{ id: 2, type: 'timeseries', gridPos: { ...gridPos, y: 8 }, datasource: prometheus },
+        targets: [{ refId: 'A', expr: 'up' }],
+        options: { legend: { unheard: { of: 1 } } },
+        fieldConfig: { defaults: { custom: { axisColorMode: 'thresholds', unheard: true } }, overrides: [] },
+      },
+      {
+        ...{ id: 3, type: 'timeseries', gridPos: { ...gridPos, y: 16 }, datasource: { type: 'loki', uid: 'l' } },
+        targets: [{ datasource: { type: 'loki', uid: 'l' }, expr: '{a="b"}' }],
+      },
+    ],
+  });
+  const before = structuredClone(imported);
+  const { odd = '' } = exported({ odd: imported });
+  t.deepEqual(await problemsOf('odd', { odd }), []);
+  const written = JSON.parse(JSON.stringify(writeGrafana('odd', imported)));
+  t.deepEqual(imported, before);
+  t.deepEqual(importedOf(written), before);
 });
 
 test('a setting that Grafana does not type is found', async (t) => {
