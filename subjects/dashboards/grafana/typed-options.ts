@@ -84,11 +84,12 @@ const cells: Readonly<Record<string, Words>> = {
 
 const formats = words('time_series table heatmap');
 
-/** Targets of a panel have a name each, and formats that are typed. */
+/** Targets of a panel have a name each, those of Prometheus an expression, and formats that are typed. */
 const keepTargets = (targets: unknown): void => {
   for (const [index, target] of fieldsIn(targets).entries()) {
     const built = target as Built;
     built['refId'] ??= `Q${index}`;
+    if (at(built, ['datasource', 'type']) === 'prometheus') built['expr'] ??= '';
     if (built['format'] !== undefined && !formats.has(String(built['format']))) delete built['format'];
   }
 };

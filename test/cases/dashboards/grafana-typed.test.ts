@@ -135,7 +135,10 @@ test('what public dashboards have besides is made what Grafana types, and stays 
     panels: [
       {
         ...{ id: 1, type: 'table', gridPos, datasource: prometheus },
-        targets: [{ refId: 'A', expr: 'up', format: 'timeseries' }],
+        targets: [
+          { refId: 'A', expr: 'up', format: 'timeseries' },
+          { refId: 'B', datasource: prometheus },
+        ],
         options: { footer: { enablePagination: true }, frozen: { columns: { left: 1 } } },
       },
       {
