@@ -41,6 +41,8 @@ export interface YamlText {
   readonly contents: Node | null;
   /** Line of a place in the text, from 1. */
   line(offset: number): number;
+  /** Line of the innermost part on a path that there is: of its name, where it has one. */
+  lineAt(path: readonly PropertyKey[]): number;
   /** What an alias stands for; undefined where nothing before it has the name. */
   target(alias: Alias): Node | undefined;
   /** Maps as objects, lists as arrays. Throws `YamlError` where aliases make it too large. */
@@ -100,6 +102,26 @@ const follow = (contents: Node | null, refuse: Refuse): void => {
   }
 };
 
+const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+const offsetAt = (contents: Node | null, path: readonly PropertyKey[], targetOf: (alias: Alias) => unknown): number => {
+  let at: unknown = contents;
+  let offset = offsetOf(contents);
+  for (const name of path) {
+    if (isAlias(at)) at = targetOf(at);
+    if (isMap(at)) {
+      const pair = at.items.find(({ key }) => isScalar(key) && String(key.value) === String(name));
+      if (pair === undefined) break;
+      offset = offsetOf(pair.key);
+      at = pair.value;
+    } else if (isSeq(at) && at.items[Number(name)] !== undefined) {
+      at = at.items[Number(name)];
+      offset = offsetOf(at);
+    } else break;
+  }
+  return offset;
+};
+
 /** Reads one document. Throws `YamlError`. */
 export const readYaml = (text: string): YamlText => {
   const lines = new LineCounter();
@@ -112,9 +134,11 @@ export const readYaml = (text: string): YamlText => {
   follow(document.contents, (message, { range }) => {
     throw new YamlError(message, lines.linePos(range?.[0] ?? 0));
   });
+  const line = (offset: number): number => lines.linePos(offset).line;
   return {
     contents: document.contents,
-    line: (offset) => lines.linePos(offset).line,
+    line,
+    lineAt: (path) => line(offsetAt(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),
     value: () => told(() => document.toJS({ maxAliasCount: mostRepeated })),
   };

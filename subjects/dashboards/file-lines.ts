@@ -1,5 +1,4 @@
 /** Where in the text of a file something stands. */
-import { isMap, isNode, isScalar, isSeq, type Node } from 'yaml';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { type DashboardFile, type FileProblem, readDocumentValue } from './as-code.ts';
 
@@ -7,26 +6,6 @@ import { type DashboardFile, type FileProblem, readDocumentValue } from './as-co
 export interface PlacedProblem extends FileProblem {
   readonly line: number;
 }
-
-const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
-
-/** Where the innermost part on the path begins that there is: its name, where it has one. */
-const offsetAt = (contents: Node | null, path: readonly string[]): number => {
-  let at: unknown = contents;
-  let offset = offsetOf(contents);
-  for (const name of path) {
-    if (isMap(at)) {
-      const pair = at.items.find(({ key }) => isScalar(key) && String(key.value) === name);
-      if (pair === undefined) break;
-      offset = offsetOf(pair.key);
-      at = pair.value;
-    } else if (isSeq(at) && at.items[Number(name)] !== undefined) {
-      at = at.items[Number(name)];
-      offset = offsetOf(at);
-    } else break;
-  }
-  return offset;
-};
 
 /** A dashboard of the text of a file with its id, or what is wrong with it and where. */
 export const readPlacedFile = (
@@ -39,7 +18,7 @@ export const readPlacedFile = (
       return {
         problems: read.problems.map((problem) => ({
           ...problem,
-          line: yaml.line(offsetAt(yaml.contents, problem.path === '' ? [] : problem.path.split('.'))),
+          line: yaml.lineAt(problem.path === '' ? [] : problem.path.split('.')),
         })),
       };
     const { id } = read;

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { apart, type Reader } from '../../queries/apart.ts';
+import { type DocumentText, mostDocuments, splitDocuments } from '../../queries/yaml-documents.ts';
 import { ConditionError, readConditions, termsOf } from './condition.ts';
 import { correlationOf } from './correlation-document.ts';
 import {
@@ -20,7 +21,7 @@ import {
   sigmaStatuses,
 } from './documents.ts';
 import { itemError } from './modifiers.ts';
-import { type DocumentText, mostDocuments, splitDocuments, YamlDocument, type YamlMap } from './yaml.ts';
+import { YamlDocument, type YamlMap } from './yaml.ts';
 
 /** Documents that could be read, and what is wrong with the others. A document with an error is not among the first. */
 export interface ReadRules {

@@ -1,10 +1,10 @@
 /** What rules match, by the specification of Sigma 2.1. */
 import test from 'ava';
+import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { fitsName } from '../../subjects/detections/condition.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { readDocument, readRules, readRulesApart } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
-import { splitDocuments } from '../../subjects/detections/yaml.ts';
 
 /** A rule with these lines as its detection. */
 const ruleOf = (detection: string, logsource = 'category: test'): string =>

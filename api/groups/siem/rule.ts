@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { splitDocuments } from '../../../queries/yaml-documents.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
   DetectionRule,
@@ -18,7 +19,6 @@ import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.
 import { countHidden } from '../../../subjects/detections/stored-signals.ts';
 import { readSwitchedOff } from '../../../subjects/detections/switched-off.ts';
 import { defaultTelemetryDays, RuleTelemetry, telemetryOf } from '../../../subjects/detections/telemetry.ts';
-import { splitDocuments } from '../../../subjects/detections/yaml.ts';
 import { invalid, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';

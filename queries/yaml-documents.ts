@@ -1,0 +1,60 @@
+/** Splits a text into its YAML documents. */
+
+/** A document of a text, as text. */
+export interface DocumentText {
+  readonly text: string;
+  /** Line of its first character, from 1. */
+  readonly line: number;
+}
+
+/** Three hyphens, or dots, at the beginning of a line. */
+const separator = /(?<![^\n])(?:---|\.\.\.)(?!\S)/g;
+
+/** Whether a line is neither empty nor a comment. */
+const hasContent = (text: string): boolean => {
+  const written = /\S/g;
+  for (let found = written.exec(text); found !== null; found = written.exec(text)) {
+    if (found[0] !== '#') return true;
+    const lineEnd = text.indexOf('\n', found.index);
+    if (lineEnd < 0) return false;
+    written.lastIndex = lineEnd;
+  }
+  return false;
+};
+
+const lineBreaksIn = (text: string, from: number, to: number): number => {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+};
+
+/** Of a text. */
+export const mostDocuments = 20_000;
+const mostSeparators = 5 * mostDocuments;
+
+/**
+ * Splits a text at its lines of three hyphens, so that what is wrong with one document leaves the others alone. What is
+ * behind the most documents is one more.
+ */
+export const splitDocuments = (given: string): DocumentText[] => {
+  const text = given.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const documents: DocumentText[] = [];
+  let from = 0;
+  let line = 1;
+  const end = (at: number): void => {
+    const document = text.slice(from, at);
+    if (hasContent(document)) documents.push({ text: document, line });
+  };
+  let separators = 0;
+  for (const { index } of text.matchAll(separator)) {
+    separators++;
+    if (separators > mostSeparators || documents.length === mostDocuments) break;
+    end(Math.max(from, index - 1));
+    const lineEnd = text.indexOf('\n', index);
+    const next = lineEnd < 0 ? text.length : lineEnd + 1;
+    line += lineBreaksIn(text, from, next);
+    from = next;
+  }
+  end(text.length);
+  return documents;
+};
