@@ -1,0 +1,109 @@
+/** What an objective says that cannot be measured, beyond its form. */
+
+import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
+import { parseExpression } from '../../queries/promql/syntax/parse.ts';
+import type { Query } from '../../queries/query.ts';
+import { msOf } from '../alerts/durations.ts';
+import type { SloFields } from './document.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** What is wrong, and where: `query.sli.good.groupBy`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+type Check = readonly (readonly [path: string, isWrong: boolean, message: string])[];
+const found = (checks: Check): Problem[] =>
+  checks.flatMap(([path, isWrong, message]) => (isWrong ? [{ path, message }] : []));
+
+const aggregateProblems = (query: Extract<Query, { kind: 'aggregate' }>, path: string, isCount: boolean): Problem[] => {
+  const adds = query.measures.every((measure) => measure.function === 'count' || measure.function === 'sum');
+  return found([
+    [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an objective has one figure for each slice'],
+    [`${path}.measures`, query.measures.length > 1, 'must be one'],
+    [`${path}.measures.0.function`, isCount && !adds, 'must be count or sum, so that slices add up'],
+  ]);
+};
+
+const metricProblems = (query: Extract<Query, { kind: 'metric' }>, path: string, isCount: boolean): Problem[] => {
+  const adds = ['increase', 'sum', 'count'].includes(query.overTime) && query.across === 'sum';
+  return found([
+    [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an objective has one figure for each slice'],
+    [`${path}.across`, query.across === 'none', 'must be other than none: an objective has one figure for each slice'],
+    [`${path}.overTime`, isCount && !adds, 'must be increase, sum or count, across sum, so that slices add up'],
+  ]);
+};
+
+const queryProblems = (query: Query | undefined, path: string, isCount: boolean): Problem[] => {
+  switch (query?.kind) {
+    case 'rows':
+      return [{ path: `${path}.kind`, message: 'must give a figure, not rows: take an aggregate' }];
+    case 'aggregate':
+      return aggregateProblems(query, path, isCount);
+    case 'metric':
+      return metricProblems(query, path, isCount);
+    case 'formula':
+      return Object.entries(query.queries).flatMap(([name, part]) =>
+        queryProblems(part, `${path}.queries.${name}`, false),
+      );
+    case 'promql':
+      try {
+        parseExpression(query.expression);
+        return [];
+      } catch (error) {
+        if (!(error instanceof PromqlSyntaxError)) throw error;
+        return [{ path: `${path}.expression`, message: error.message }];
+      }
+    default:
+      return [];
+  }
+};
+
+const windowProblems = ({ query, windowDays }: SloFields): Problem[] => {
+  const { slice, sliceTarget, budgeting, calendar } = query;
+  const sliceMs = msOf(slice);
+  const isDividing = calendar === undefined ? (windowDays * dayMs) % sliceMs === 0 : hourMs % sliceMs === 0;
+  const what =
+    calendar === undefined ? `the window of ${windowDays} days` : 'an hour, as days of a calendar have 23 to 25';
+  return found([
+    ['query.slice', sliceMs % minuteMs !== 0, 'must be whole minutes'],
+    ['query.slice', sliceMs % minuteMs === 0 && !isDividing, `must divide ${what}`],
+    ['query.sliceTarget', sliceTarget !== undefined && budgeting !== 'timeslices', 'is for timeslices only'],
+  ]);
+};
+
+const shortFormProblems = ({ type, signal, service, latencyThresholdMs }: SloFields): Problem[] =>
+  found([
+    ['query.sli', type === 'ratio' || type === 'threshold', `is required for the type ${type}`],
+    ['service', service === '', 'is required: without query.sli, the requests of a service are counted'],
+    ['signal', signal !== 'traces', 'must be traces: without query.sli, requests are counted, which are spans'],
+    ['latencyThresholdMs', type === 'latency' && latencyThresholdMs === null, 'is required for the type latency'],
+    ['latencyThresholdMs', type !== 'latency' && latencyThresholdMs !== null, 'is for the type latency only'],
+  ]);
+
+/** What is wrong with an objective, each with its path; none if it can be measured. */
+export const sloProblems = (slo: SloFields): Problem[] => {
+  const { sli, alerting } = slo.query;
+  const rules = (alerting.rules ?? []).flatMap(({ long, short }, index) =>
+    found([[`query.alerting.rules.${index}.short`, msOf(short) >= msOf(long), `must be shorter than ${long}`]]),
+  );
+  if (sli === undefined) return [...shortFormProblems(slo), ...windowProblems(slo), ...rules];
+  const isThreshold = sli.value !== undefined;
+  return [
+    ...found([
+      ['query.sli.total', slo.type === 'ratio' && isThreshold, 'is required for the type ratio'],
+      ['query.sli.value', slo.type === 'threshold' && !isThreshold, 'is required for the type threshold'],
+      ['latencyThresholdMs', slo.latencyThresholdMs !== null, 'must be left out beside query.sli'],
+    ]),
+    ...queryProblems(sli.good, 'query.sli.good', true),
+    ...queryProblems(sli.bad, 'query.sli.bad', true),
+    ...queryProblems(sli.total, 'query.sli.total', true),
+    ...queryProblems(sli.value, 'query.sli.value', false),
+    ...windowProblems(slo),
+    ...rules,
+  ];
+};
