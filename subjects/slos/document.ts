@@ -78,7 +78,7 @@ export const SloQuery = z.strictObject({
     .gt(0)
     .max(1)
     .optional()
-    .describe('For timeslices: from which share of good on a slice is good; without it 1'),
+    .describe('Required for timeslices: from which share of good on a slice is good'),
   calendar: Calendar.optional().describe('In place of windowDays'),
   minimumEvents: z
     .int()

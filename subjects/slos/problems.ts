@@ -73,6 +73,7 @@ const windowProblems = ({ query, windowDays }: SloFields): Problem[] => {
     ['query.slice', sliceMs % minuteMs !== 0, 'must be whole minutes'],
     ['query.slice', sliceMs % minuteMs === 0 && !isDividing, `must divide ${what}`],
     ['query.sliceTarget', sliceTarget !== undefined && budgeting !== 'timeslices', 'is for timeslices only'],
+    ['query.sliceTarget', sliceTarget === undefined && budgeting === 'timeslices', 'is required for timeslices'],
   ]);
 };
 

@@ -46,6 +46,7 @@ test('what cannot be measured is named by its path', (t) => {
     [{ query: { slice: '7m', calendar: undefined }, windowDays: 1 }, 'query.slice'],
     [{ query: { slice: '90s' } }, 'query.slice'],
     [{ query: { sliceTarget: 0.9 } }, 'query.sliceTarget'],
+    [{ query: { budgeting: 'timeslices' } }, 'query.sliceTarget'],
     [{ query: { sli: { good: ratio.good } } }, 'query.sli.total'],
     [{ query: { sli: { total: ratio.total } } }, 'query.sli.good'],
     [{ query: { sli: { ...ratio, bad: ratio.good } } }, 'query.sli.bad'],

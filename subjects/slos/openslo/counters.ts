@@ -1,0 +1,37 @@
+/** PromQL of counters as PromQL of what happened in a slice. */
+import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
+import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
+import { printed } from '../../../queries/promql/syntax/print.ts';
+import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
+
+/** An expression, or why there is none. */
+export type Rewritten = { readonly expression: string } | { readonly problem: string };
+
+const rewritten = (
+  text: string,
+  change: (tree: Expression, texts: Map<Expression, string>) => string | undefined,
+): Rewritten => {
+  try {
+    const tree = parseExpression(text);
+    const texts = new Map<Expression, string>();
+    const problem = change(tree, texts);
+    return problem === undefined ? { expression: printed(tree, texts) } : { problem };
+  } catch (error) {
+    if (!(error instanceof PromqlSyntaxError)) throw error;
+    return { problem: error.message };
+  }
+};
+
+/** The increase over a slice of each counter that an expression names. */
+export const increaseOf = (text: string, sliceMs: number): Rewritten =>
+  rewritten(text, (tree, texts) => {
+    let problem: string | undefined;
+    walk(tree, (node) => {
+      if (node.kind === 'range' || node.kind === 'subquery')
+        problem = 'names no counters but a range of time: with counter true it is a counter, whose increase is taken';
+      if (node.kind !== 'selector') return;
+      const { start, end } = node;
+      texts.set(node, `increase(${printed({ kind: 'range', selector: node, rangeMs: sliceMs, start, end })})`);
+    });
+    return problem;
+  });

@@ -1,0 +1,138 @@
+/** Indicators of OpenSLO: where each version keeps them, and what they measure. */
+import type { Fields, OpenSloObject } from './objects.ts';
+import { type Part, partOfSpec, partOfText } from './sources.ts';
+
+/** Good or bad of a total, or a value. */
+export type Indicator =
+  | {
+      readonly counter: boolean;
+      readonly good?: Part | undefined;
+      readonly bad?: Part | undefined;
+      readonly total?: Part | undefined;
+    }
+  | { readonly value: Part };
+
+/** The versions, by what `apiVersion` says. */
+export const versions = { 'openslo/v1alpha': 'v1alpha', 'openslo/v1': 'v1', 'openslo.com/v2alpha': 'v2alpha' } as const;
+export type Version = (typeof versions)[keyof typeof versions];
+
+/** Objects that others refer to, by kind and name. */
+export type Named = ReadonlyMap<string, OpenSloObject>;
+export const nameKey = (kind: string, name: string): string => `${kind} ${name}`;
+
+const known = ['prometheus', 'oiq'];
+
+const checkedType = (type: string, from: Fields, key: string): string | undefined =>
+  known.includes(type.toLowerCase())
+    ? type.toLowerCase()
+    : from.fail(key, `is ${type}: only prometheus and oiq are asked here`);
+
+/** The type of a data source that is named. */
+const typeOfRef = (name: string, from: Fields, key: string, named: Named): string | undefined => {
+  const source = named.get(nameKey('DataSource', name));
+  if (source === undefined) return from.fail(key, `names the data source ${name}, which is in none of the documents`);
+  const type = source.fields.map('spec')?.text('type');
+  return type === undefined
+    ? from.fail(key, `names the data source ${name}, which has no type`)
+    : checkedType(type, from, key);
+};
+
+/** A metric of v1: `metricSource`. */
+const v1Part = (metric: Fields, named: Named): Part | undefined => {
+  const source = metric.map('metricSource');
+  metric.done();
+  if (source === undefined) return undefined;
+  const [ref, type] = [source.text('metricSourceRef', false), source.text('type', !source.has('metricSourceRef'))];
+  const ofRef = ref === undefined ? undefined : typeOfRef(ref, source, 'metricSourceRef', named);
+  const own = type === undefined ? undefined : checkedType(type, source, 'type');
+  if ((ref !== undefined && ofRef === undefined) || (type !== undefined && own === undefined)) return undefined;
+  if (own !== undefined && ofRef !== undefined && own !== ofRef)
+    return source.fail('type', `is ${type}, but the data source ${ref} is of the type ${ofRef}`);
+  const part = partOfSpec(own ?? ofRef ?? '', source);
+  source.done();
+  return part;
+};
+
+/** A metric of v2alpha: `dataSourceRef` or `dataSourceSpec`, and `spec`. */
+const v2Part = (metric: Fields, named: Named): Part | undefined => {
+  const ref = metric.text('dataSourceRef', !metric.has('dataSourceSpec'));
+  const inline = metric.map('dataSourceSpec', false);
+  if (ref !== undefined && inline !== undefined)
+    return metric.fail('dataSourceSpec', 'must be left out beside dataSourceRef');
+  const text = inline?.text('type');
+  const own = inline === undefined || text === undefined ? undefined : checkedType(text, inline, 'type');
+  const type = ref === undefined ? own : typeOfRef(ref, metric, 'dataSourceRef', named);
+  const part = type === undefined ? undefined : partOfSpec(type, metric);
+  if (type !== undefined) metric.done();
+  return part;
+};
+
+const ratioOf = (ratio: Fields, part: (metric: Fields) => Part | undefined): Indicator | undefined => {
+  const counter = ratio.flag('counter') ?? false;
+  if (ratio.has('raw')) return ratio.fail('raw', 'cannot be carried: a ratio that is given has no numbers of events');
+  const of = (key: string): Part | undefined => {
+    const metric = ratio.map(key, key === 'total');
+    return metric && part(metric);
+  };
+  if (ratio.has('good') === ratio.has('bad')) return ratio.fail('', 'must have either good or bad');
+  const [good, bad, total] = [of('good'), of('bad'), of('total')];
+  ratio.done();
+  return { counter, good, bad, total };
+};
+
+/** What `spec` of an indicator of v1 or v2alpha measures. */
+const indicatorOfSpec = (spec: Fields, version: Version, named: Named): Indicator | undefined => {
+  const part = (metric: Fields): Part | undefined => (version === 'v1' ? v1Part : v2Part)(metric, named);
+  spec.text('description', false);
+  const [ratio, threshold] = [spec.map('ratioMetric', false), spec.map('thresholdMetric', false)];
+  spec.done();
+  if (ratio !== undefined && threshold === undefined) return ratioOf(ratio, part);
+  if (threshold === undefined || ratio !== undefined)
+    return spec.fail('', 'must have either ratioMetric or thresholdMetric');
+  const value = part(threshold);
+  return value && { value };
+};
+
+/** An indicator that is written in its objective, or in a document of its own. */
+export const indicatorOf = (spec: Fields, version: Version, named: Named): Indicator | undefined => {
+  const key = version === 'v1' ? 'indicator' : 'sli';
+  const ref = spec.text(`${key}Ref`, false);
+  const inline = spec.map(key, false);
+  if ((ref === undefined) === (inline === undefined)) return spec.fail('', `must have either ${key} or ${key}Ref`);
+  if (inline !== undefined) {
+    inline.map('metadata', false);
+    const own = inline.map('spec');
+    inline.done();
+    return own && indicatorOfSpec(own, version, named);
+  }
+  const name = ref ?? '';
+  const sli = named.get(nameKey('SLI', name));
+  if (sli === undefined) return spec.fail(`${key}Ref`, `names the SLI ${name}, which is in none of the documents`);
+  const before = sli.problems.length;
+  const own = sli.fields.map('spec');
+  const indicator = own && indicatorOfSpec(own, version, named);
+  return sli.problems.length > before
+    ? spec.fail(`${key}Ref`, `names the SLI ${name}, which cannot be carried`)
+    : indicator;
+};
+
+/** v1alpha has the indicator of a threshold in the whole, that of a ratio in each objective. */
+export const alphaIndicatorOf = (spec: Fields, objective: Fields): Indicator | undefined => {
+  const ratio = objective.map('ratioMetrics', false);
+  const whole = spec.map('indicator', false);
+  if ((ratio === undefined) === (whole === undefined))
+    return objective.fail('', 'must have ratioMetrics, unless the SLO has an indicator');
+  if (ratio === undefined) {
+    const metric = whole?.map('thresholdMetric');
+    whole?.done();
+    const value = metric && partOfText(metric);
+    return value && { value };
+  }
+  const counter = (ratio.flag('incremental') ?? false) || (ratio.flag('counter') ?? false);
+  const [good, total] = (['good', 'total'] as const).map((key) => {
+    const metric = ratio.map(key);
+    return metric && partOfText(metric);
+  });
+  ratio.done();
+  return { counter, good, total };
+};

@@ -1,0 +1,153 @@
+/** The objects of texts of OpenSLO: several documents, or lists of objects, each with the lines of its parts. */
+import { readYaml, YamlError } from '../../../queries/yaml.ts';
+import { splitDocuments } from '../../../queries/yaml-documents.ts';
+
+/** What cannot be carried, and where it is written. */
+export interface OpenSloProblem {
+  /** Number of the document in the text, from 1. */
+  readonly document: number;
+  readonly line: number;
+  /** `spec.timeWindow.0.duration`; of a list of objects it begins with the place in the list. Empty for the whole. */
+  readonly field: string;
+  readonly message: string;
+}
+
+type Path = readonly PropertyKey[];
+
+/** Fields of a map, each with its place. What nobody has read when it is `done` cannot be carried. */
+export class Fields {
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #read = new Set<string>();
+  readonly #path: Path;
+  readonly #tell: (path: Path, message: string) => void;
+
+  constructor(values: unknown, path: Path, tell: (path: Path, message: string) => void) {
+    this.#path = path;
+    this.#tell = tell;
+    const isMap = typeof values === 'object' && values !== null && !Array.isArray(values);
+    if (!isMap) tell(path, 'must be a map');
+    this.#values = isMap ? (values as Record<string, unknown>) : {};
+  }
+
+  get keys(): string[] {
+    return Object.keys(this.#values);
+  }
+
+  has(key: string): boolean {
+    return this.#values[key] !== undefined && this.#values[key] !== null;
+  }
+
+  fail(key: string, message: string): undefined {
+    this.#tell(key === '' ? this.#path : [...this.#path, key], message);
+    return undefined;
+  }
+
+  value(key: string): unknown {
+    this.#read.add(key);
+    return this.has(key) ? this.#values[key] : undefined;
+  }
+
+  /** A field that must be there if `required`, and of the kind. */
+  #of<Value>(
+    key: string,
+    kind: string,
+    isIt: (value: unknown) => value is Value,
+    required: boolean,
+  ): Value | undefined {
+    const value = this.value(key);
+    if (value === undefined) return required ? this.fail(key, `is required: ${kind}`) : undefined;
+    return isIt(value) ? value : this.fail(key, `must be ${kind}`);
+  }
+
+  text(key: string, required = true): string | undefined {
+    return this.#of(key, 'a text', (value) => typeof value === 'string', required);
+  }
+
+  number(key: string, required = true): number | undefined {
+    return this.#of(
+      key,
+      'a number',
+      (value): value is number => typeof value === 'number' && Number.isFinite(value),
+      required,
+    );
+  }
+
+  flag(key: string): boolean | undefined {
+    return this.#of(key, 'true or false', (value) => typeof value === 'boolean', false);
+  }
+
+  map(key: string, required = true): Fields | undefined {
+    const value = this.value(key);
+    if (value === undefined) return required ? this.fail(key, 'is required: a map') : undefined;
+    return new Fields(value, [...this.#path, key], this.#tell);
+  }
+
+  maps(key: string, required = true): Fields[] {
+    const value = this.value(key);
+    if (value === undefined && !required) return [];
+    if (!Array.isArray(value)) {
+      this.fail(key, 'must be a list');
+      return [];
+    }
+    return value.map((each, index) => new Fields(each, [...this.#path, key, index], this.#tell));
+  }
+
+  /** Tells of each field that nothing has read. */
+  done(message = 'cannot be carried: leave it out'): void {
+    for (const key of this.keys) if (!this.#read.has(key) && this.has(key)) this.fail(key, message);
+  }
+}
+
+/** Labels as texts; several values of one are joined by commas. */
+export const labelsOf = (fields: Fields, key: string): Record<string, string> => {
+  const labels = fields.map(key, false);
+  const texts: Record<string, string> = {};
+  for (const name of labels?.keys ?? []) {
+    const value = labels?.value(name);
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (values.every((each) => ['string', 'number', 'boolean'].includes(typeof each))) texts[name] = values.join(',');
+    else labels?.fail(name, 'must be a text or a list of texts');
+  }
+  return texts;
+};
+
+/** One object of a text. */
+export interface OpenSloObject {
+  readonly document: number;
+  readonly line: number;
+  readonly fields: Fields;
+  /** What was told of it since it was read. */
+  readonly problems: readonly OpenSloProblem[];
+}
+
+const objectOf = (
+  value: unknown,
+  path: Path,
+  { document, lineAt }: { readonly document: number; lineAt(path: Path): number },
+): OpenSloObject => {
+  const problems: OpenSloProblem[] = [];
+  const tell = (at: Path, message: string): void => {
+    problems.push({ document, line: lineAt(at), field: at.join('.'), message });
+  };
+  return { document, line: lineAt(path), fields: new Fields(value, path, tell), problems };
+};
+
+/** The objects of a text, and what of it is no YAML. */
+export const openSloObjects = (text: string): { objects: OpenSloObject[]; problems: OpenSloProblem[] } => {
+  const objects: OpenSloObject[] = [];
+  const problems: OpenSloProblem[] = [];
+  for (const [index, part] of splitDocuments(text).entries()) {
+    const document = index + 1;
+    try {
+      const yaml = readYaml(part.text);
+      const of = { document, lineAt: (path: Path) => part.line + yaml.lineAt(path) - 1 };
+      const value = yaml.value();
+      if (Array.isArray(value)) objects.push(...value.map((each, place) => objectOf(each, [place], of)));
+      else objects.push(objectOf(value, [], of));
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      problems.push({ document, line: part.line + error.line - 1, field: '', message: `is no YAML: ${error.message}` });
+    }
+  }
+  return { objects, problems };
+};

@@ -1,0 +1,233 @@
+/** Reads objectives of OpenSLO: v1alpha, v1 and v2alpha, in many documents that refer to each other. */
+
+import { SloFields, sloOperators } from '../document.ts';
+import { asNumber, decimal, fraction, times } from '../fraction.ts';
+import { sloProblems } from '../problems.ts';
+import {
+  alphaIndicatorOf,
+  type Indicator,
+  indicatorOf,
+  type Named,
+  nameKey,
+  type Version,
+  versions,
+} from './indicators.ts';
+import { type Fields, labelsOf, type OpenSloObject, type OpenSloProblem, openSloObjects } from './objects.ts';
+import { durationWindowOf, sliceOf, unitWindowOf, type WindowFields } from './times.ts';
+
+/** An objective that was read, and where. */
+export interface ReadSlo {
+  readonly document: number;
+  readonly line: number;
+  readonly slo: SloFields;
+}
+
+/** Objectives, and what cannot be carried. An SLO with a problem is not among the first. */
+export interface ReadOpenSlo {
+  readonly slos: readonly ReadSlo[];
+  readonly problems: readonly OpenSloProblem[];
+}
+
+/** Under which annotation an export keeps what OpenSLO has no field for. */
+export const restAnnotation = 'oiq/objective';
+
+const budgetings = {
+  Occurrences: 'occurrences',
+  Timeslices: 'timeslices',
+  RatioTimeslices: 'ratio-timeslices',
+} as const;
+
+/** What all objectives of an SLO have in common. */
+interface Whole {
+  readonly version: Version;
+  readonly name: string;
+  readonly description: string;
+  readonly service: string;
+  readonly budgeting: SloFields['query']['budgeting'];
+  readonly window: WindowFields;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly rest: { readonly query?: object };
+}
+
+const restOf = (annotations: Fields | undefined): Whole['rest'] => {
+  const text = annotations?.text(restAnnotation, false);
+  if (text === undefined) return {};
+  try {
+    return JSON.parse(text) as object;
+  } catch (error) {
+    annotations?.fail(restAnnotation, `must be JSON: ${(error as Error).message}`);
+    return {};
+  }
+};
+
+const metadataOf = (object: Fields) => {
+  const metadata = object.map('metadata');
+  const name = metadata?.text('name');
+  const title = metadata?.text('displayName', false) ?? name ?? '';
+  metadata?.value('namespace');
+  const labels = metadata ? labelsOf(metadata, 'labels') : {};
+  const { [restAnnotation]: _, ...annotations } = metadata ? labelsOf(metadata, 'annotations') : {};
+  const rest = restOf(metadata?.map('annotations', false));
+  metadata?.done();
+  return { name: title, labels, annotations, rest };
+};
+
+const wholeOf = (object: Fields, spec: Fields, version: Version): Whole | undefined => {
+  const description = spec.text('description', false) ?? '';
+  const isRef = version === 'v2alpha' && spec.has('serviceRef');
+  const service = spec.text(isRef ? 'serviceRef' : 'service') ?? '';
+  const method = spec.text('budgetingMethod');
+  const budgeting = budgetings[method as keyof typeof budgetings];
+  if (method !== undefined && budgeting === undefined)
+    spec.fail('budgetingMethod', `must be one of ${Object.keys(budgetings).join(', ')}`);
+  const windows = spec.maps(version === 'v1alpha' ? 'timeWindows' : 'timeWindow');
+  const [first] = windows;
+  if (first === undefined || windows.length > 1)
+    return spec.fail(version === 'v1alpha' ? 'timeWindows' : 'timeWindow', 'must have one window');
+  const window = version === 'v1alpha' ? unitWindowOf(first) : durationWindowOf(first);
+  if (spec.maps('alertPolicies', false).length > 0)
+    spec.fail(
+      'alertPolicies',
+      'cannot be carried: an objective has alerts on its burn rates, and routing says who is told',
+    );
+  return window && { version, ...metadataOf(object), description, service, budgeting, window };
+};
+
+const hundred = fraction(100n);
+
+const targetOf = (objective: Fields): number | undefined => {
+  if (objective.has('targetPercent')) {
+    if (objective.has('target')) objective.fail('targetPercent', 'must be left out beside target');
+    return objective.number('targetPercent');
+  }
+  const target = objective.number('target');
+  return target === undefined ? undefined : asNumber(times(decimal(target), hundred));
+};
+
+type Threshold = Extract<Indicator, { value: unknown }>;
+type Ratio = Exclude<Indicator, Threshold>;
+
+const thresholdOf = (indicator: Threshold, objective: Fields, slice: string) => {
+  const [op, threshold] = [objective.text('op'), objective.number('value')];
+  const operator = sloOperators.find((each) => each === op);
+  if (op !== undefined && operator === undefined)
+    return objective.fail('op', `must be one of ${sloOperators.join(', ')}`);
+  const value = indicator.value({ counter: false, slice });
+  if (value !== undefined && 'requests' in value) return objective.fail('', 'cannot hold requests against a value');
+  return value && { type: 'threshold' as const, query: { sli: { value, operator, threshold } } };
+};
+
+const ratioOf = (indicator: Ratio, objective: Fields, slice: string) => {
+  // Both mean nothing here; v1alpha wants a value nevertheless.
+  objective.text('op', false);
+  objective.number('value', false);
+  const asking = { counter: indicator.counter, slice };
+  const [good, bad, total] = [indicator.good?.(asking), indicator.bad?.(asking), indicator.total?.(asking)];
+  const part = good ?? bad;
+  if (total === undefined || part === undefined) return undefined;
+  if (!('requests' in total || 'requests' in part))
+    return { type: 'ratio' as const, query: { sli: { [good === undefined ? 'bad' : 'good']: part, total } } };
+  const isShort = 'requests' in total && total.requests === 'all' && 'requests' in part && part.requests === 'good';
+  if (!isShort || good === undefined) return objective.fail('', 'must count good requests of all requests');
+  const { latencyThresholdMs } = part;
+  const type = latencyThresholdMs === null ? ('availability' as const) : ('latency' as const);
+  return { type, latencyThresholdMs, query: {} };
+};
+
+/** What an indicator measures, in our fields; undefined where a part of it cannot be carried. */
+const sliOf = (indicator: Indicator, objective: Fields, slice: string) =>
+  'value' in indicator ? thresholdOf(indicator, objective, slice) : ratioOf(indicator, objective, slice);
+
+const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name: string): SloFields | undefined => {
+  const { window, labels, annotations, rest, budgeting, description, service } = whole;
+  const targetPct = targetOf(objective);
+  const slice = sliceOf(objective) ?? '1m';
+  const sliceTarget = objective.number('timeSliceTarget', budgeting === 'timeslices');
+  const sli = sliOf(indicator, objective, slice);
+  for (const key of ['sli', 'sliRef', 'indicator', 'indicatorRef', 'compositeWeight'])
+    if (objective.has(key)) objective.fail(key, 'cannot be carried: it makes an SLO of several');
+  for (const key of ['displayName', 'ratioMetrics', 'sli', 'sliRef', 'indicator', 'indicatorRef', 'compositeWeight'])
+    objective.value(key);
+  objective.done();
+  if (sli === undefined || targetPct === undefined) return undefined;
+  const { windowDays, calendar } = { windowDays: undefined, calendar: undefined, ...window };
+  const query = {
+    ...{ budgeting, slice, alerting: { labels, annotations } },
+    ...(calendar !== undefined && { calendar }),
+    ...(budgeting === 'timeslices' && sliceTarget !== undefined && { sliceTarget }),
+    ...sli.query,
+    ...rest.query,
+  };
+  const given = {
+    name,
+    description,
+    targetPct,
+    service,
+    ...(windowDays !== undefined && { windowDays }),
+    ...sli,
+    ...rest,
+    query,
+  };
+  const { success, data, error } = SloFields.safeParse(given);
+  const problems = success
+    ? sloProblems(data)
+    : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  for (const { path, message } of problems) objective.fail('', `as an objective here: ${path} ${message}`);
+  return data;
+};
+
+const sloOf = (object: OpenSloObject, version: Version, named: Named): ReadSlo[] => {
+  const spec = object.fields.map('spec');
+  const whole = spec && wholeOf(object.fields, spec, version);
+  if (spec === undefined || whole === undefined) return [];
+  const common = version === 'v1alpha' ? undefined : indicatorOf(spec, version, named);
+  const objectives = spec.maps('objectives');
+  if (objectives.length === 0) spec.fail('objectives', 'must have one or more objectives');
+  const slos = objectives.map((objective, index) => {
+    const indicator = version === 'v1alpha' ? alphaIndicatorOf(spec, objective) : common;
+    const title = objective.text('displayName', false) ?? String(index + 1);
+    const name = objectives.length === 1 ? whole.name : `${whole.name}: ${title}`;
+    return indicator && objectiveOf(whole, objective, indicator, name);
+  });
+  spec.done();
+  object.fields.done();
+  const { document, line } = object;
+  return slos.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }]));
+};
+
+/** Kinds that SLOs refer to, or that say nothing of how one is measured. */
+const otherKinds = ['SLI', 'DataSource', 'Service', 'AlertPolicy', 'AlertCondition', 'AlertNotificationTarget'];
+
+/** What an object is: its version and kind; undefined for what is none of OpenSLO, which is told. */
+const headOf = ({ fields }: OpenSloObject): { readonly version: Version; readonly kind: string } | undefined => {
+  const [apiVersion, kind] = [fields.text('apiVersion'), fields.text('kind')];
+  if (apiVersion === undefined || kind === undefined) return undefined;
+  const version = versions[apiVersion as keyof typeof versions];
+  if (version === undefined)
+    return fields.fail('apiVersion', `is ${apiVersion}: must be one of ${Object.keys(versions).join(', ')}`);
+  if (kind !== 'SLO' && !otherKinds.includes(kind)) return fields.fail('kind', `is ${kind}, which cannot be carried`);
+  return { version, kind };
+};
+
+/** Reads a text of OpenSLO. */
+export const readOpenSlo = (text: string): ReadOpenSlo => {
+  const { objects, problems } = openSloObjects(text);
+  const named = new Map<string, OpenSloObject>();
+  const slos: { readonly object: OpenSloObject; readonly version: Version }[] = [];
+  for (const object of objects) {
+    const head = headOf(object);
+    if (head?.kind === 'SLO') slos.push({ object, version: head.version });
+    else if (head !== undefined) {
+      const name = object.fields.map('metadata')?.text('name');
+      if (name !== undefined) named.set(nameKey(head.kind, name), object);
+    }
+  }
+  const read = slos.flatMap(({ object, version }) => {
+    const made = sloOf(object, version, named);
+    return object.problems.length === 0 ? made : [];
+  });
+  const told = [...problems, ...objects.flatMap((object) => object.problems)];
+  // What several objectives refer to is read for each of them.
+  return { slos: read, problems: [...new Map(told.map((problem) => [JSON.stringify(problem), problem])).values()] };
+};

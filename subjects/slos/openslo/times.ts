@@ -1,0 +1,102 @@
+/** Times of OpenSLO: durations of a window and of slices, and begins of a calendar. */
+import { wallTimeOf } from '../../../runtime/wall-clock.ts';
+import { durationText } from '../../alerts/durations.ts';
+import type { SloFields } from '../document.ts';
+import type { Calendar } from '../windows.ts';
+import type { Fields } from './objects.ts';
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const dayMs = unitMs.d;
+
+/** Whole periods of a calendar by their lengths, in days or months. */
+const ofDays: Readonly<Record<number, Calendar['period']>> = { 1: 'day', 7: 'week' };
+const ofMonths: Readonly<Record<number, Calendar['period']>> = { 1: 'month', 3: 'quarter', 12: 'year' };
+
+/** A length: of days or months, or less than days. */
+type Length = { readonly ms: number } | { readonly months: number };
+
+const lengthOf = (text: string): Length | undefined => {
+  const [, digits, unit] = /^([1-9]\d{0,5})([mhdwMQY])$/.exec(text) ?? [];
+  const count = Number(digits);
+  if (unit === 'M' || unit === 'Q' || unit === 'Y') return { months: count * { M: 1, Q: 3, Y: 12 }[unit] };
+  return unit === undefined ? undefined : { ms: count * unitMs[unit as keyof typeof unitMs] };
+};
+
+/** What a window says of an objective. */
+export type WindowFields = Pick<SloFields, 'windowDays'> | { readonly calendar: Calendar };
+
+const calendarOf = (calendar: Fields, period: Calendar['period']): Calendar | undefined => {
+  const [startTime, timeZone] = [calendar.text('startTime'), calendar.text('timeZone')];
+  calendar.done();
+  if (startTime === undefined || timeZone === undefined) return undefined;
+  const [, date, time] = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::00)?$/.exec(startTime) ?? [];
+  const startsAt = `${date}T${time}`;
+  return wallTimeOf(startsAt) === undefined
+    ? calendar.fail('startTime', 'must be a date and time to the minute, such as 2026-01-01 00:00:00')
+    : { period, timeZone, startsAt };
+};
+
+/** A window of that length, which the field `key` says. */
+export const windowOf = (window: Fields, length: Length, key: string): WindowFields | undefined => {
+  const isRolling = window.flag('isRolling') ?? false;
+  const calendar = window.map('calendar', false);
+  window.done();
+  if (isRolling) {
+    if (calendar !== undefined) return window.fail('calendar', 'must be left out of a window that is rolling');
+    if ('months' in length)
+      return window.fail(key, 'cannot be rolling in months, which have no fixed number of days: give days, as 30d');
+    if (length.ms % dayMs !== 0) return window.fail(key, 'must be whole days');
+    return { windowDays: length.ms / dayMs };
+  }
+  if (calendar === undefined) return window.fail('', 'must be rolling, or have a calendar');
+  const period = 'months' in length ? ofMonths[length.months] : ofDays[length.ms / dayMs];
+  if (period === undefined) return window.fail(key, 'must be one day, week, month, quarter or year of a calendar');
+  const read = calendarOf(calendar, period);
+  return read && { calendar: read };
+};
+
+/** A window as v1 and v2alpha write it. */
+export const durationWindowOf = (window: Fields): WindowFields | undefined => {
+  const text = window.text('duration');
+  if (text === undefined) return undefined;
+  const length = lengthOf(text);
+  if (length === undefined)
+    return window.fail('duration', `is ${text}: write a number and one of m, h, d, w, M, Q, Y, as 30d`);
+  if (/m$/.test(text))
+    return window.fail('duration', `is ${text}, which is minutes: for months write ${text.slice(0, -1)}M`);
+  return windowOf(window, length, 'duration');
+};
+
+const units: Readonly<Record<string, Length>> = {
+  Second: { ms: 1000 },
+  Day: { ms: dayMs },
+  Week: { ms: unitMs.w },
+  Month: { months: 1 },
+  Quarter: { months: 3 },
+};
+
+/** A window as v1alpha writes it. */
+export const unitWindowOf = (window: Fields): WindowFields | undefined => {
+  const [count, unit] = [window.number('count'), window.text('unit')];
+  if (count === undefined || unit === undefined) return undefined;
+  if (!Number.isInteger(count) || count < 1) return window.fail('count', 'must be a whole number from 1 on');
+  const length = units[unit];
+  if (length === undefined) return window.fail('unit', `must be one of ${Object.keys(units).join(', ')}`);
+  const whole = 'months' in length ? { months: count * length.months } : { ms: count * length.ms };
+  return windowOf(window, whole, 'count');
+};
+
+/** The length of slices, as an objective writes it. */
+export const sliceOf = (objective: Fields): string | undefined => {
+  const text = objective.text('timeSliceWindow', false);
+  if (text === undefined) return undefined;
+  const length = lengthOf(text);
+  return length === undefined || 'months' in length
+    ? objective.fail('timeSliceWindow', `is ${text}: write a number and one of m, h, d, as 5m`)
+    : durationText(length.ms);
+};
+
+/** What v1 and v2alpha call the period of a calendar. */
+export const periodTexts: Readonly<Record<Calendar['period'], string>> = {
+  ...{ day: '1d', week: '1w', month: '1M', quarter: '1Q', year: '1Y' },
+};

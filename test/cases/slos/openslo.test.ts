@@ -1,0 +1,231 @@
+/** OpenSLO in and out: documents of others, what is refused with its line, and exports that come in again unchanged. */
+import test from 'ava';
+import fc from 'fast-check';
+import { SloFields } from '../../../subjects/slos/document.ts';
+import { readOpenSlo } from '../../../subjects/slos/openslo/read.ts';
+import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
+import { sloProblems } from '../../../subjects/slos/problems.ts';
+
+const v1 = (
+  more: { window?: string; metric?: string; objective?: string; counter?: boolean } = {},
+): string => `apiVersion: openslo/v1
+kind: SLO
+metadata:
+  name: search
+  displayName: Search answers
+  labels: { env: [prod], team: [a, b] }
+spec:
+  service: web
+  indicator:
+    metadata: { name: ratio }
+    spec:
+      ratioMetric:
+        counter: ${more.counter ?? true}
+        good:
+          metricSource: { type: Prometheus, spec: { query: 'sum(${more.metric ?? 'http_requests{code=~"2.."}'})' } }
+        total:
+          metricSource: { type: Prometheus, spec: { query: 'sum(http_requests)' } }
+  timeWindow:
+    - ${more.window ?? '{ duration: 4w, isRolling: true }'}
+  budgetingMethod: Timeslices
+  objectives:
+    - { ${more.objective ?? 'target: 0.995'}, timeSliceTarget: 0.95, timeSliceWindow: 5m }
+`;
+
+test('a counter is its increase over a slice, and shares become per cents exactly', (t) => {
+  const { slos, problems } = readOpenSlo(v1({ objective: 'target: 0.9995' }));
+  t.deepEqual(problems, []);
+  t.like(slos[0]?.slo, {
+    ...{ name: 'Search answers', service: 'web', targetPct: 99.95, windowDays: 28, type: 'ratio' },
+    query: {
+      ...{
+        budgeting: 'timeslices',
+        slice: '5m',
+        sliceTarget: 0.95,
+        alerting: { labels: { env: 'prod', team: 'a,b' } },
+      },
+      sli: {
+        good: { kind: 'promql', expression: 'sum(increase(http_requests{code=~"2.."}[5m]))' },
+        total: { kind: 'promql', expression: 'sum(increase(http_requests[5m]))' },
+      },
+    },
+  });
+  const plain = readOpenSlo(v1({ counter: false })).slos[0]?.slo.query.sli?.total;
+  t.deepEqual(plain, { kind: 'promql', expression: 'sum(http_requests)' });
+});
+
+test('what cannot be carried is refused with document, line and field', (t) => {
+  const refused = (text: string) =>
+    readOpenSlo(`# first\n---\n${text}`).problems.map(({ document, line, field, message }) => [
+      ...[document, line, field],
+      message.split(':')[0],
+    ]);
+  t.deepEqual(refused(v1()), []);
+  t.deepEqual(refused(v1({ window: '{ duration: 1m, isRolling: true }' })), [
+    [1, 21, 'spec.timeWindow.0.duration', 'is 1m, which is minutes'],
+  ]);
+  t.deepEqual(refused(v1({ window: '{ duration: 1M, isRolling: true }' })), [
+    [1, 21, 'spec.timeWindow.0.duration', 'cannot be rolling in months, which have no fixed number of days'],
+  ]);
+  t.deepEqual(refused(v1({ objective: 'target: 1' })), [[1, 24, 'spec.objectives.0', 'as an objective here']]);
+  t.deepEqual(refused(v1({ metric: 'rate(http_requests[5m])' })), [
+    [
+      ...[1, 17, 'spec.indicator.spec.ratioMetric.good.metricSource.spec.query'],
+      'names no counters but a range of time',
+    ],
+  ]);
+  t.deepEqual(refused(v1({ objective: 'target: 0.9, weight: 2' })), [
+    [1, 24, 'spec.objectives.0.weight', 'cannot be carried'],
+  ]);
+  t.deepEqual(
+    refused(v1().replace('openslo/v1', 'openslo/v9')).map(([, line, field]) => [line, field]),
+    [[3, 'apiVersion']],
+  );
+  t.deepEqual(
+    refused(v1().replace('Prometheus', 'Datadog')).map(([, line]) => line),
+    [17],
+  );
+});
+
+const referring = `- apiVersion: openslo/v1
+  kind: SLO
+  metadata: { name: lag }
+  spec:
+    service: web
+    indicatorRef: lag
+    timeWindow:
+      - duration: 1M
+        calendar: { startTime: 2022-01-31 12:00:00, timeZone: America/New_York }
+    budgetingMethod: Occurrences
+    objectives:
+      - { displayName: Good, op: lte, value: 100, targetPercent: 99 }
+      - { op: lt, value: 10, target: 0.5 }
+- apiVersion: openslo/v1
+  kind: SLI
+  metadata: { name: lag }
+  spec:
+    thresholdMetric:
+      metricSource: { metricSourceRef: mine, spec: { query: max(lag) } }
+`;
+const dataSource = (type: string): string => `---
+apiVersion: openslo/v1
+kind: DataSource
+metadata: { name: mine }
+spec: { type: ${type}, connectionDetails: {} }
+`;
+
+test('documents refer to each other, and each objective becomes one of its own', (t) => {
+  const { slos, problems } = readOpenSlo(referring + dataSource('Prometheus'));
+  t.deepEqual(problems, []);
+  t.deepEqual(
+    slos.map(({ line, slo: { name, targetPct, type, query } }) => [line, name, targetPct, type, query.sli?.operator]),
+    [
+      [1, 'lag: Good', 99, 'threshold', 'lte'],
+      [1, 'lag: 2', 50, 'threshold', 'lt'],
+    ],
+  );
+  t.deepEqual(slos[0]?.slo.query.calendar, {
+    ...{ period: 'month', timeZone: 'America/New_York', startsAt: '2022-01-31T12:00' },
+  });
+  const missing = readOpenSlo(referring);
+  t.deepEqual(missing.slos, []);
+  t.deepEqual(
+    missing.problems.map(({ line, message }) => [line, message]),
+    [
+      [6, 'names the SLI lag, which cannot be carried'],
+      [19, 'names the data source mine, which is in none of the documents'],
+    ],
+  );
+  t.true(readOpenSlo(referring + dataSource('Datadog')).problems.some(({ message }) => message.includes('Datadog')));
+});
+
+const text = fc.string({ minLength: 1, maxLength: 20 }).filter((each) => each.trim() === each);
+const query = fc.oneof(
+  fc.constantFrom('a', 'sum(increase(b_total{c="d\\n"}[5m]))').map((expression) => ({ kind: 'promql', expression })),
+  text.map((search) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] })),
+);
+const sli = fc.oneof(
+  fc.record({ good: query, total: query }),
+  fc.record({ bad: query, total: query }),
+  fc.record({
+    value: query,
+    operator: fc.constantFrom('lt', 'lte', 'gt', 'gte'),
+    threshold: fc.double({ noNaN: true, noDefaultInfinity: true }).map((each) => each + 0),
+  }),
+);
+const calendar = fc.record({
+  period: fc.constantFrom('day', 'week', 'month', 'quarter', 'year'),
+  timeZone: fc.constantFrom('UTC', 'Europe/Berlin'),
+  startsAt: fc.constantFrom('2026-01-01T00:00', '2024-02-29T23:59'),
+});
+const objective = fc
+  .record({
+    ...{ name: text, description: fc.oneof(fc.constant(''), text), service: text, enabled: fc.boolean() },
+    targetPct: fc.integer({ min: 1, max: 999_999 }).map((parts) => parts / 10_000),
+    windowDays: fc.integer({ min: 1, max: 366 }),
+    query: fc.record(
+      {
+        ...{ sli, calendar, minimumEvents: fc.integer({ min: 1, max: 9 }), excludeMaintenance: fc.boolean() },
+        budgeting: fc.constantFrom('occurrences', 'ratio-timeslices', 'timeslices'),
+        ...{ slice: fc.constantFrom('1m', '5m', '60m', '1h'), sliceTarget: fc.constantFrom(0.5, 1) },
+        alerting: fc.record(
+          {
+            enabled: fc.boolean(),
+            rules: fc.constant([{ severity: 'page', rate: 14.4, long: '1h', short: '5m' }]),
+            labels: fc.dictionary(fc.constantFrom('team', 'env'), text),
+            annotations: fc.dictionary(fc.constantFrom('runbook'), text),
+          },
+          { requiredKeys: [] },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  })
+  .map((fields) => {
+    const { sliceTarget, ...others } = fields.query;
+    const isSliced = others.budgeting === 'timeslices';
+    return SloFields.parse({
+      ...fields,
+      ...(others.sli !== undefined && { type: 'value' in others.sli ? 'threshold' : 'ratio' }),
+      query: { ...others, ...(isSliced && { sliceTarget: sliceTarget ?? 1 }) },
+    });
+  })
+  .filter((slo) => sloProblems(slo).length === 0);
+
+/** What v1alpha has fields for. */
+const plain = (slo: SloFields): SloFields => {
+  const { sli, calendar, sliceTarget, budgeting } = slo.query;
+  return SloFields.parse({
+    ...{ ...slo, enabled: true, windowDays: calendar === undefined ? slo.windowDays : 30 },
+    query: {
+      ...(sli !== undefined && { sli }),
+      ...(calendar !== undefined && { calendar: { ...calendar, period: 'month' } }),
+      ...(budgeting === 'timeslices' && { budgeting, sliceTarget }),
+    },
+  });
+};
+
+for (const version of ['v1alpha', 'v1', 'v2alpha'] as const)
+  test(`an export of ${version} comes in again unchanged`, (t) => {
+    let written = 0;
+    fc.assert(
+      fc.property(version === 'v1alpha' ? objective.map(plain) : objective, (slo) => {
+        const out = writeOpenSlo(slo, version);
+        if ('problems' in out) {
+          t.is(version, 'v1alpha');
+          return;
+        }
+        written += 1;
+        const { slos, problems } = readOpenSlo(out.text);
+        t.deepEqual(problems, [], out.text);
+        t.deepEqual(
+          slos.map((each) => each.slo),
+          [slo],
+          out.text,
+        );
+      }),
+      { numRuns: 200 },
+    );
+    t.log(`${written} written`);
+    t.true(written > 50);
+  });
