@@ -35,3 +35,13 @@ export const increaseOf = (text: string, sliceMs: number): Rewritten =>
     });
     return problem;
   });
+
+/** Rates over a slice as increases over it: what happened, and not how often in a second. */
+export const ratesAsIncreases = (text: string, sliceMs: number): Rewritten =>
+  rewritten(text, (tree, texts) => {
+    walk(tree, (node) => {
+      const [range] = node.kind === 'call' && node.signature.name === 'rate' ? node.args : [];
+      if (range?.kind === 'range' && range.rangeMs === sliceMs) texts.set(node, `increase(${printed(range)})`);
+    });
+    return undefined;
+  });

@@ -13,6 +13,7 @@ import {
   versions,
 } from './indicators.ts';
 import { type Fields, labelsOf, type OpenSloObject, type OpenSloProblem, openSloObjects } from './objects.ts';
+import { pyrraSlo, slothSlos } from './others.ts';
 import { durationWindowOf, sliceOf, unitWindowOf, type WindowFields } from './times.ts';
 
 /** An objective that was read, and where. */
@@ -210,21 +211,32 @@ const headOf = ({ fields }: OpenSloObject): { readonly version: Version; readonl
   return { version, kind };
 };
 
-/** Reads a text of OpenSLO. */
+/** Objectives of an object of Sloth or Pyrra; undefined of one of OpenSLO. */
+const othersOf = ({ fields }: OpenSloObject): readonly (SloFields | undefined)[] | undefined => {
+  const [version, apiVersion] = [fields.value('version'), fields.value('apiVersion')];
+  if (version === 'prometheus/v1' || apiVersion === 'sloth.slok.dev/v1') return slothSlos(fields);
+  return apiVersion === 'pyrra.dev/v1alpha1' ? [pyrraSlo(fields)] : undefined;
+};
+
+/** Reads a text of OpenSLO, and of Sloth and Pyrra. */
 export const readOpenSlo = (text: string): ReadOpenSlo => {
   const { objects, problems } = openSloObjects(text);
   const named = new Map<string, OpenSloObject>();
-  const slos: { readonly object: OpenSloObject; readonly version: Version }[] = [];
+  const found: { readonly object: OpenSloObject; readonly slos: () => readonly ReadSlo[] }[] = [];
   for (const object of objects) {
-    const head = headOf(object);
-    if (head?.kind === 'SLO') slos.push({ object, version: head.version });
+    const { document, line } = object;
+    const others = othersOf(object);
+    const head = others === undefined ? headOf(object) : undefined;
+    if (others !== undefined)
+      found.push({ object, slos: () => others.flatMap((slo) => (slo === undefined ? [] : [{ document, line, slo }])) });
+    else if (head?.kind === 'SLO') found.push({ object, slos: () => sloOf(object, head.version, named) });
     else if (head !== undefined) {
       const name = object.fields.map('metadata')?.text('name');
       if (name !== undefined) named.set(nameKey(head.kind, name), object);
     }
   }
-  const read = slos.flatMap(({ object, version }) => {
-    const made = sloOf(object, version, named);
+  const read = found.flatMap(({ object, slos }) => {
+    const made = slos();
     return object.problems.length === 0 ? made : [];
   });
   const told = [...problems, ...objects.flatMap((object) => object.problems)];

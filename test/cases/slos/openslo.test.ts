@@ -139,6 +139,54 @@ test('documents refer to each other, and each objective becomes one of its own',
   t.true(readOpenSlo(referring + dataSource('Datadog')).problems.some(({ message }) => message.includes('Datadog')));
 });
 
+const sloth = `version: prometheus/v1
+service: shop
+labels: { owner: a }
+slos:
+  - name: requests
+    objective: 99.9
+    sli:
+      events:
+        error_query: sum(rate(http_count{code=~"5.."}[{{.window}}]))
+        total_query: sum(rate(http_count[{{ .window }}]))
+    alerting:
+      name: Errors
+      labels: { team: b }
+`;
+const pyrra = `apiVersion: pyrra.dev/v1alpha1
+kind: ServiceLevelObjective
+metadata: { name: reads, namespace: monitoring, labels: { role: rules } }
+spec:
+  target: "99"
+  window: 2w
+  indicator:
+    latency:
+      success: { metric: 'reads_bucket{le="0.1"}' }
+      total: { metric: reads_count }
+`;
+
+test('objectives of Sloth and Pyrra come in as counts of slices', (t) => {
+  const { slos, problems } = readOpenSlo(`${sloth}---\n${pyrra}`);
+  t.deepEqual(problems, []);
+  t.like(slos[0]?.slo, { name: 'shop: requests', targetPct: 99.9, windowDays: 30, type: 'ratio', service: 'shop' });
+  t.deepEqual(slos[0]?.slo.query.sli, {
+    bad: { kind: 'promql', expression: 'sum(increase(http_count{code=~"5.."}[5m]))' },
+    total: { kind: 'promql', expression: 'sum(increase(http_count[5m]))' },
+  });
+  t.deepEqual(slos[0]?.slo.query.alerting.labels, { owner: 'a', team: 'b' });
+  t.like(slos[1]?.slo, { name: 'reads', targetPct: 99, windowDays: 14 });
+  t.deepEqual(slos[1]?.slo.query.sli, {
+    good: { kind: 'promql', expression: 'sum(increase(reads_bucket{le="0.1"}[5m]))' },
+    total: { kind: 'promql', expression: 'sum(increase(reads_count[5m]))' },
+  });
+  const refused = readOpenSlo(`${sloth}---\n${pyrra}      grouping: [pod]\n`);
+  t.deepEqual(
+    refused.problems.map(({ document, line, field }) => [document, line, field]),
+    [[2, 25, 'spec.indicator.latency.grouping']],
+  );
+  t.is(refused.slos.length, 1);
+});
+
 const text = fc.string({ minLength: 1, maxLength: 20 }).filter((each) => each.trim() === each);
 const query = fc.oneof(
   fc.constantFrom('a', 'sum(increase(b_total{c="d\\n"}[5m]))').map((expression) => ({ kind: 'promql', expression })),

@@ -1,0 +1,129 @@
+/** Objectives as Sloth and Pyrra write them. */
+import { msOf } from '../../alerts/durations.ts';
+import { SloFields } from '../document.ts';
+import { sloProblems } from '../problems.ts';
+import { increaseOf, type Rewritten, ratesAsIncreases } from './counters.ts';
+import { type Fields, labelsOf } from './objects.ts';
+
+/** The shortest window of their alerts: shorter ones would be empty between two scrapes. */
+const slice = '5m';
+const sliceMs = msOf(slice);
+
+const promqlOf = (read: Rewritten, fields: Fields, key: string) =>
+  'problem' in read ? fields.fail(key, read.problem) : ({ kind: 'promql', expression: read.expression } as const);
+
+/** An objective of the fields that were read; undefined where something is wrong, which is told at `fields`. */
+const checked = (given: object, fields: Fields): SloFields | undefined => {
+  const { success, data, error } = SloFields.safeParse({ type: 'ratio', ...given });
+  const problems = success
+    ? sloProblems(data)
+    : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  for (const { path, message } of problems) fields.fail('', `as an objective here: ${path} ${message}`);
+  return data;
+};
+
+/** `errorQuery` of the Kubernetes form is `error_query` of the other. */
+type Spelling = (name: string) => string;
+const camel: Spelling = (name) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+const snake: Spelling = (name) => name;
+
+const slothQuery = (events: Fields, key: string) => {
+  const text = events.text(key);
+  if (text === undefined) return undefined;
+  return promqlOf(ratesAsIncreases(text.replaceAll(/\{\{\s*\.window\s*\}\}/g, slice), sliceMs), events, key);
+};
+
+const isDisabled = (alerting: Fields | undefined, key: string): boolean => {
+  const alert = alerting?.map(key, false);
+  const isIt = alert?.flag('disable') ?? false;
+  alert?.done('cannot be carried: routing says who is told, by the labels of the objective');
+  return isIt;
+};
+
+const slothAlerting = (slo: Fields, spelt: Spelling) => {
+  const alerting = slo.map('alerting', false);
+  alerting?.text('name', false);
+  const labels = alerting ? labelsOf(alerting, 'labels') : {};
+  const annotations = alerting ? labelsOf(alerting, 'annotations') : {};
+  const [page, ticket] = [isDisabled(alerting, spelt('page_alert')), isDisabled(alerting, spelt('ticket_alert'))];
+  if (page !== ticket) alerting?.fail('', 'cannot be carried: pages and tickets are on or off together');
+  alerting?.done();
+  return { enabled: !page, labels, annotations };
+};
+
+const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling): SloFields | undefined => {
+  const [name, targetPct] = [slo.text('name'), slo.number('objective')];
+  const description = slo.text('description', false) ?? '';
+  const sli = slo.map('sli');
+  const events = sli?.map('events');
+  const bad = events && slothQuery(events, spelt('error_query'));
+  const total = events && slothQuery(events, spelt('total_query'));
+  const alerting = slothAlerting(slo, spelt);
+  const all = { ...labels, ...labelsOf(slo, 'labels'), ...alerting.labels };
+  events?.done();
+  sli?.done('cannot be carried: only events are, which have numbers');
+  slo.done();
+  if (bad === undefined || total === undefined) return undefined;
+  const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: all } };
+  return checked({ name: `${service}: ${name}`, description, targetPct, service, query }, slo);
+};
+
+/** The objectives of a file of Sloth: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
+export const slothSlos = (fields: Fields): (SloFields | undefined)[] => {
+  const isKubernetes = fields.has('apiVersion');
+  for (const key of ['apiVersion', 'kind', 'version', 'metadata']) fields.value(key);
+  const spec = isKubernetes ? fields.map('spec') : fields;
+  const service = spec?.text('service') ?? '';
+  const labels = spec ? labelsOf(spec, 'labels') : {};
+  const slos = (spec?.maps('slos') ?? []).map((slo) => slothSlo(slo, service, labels, isKubernetes ? camel : snake));
+  spec?.done();
+  fields.done();
+  return slos;
+};
+
+/** What a metric of Pyrra, a selector, counts in a slice. */
+const pyrraCount = (indicator: Fields, key: string) => {
+  const metric = indicator.map(key);
+  const text = metric?.text('metric');
+  metric?.done();
+  if (metric === undefined || text === undefined) return undefined;
+  return promqlOf(increaseOf(`sum(${text})`, sliceMs), metric, 'metric');
+};
+
+const pyrraSli = (indicator: Fields) => {
+  const [ratio, latency] = [indicator.map('ratio', false), indicator.map('latency', false)];
+  indicator.done('cannot be carried: only ratio and latency are');
+  const of = ratio ?? latency;
+  if (of === undefined) return indicator.fail('', 'must have ratio or latency');
+  const part = pyrraCount(of, ratio === undefined ? 'success' : 'errors');
+  const total = pyrraCount(of, 'total');
+  of.done('cannot be carried: an objective has one figure, so write one for each group');
+  return part && total && { [ratio === undefined ? 'good' : 'bad']: part, total };
+};
+
+/** The objective of a `ServiceLevelObjective` of Pyrra. */
+export const pyrraSlo = (fields: Fields): SloFields | undefined => {
+  for (const key of ['apiVersion', 'kind', 'status']) fields.value(key);
+  const metadata = fields.map('metadata');
+  const name = metadata?.text('name');
+  const labels = metadata ? labelsOf(metadata, 'labels') : {};
+  const annotations = metadata ? labelsOf(metadata, 'annotations') : {};
+  const spec = fields.map('spec');
+  fields.done();
+  if (spec === undefined) return undefined;
+  const [target, window] = [Number(spec.value('target')), spec.text('window')];
+  const description = spec.text('description', false) ?? '';
+  const [, count, unit] = /^(\d{1,3})([dw])$/.exec(window ?? '') ?? [];
+  if (window !== undefined && unit === undefined) spec.fail('window', `is ${window}: write days or weeks, as 2w`);
+  const indicator = spec.map('indicator');
+  const sli = indicator && pyrraSli(indicator);
+  const alerting = spec.map('alerting', false);
+  const enabled = alerting?.flag('disabled') !== true && alerting?.flag('burnrates') !== false;
+  for (const key of ['name', 'absent']) alerting?.value(key);
+  alerting?.done();
+  spec.done();
+  if (sli === undefined) return undefined;
+  const windowDays = Number(count) * (unit === 'w' ? 7 : 1);
+  const query = { sli, slice, alerting: { enabled, labels, annotations } };
+  return checked({ name, description, targetPct: target, windowDays, query }, spec);
+};
