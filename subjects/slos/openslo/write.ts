@@ -16,12 +16,10 @@ export type WrittenOpenSlo = { readonly text: string } | { readonly problems: re
 const budgetingTexts = { occurrences: 'Occurrences', timeslices: 'Timeslices', 'ratio-timeslices': 'RatioTimeslices' };
 
 /** Letters, digits and hyphens, as names of OpenSLO are. */
-const dnsLabel = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, 63)
-    .replaceAll(/^-+|-+$/g, '') || 'slo';
+const dnsLabel = (name: string): string => {
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['slo'];
+  return words.join('-').slice(0, 63).replace(/-$/, '');
+};
 
 type Asked = Query | Requests;
 
