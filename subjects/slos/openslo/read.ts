@@ -55,7 +55,7 @@ const restOf = (annotations: Fields | undefined): Whole['rest'] => {
   const text = annotations?.text(restAnnotation, false);
   if (text === undefined) return {};
   try {
-    return JSON.parse(text) as object;
+    return (JSON.parse(text) ?? {}) as object;
   } catch (error) {
     annotations?.fail(restAnnotation, `must be JSON: ${(error as Error).message}`);
     return {};
