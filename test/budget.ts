@@ -3,6 +3,12 @@
 /** How often a test of kills kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
 
+/** How many made-up requests Schemathesis asks of each operation beside those that it works out. */
+export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
+
+/** Schemathesis works out 280 requests an operation from the document; a run asks them of one operation in so many, which it draws. */
+export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 8);
+
 /** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only those that read something else. */
 export const asksAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';
 

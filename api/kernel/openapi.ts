@@ -228,11 +228,13 @@ interface QuerySchema {
   readonly description?: string;
   readonly minLength?: number;
   readonly pattern?: string;
+  readonly enum?: readonly string[];
 }
 
 /** Allows the empty string: a parameter without a value counts as not given. */
-const orNothing = ({ minLength: _, pattern, ...rest }: QuerySchema): QuerySchema => ({
+const orNothing = ({ minLength: _, pattern, enum: values, ...rest }: QuerySchema): QuerySchema => ({
   ...rest,
+  ...(values === undefined ? {} : { enum: [...values, ''] }),
   ...(pattern === undefined ? {} : { pattern: `^$|${pattern}` }),
 });
 

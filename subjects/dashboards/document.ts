@@ -144,7 +144,8 @@ const time = z
 const Folder = z
   .string()
   .max(512)
-  .regex(/^(?:[^/\p{Cc}]+(?:\/[^/\p{Cc}]+)*)?$/u, 'must be names with / between them, or empty')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a name must not have; \p{Cc} is not read by makers of examples.
+  .regex(/^(?:[^/\0-\x1f\x7f-\x9f]+(?:\/[^/\0-\x1f\x7f-\x9f]+)*)?$/u, 'must be names with / between them, or empty')
   .refine((path) => path.split('/').every((name) => name.trim() === name), 'names must not begin or end with a space')
   .refine((path) => path.split('/').length <= 8, 'must be no deeper than 8 names');
 

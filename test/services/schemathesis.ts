@@ -1,6 +1,6 @@
 /** Schemathesis from PyPI in a virtual environment of its own, installed once beside the packages of npm. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,9 +19,9 @@ interface Ran {
   readonly output: string;
 }
 
-const run = (command: string, args: readonly string[], cwd: string): Promise<Ran> => {
+const run = (command: string, args: readonly string[], cwd: string, env = process.env): Promise<Ran> => {
   const { promise, resolve, reject } = Promise.withResolvers<Ran>();
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const end = (): void => void child.kill('SIGKILL');
   process.once('exit', end);
   let output = '';
@@ -57,9 +57,25 @@ const install = async (): Promise<void> => {
   else renameSync(made, home);
 };
 
+/**
+ * Reads all documents of an answer in YAML. Schemathesis 4.32 reads one, and where there are several the thread ends
+ * that asks, with all operations that it has not asked yet, and nothing fails.
+ */
+const hooks = `import schemathesis, yaml
+
+@schemathesis.deserializer("text/yaml", "text/x-yaml", "application/x-yaml", "text/vnd.yaml", "application/yaml")
+def deserialize_yaml(context, response):
+    documents = list(yaml.safe_load_all(response.content.decode("utf-8")))
+    return documents[0] if len(documents) == 1 else documents
+`;
+
 /** `st run` with arguments, in a directory where it may leave files. */
 export const runSchemathesis = async (args: readonly string[], directory: string): Promise<Ran> => {
   await install();
-  const python = join(home, 'bin', 'python3');
-  return run(python, ['-m', 'schemathesis.cli', 'run', ...args], directory);
+  writeFileSync(join(directory, 'oiq_hooks.py'), hooks);
+  return run(join(home, 'bin', 'python3'), ['-m', 'schemathesis.cli', 'run', ...args], directory, {
+    ...process.env,
+    SCHEMATHESIS_HOOKS: 'oiq_hooks',
+    PYTHONPATH: directory,
+  });
 };
