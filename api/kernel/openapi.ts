@@ -255,7 +255,7 @@ export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
     ...{ io, unrepresentable: 'any', target: 'draft-2020-12' },
     // Validators differ in what an e-mail address is, and answers repeat what was accepted.
     override: ({ jsonSchema }) => {
-      if (io === 'output' && jsonSchema.format === 'email') delete jsonSchema.format;
+      if (jsonSchema.format === 'email') delete jsonSchema.format;
       // Few generators of clients know the places of a tuple by themselves.
       if (jsonSchema.prefixItems !== undefined) {
         jsonSchema.items = { anyOf: jsonSchema.prefixItems.filter((each) => typeof each === 'object') };
