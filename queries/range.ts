@@ -3,7 +3,8 @@ import { cursorParameter } from './cursor.ts';
 import { type Reader, requireEntitlement } from './entitlement.ts';
 import { invalid, QueryError } from './errors.ts';
 import { type ReadSignal, signals } from './signals/index.ts';
-import { formatTime, parseTime, timeParameter } from './time.ts';
+import { formatTime, parseTime } from './time.ts';
+import { timeParameter } from './time-parameters.ts';
 
 /** Query parameters that every read of telemetry takes. */
 export const rangeParameters = {

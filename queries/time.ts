@@ -1,8 +1,4 @@
-/** Points in time as requests spell them, in nanoseconds since the epoch; and back. */
-import { z } from 'zod';
-
-/** A parameter that holds one. */
-export const timeParameter = z.string().min(1).max(64).describe('ISO-8601, now-15m or epoch milliseconds');
+/** Points in time as requests spell them, in nanoseconds since the epoch; and back. The page imports it, so that it stays without a schema. */
 
 const unitNanoseconds: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -80,17 +76,3 @@ export const exact = (text: string): number | string => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : text;
 };
-
-/** A point in time that is kept as it was written, so that `now-1h` moves on. */
-export const TimeText = z
-  .string()
-  .max(64)
-  .refine(
-    (text) => parseTime(text, 0) !== undefined,
-    'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
-  );
-/** A duration that is kept as it was written. */
-export const DurationText = z
-  .string()
-  .max(32)
-  .refine((text) => parseDuration(text) !== undefined, 'must be a duration such as 30s, 5m or 1h');

@@ -1,7 +1,7 @@
 /** What a dashboard says, as one declared type: the API, imports, exports, files of code and snapshots read and write it. */
 import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
-import { DurationText, TimeText } from '../../queries/time.ts';
+import { DurationText, TimeText } from '../../queries/time-parameters.ts';
 import { Colour, FieldOverride, FieldSettings } from '../../schemas/dashboards/fields.ts';
 import { Imported } from '../../schemas/dashboards/imported.ts';
 import { PanelRepeat, Place, Section, StableId } from '../../schemas/dashboards/layout.ts';

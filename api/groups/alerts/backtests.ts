@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { signalsOf } from '../../../queries/freshness.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { askedRange, refuseBeyondRetention } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type AlertBacktest, alertBacktests } from '../../../schemas/resources/alert-backtest.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { EvidenceHead } from '../../../schemas/evidence.ts';
 import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
 import type { RecordFilter } from '../../audit/record-search.ts';

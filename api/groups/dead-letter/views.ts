@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/letters.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { eventSeverities, PlatformEvent } from '../../../schemas/events.ts';
 import { FeedEvent, findEvent, shownEvent } from '../../../subjects/events/events.ts';
 import { momentOf } from '../../event-moment.ts';

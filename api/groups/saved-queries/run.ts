@@ -3,7 +3,7 @@ import { readSaved } from '../../../queries/query.ts';
 import { askedRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { stepOf } from '../../../queries/steps.ts';
-import { DurationText, TimeText } from '../../../queries/time.ts';
+import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
 import { ApiError, notFound } from '../../errors.ts';

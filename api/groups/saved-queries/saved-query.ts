@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Query, queryVersion, readSaved } from '../../../queries/query.ts';
-import { DurationText, TimeText } from '../../../queries/time.ts';
+import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { Validity } from '../../../queries/validity.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import {

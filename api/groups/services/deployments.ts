@@ -5,7 +5,7 @@ import { projectScopeParameters, requireProjectScope } from '../../../queries/pr
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { EventLink, type PlatformEvent } from '../../../schemas/events.ts';
 import { findEvent, shownEvent } from '../../../subjects/events/events.ts';
 import { Deployment, readDeployments, recordedOf } from '../../../subjects/services/deployments.ts';

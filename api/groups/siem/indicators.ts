@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Reader } from '../../../queries/apart.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { normalised, type ReadIndicators } from '../../../subjects/threat-intel/indicator.ts';
 import { readDocumentApart } from '../../../subjects/threat-intel/read-document.ts';
 import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';

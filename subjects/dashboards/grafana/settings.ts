@@ -1,6 +1,6 @@
 /** What a dashboard says of itself: name, time and links, in both directions. */
 import { isDeepStrictEqual } from 'node:util';
-import { DurationText, TimeText } from '../../../queries/time.ts';
+import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import { DashboardLink } from '../../../schemas/dashboards/links.ts';
 import { DashboardFields } from '../document.ts';
 import { refreshIntervals } from './defaults.ts';

@@ -1,7 +1,7 @@
 /** What is asked of a whole dashboard, and what is answered. */
 import { z } from 'zod';
 import { Cost, Incompleteness, Result, TableColumn } from '../../../queries/result.ts';
-import { DurationText, timeParameter } from '../../../queries/time.ts';
+import { DurationText, timeParameter } from '../../../queries/time-parameters.ts';
 import { StableId } from '../../../schemas/dashboards/layout.ts';
 import { ChosenValues } from '../../../schemas/dashboards/variables.ts';
 import { DashboardFields } from '../document.ts';

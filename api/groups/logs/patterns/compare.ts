@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
-import { timeParameter } from '../../../../queries/time.ts';
+import { timeParameter } from '../../../../queries/time-parameters.ts';
 import { ComparedPattern, comparePatterns } from '../../../../subjects/log-patterns/pattern-comparison.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';

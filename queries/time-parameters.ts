@@ -1,0 +1,20 @@
+/** Schemas of times and durations as requests spell them. */
+import { z } from 'zod';
+import { parseDuration, parseTime } from './time.ts';
+
+/** A parameter that holds a point in time. */
+export const timeParameter = z.string().min(1).max(64).describe('ISO-8601, now-15m or epoch milliseconds');
+
+/** A point in time that is kept as it was written, so that `now-1h` moves on. */
+export const TimeText = z
+  .string()
+  .max(64)
+  .refine(
+    (text) => parseTime(text, 0) !== undefined,
+    'must be ISO-8601, an expression such as now-15m, or epoch milliseconds',
+  );
+/** A duration that is kept as it was written. */
+export const DurationText = z
+  .string()
+  .max(32)
+  .refine((text) => parseDuration(text) !== undefined, 'must be a duration such as 30s, 5m or 1h');
