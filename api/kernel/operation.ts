@@ -34,10 +34,12 @@ export interface Definition<
   Query extends z.ZodType,
   Body extends z.ZodType,
   Response extends z.ZodType,
+  ItsMethod extends Method = Method,
+  Path extends string = string,
 > {
-  readonly method: Method;
+  readonly method: ItsMethod;
   /** OpenAPI style, `/api/slos/{id}`. A path under `/api/` is served under `/api/tenants/{tenantId}/` too. */
-  readonly path: string;
+  readonly path: Path;
   readonly operationId: string;
   readonly summary: string;
   /** Lowest role that may call it. There is no default. */
@@ -131,6 +133,20 @@ export interface DeclaredOperation
   run(input: RawInput, ports: Ports): Promise<unknown>;
 }
 
+/** An operation with the types of its declaration, from which the page's client takes what a call sends and answers. */
+export type TypedOperation<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Response extends z.ZodType,
+  ItsMethod extends Method,
+  Path extends string,
+> = DeclaredOperation &
+  Pick<
+    Definition<Params, Query, Body, Response, ItsMethod, Path>,
+    'method' | 'path' | 'params' | 'query' | 'body' | 'response'
+  >;
+
 /** An operation of a group, as the server, the OpenAPI document and the tests see it. */
 export interface Operation extends DeclaredOperation {
   readonly group: string;
@@ -152,9 +168,11 @@ export const defineOperation = <
   Query extends z.ZodType = z.ZodType<Record<string, never>>,
   Body extends z.ZodType = z.ZodType<undefined>,
   Response extends z.ZodType = z.ZodType,
+  const ItsMethod extends Method = Method,
+  const Path extends string = string,
 >(
-  definition: Definition<Params, Query, Body, Response>,
-): DeclaredOperation => {
+  definition: Definition<Params, Query, Body, Response, ItsMethod, Path>,
+): TypedOperation<Params, Query, Body, Response, ItsMethod, Path> => {
   const { handler, ...declared } = definition;
   const { params, query, body, audit = [], contentType = 'application/json; charset=utf-8', built = true } = declared;
   const contentTypes = [contentType].flat();
