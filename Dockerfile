@@ -9,6 +9,8 @@ RUN npm install --no-save --ignore-scripts --omit=dev --no-audit --no-fund \
  && rm -rf node_modules/node-linux-* node_modules/node-darwin-* node_modules/node-bin-* \
  && npm pkg delete devDependencies && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
 COPY . .
+# Builds the page. What builds it is not needed any more.
+RUN node web/build.ts && rm -rf node_modules/esbuild node_modules/@esbuild
 # Compiled code is a third of a start. One run of all roles leaves it in the image, by the user and with the flags that read it.
 ENV NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node UV_THREADPOOL_SIZE=16
 RUN mkdir -p node_modules/.cache/node && chown 1000:1000 node_modules/.cache/node

@@ -112,6 +112,7 @@ if (isWhole) {
     '.',
   ]);
   await check('types hold', binary('tsc'), ['-p', '.']);
+  await check('types of the page hold', binary('tsc'), ['-p', 'web']);
   await check('no file and no dependency is unused', binary('knip'), [
     '--config=.knip.json',
     '--include=files,dependencies,unlisted,unresolved',

@@ -1,8 +1,10 @@
 /** Writes answers into a response: JSON, streams, pages, redirects and errors. */
 import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
+import { builtPage, fileNameIn, pageFile } from '../dashboard/built-page.ts';
 import type { Page } from '../dashboard/html.ts';
-import { notFoundPage, pageAt } from '../dashboard/page.ts';
+import { notFoundPage, smallPageAt } from '../dashboard/page.ts';
 import { referencePage } from '../dashboard/reference.ts';
 import { ApiError, FailedOperation } from '../errors.ts';
 import { asyncApiDocument } from './asyncapi.ts';
@@ -48,9 +50,24 @@ export const sendElsewhere = (context: Context, location: string): void => {
   context.set('Location', location);
 };
 
-/** Answers a path outside the API: with a page for a GET, with an HTML 404 for another method. */
-export const sendDashboard = (context: Context, found: boolean): void =>
-  found ? sendPage(context, pageAt(context.path)) : sendPage(context, notFoundPage, 404);
+/** A name stands for one content for ever, so that browsers need not ask again. */
+const sendFile = async (context: Context, name: string): Promise<void> => {
+  const file = await pageFile(name);
+  if (file === undefined) throw new ApiError('NOT_FOUND', `there is no file ${name} of the page`);
+  context.set('Cache-Control', 'public, max-age=31536000, immutable');
+  context.vary('Accept-Encoding');
+  const takesGzip = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (takesGzip) context.set('Content-Encoding', 'gzip');
+  send(context, file.contentType, takesGzip ? file.content : gunzipSync(file.content));
+};
+
+/** Answers a path outside the API: with a page or a file of it for a GET, with an HTML 404 for another method. */
+export const sendDashboard = async (context: Context, found: boolean): Promise<void> => {
+  if (!found) return sendPage(context, notFoundPage, 404);
+  const file = fileNameIn(context.path);
+  if (file !== undefined) return sendFile(context, file);
+  sendPage(context, smallPageAt(context.path) ?? (await builtPage()));
+};
 
 /** The error object, as JSON. */
 const withPath = (message: string, details: ApiError['details']): string => {

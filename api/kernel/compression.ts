@@ -27,6 +27,7 @@ export const gzipped = (text: string | Uint8Array): Promise<Buffer> => compressW
 export const compress = async (context: Context): Promise<void> => {
   const body: unknown = context.body;
   if (!texts.test(context.response.get('content-type')) || context.path.startsWith(tokens)) return;
+  if (context.res.hasHeader('content-encoding')) return;
   // Compressed it would need a weak tag, and `If-Match` compares strong ones (RFC 9110, 13.1.1).
   if (context.res.hasHeader('etag')) return;
   const isText = typeof body === 'string' || body instanceof Uint8Array;

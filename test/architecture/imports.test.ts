@@ -22,11 +22,13 @@ interface Import {
   /** Path from the root for our own files, the package's or module's name for others. */
   readonly target: string;
   readonly own: boolean;
+  /** Gone when it runs. */
+  readonly typesAlone: boolean;
 }
 
-const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'subjects', ...roles, 'commands'];
+const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'subjects', ...roles, 'commands', 'web'];
 
-const sources = globSync(`{bin,${rooms.join(',')},test}/**/*.{ts,mjs}`, { cwd: root })
+const sources = globSync(`{bin,${rooms.join(',')},test}/**/*.{ts,tsx,mjs}`, { cwd: root })
   .concat('main.ts')
   .filter((file) => !file.includes('node_modules'));
 
@@ -40,10 +42,16 @@ const packageOf = (specifier: string): string =>
 
 const importsOf = (file: string): Import[] => {
   const text = readFileSync(join(root, file), 'utf8');
-  const found = text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^'\n]+)'/g);
-  return [...found].map(([, specifier = '']) => {
+  const found = text.matchAll(/(?:(import type [^;']*)?\bfrom|\bimport)\s*\(?\s*'([^'\n]+)'/g);
+  return [...found].map(([, types, specifier = '']) => {
     const own = specifier.startsWith('.');
-    return { file, own, target: own ? relative(root, join(root, dirname(file), specifier)) : packageOf(specifier) };
+    const typesAlone = types !== undefined;
+    return {
+      file,
+      own,
+      typesAlone,
+      target: own ? relative(root, join(root, dirname(file), specifier)) : packageOf(specifier),
+    };
   });
 };
 
@@ -62,9 +70,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   receivers: ['schemas', 'runtime', 'queries', 'subjects'],
   processors: ['schemas', 'runtime', 'queries', 'subjects'],
   sinks: ['schemas', 'runtime', 'queries', 'subjects'],
-  api: ['schemas', 'runtime', 'queries', 'subjects'],
+  api: ['schemas', 'runtime', 'queries', 'subjects', 'web'],
   commands: ['schemas', 'runtime', 'queries', 'subjects', ...roles],
 };
+
+/** What the page takes from other rooms beside types. */
+const inThePage = ['queries/time.ts'];
+/** Of the page, what runs on the server. */
+const buildsThePage = ['web/index.ts', 'web/build.ts'];
 
 /** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
 const askingAfterSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
@@ -105,6 +118,18 @@ const subjectsTable = new Map(
 );
 
 const rules: Readonly<Record<string, (found: Import) => boolean>> = {
+  'the page imports itself, types, and the parsers that it shares with the API': ({ file, own, target, typesAlone }) =>
+    folder(file) !== 'web' || !own || folder(target) === 'web' || typesAlone || inThePage.includes(target),
+  'the page imports no package but preact': ({ file, own, target, typesAlone }) =>
+    folder(file) !== 'web' ||
+    own ||
+    typesAlone ||
+    !/^[@a-z]/.test(target) ||
+    buildsThePage.includes(file) ||
+    ['preact', '@preact/signals'].includes(target),
+  'what the page shares with the API imports nothing': ({ file }) => !inThePage.includes(file),
+  'the page is imported through its index.ts, by the API': ({ file, own, target }) =>
+    !own || folder(target) !== 'web' || folder(file) === 'web' || (folder(file) === 'api' && target === 'web/index.ts'),
   ...Object.fromEntries(
     Object.entries(mayImport).map(([room, allowed]) => [
       `${room} imports ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')} and itself`,
@@ -116,8 +141,9 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
         askingAfterSubjects.includes(`${file} imports ${target}`),
     ]),
   ),
-  'from outside, a role is imported through its index.ts': ({ file, own, target }) =>
+  'from outside, a role is imported through its index.ts': ({ file, own, target, typesAlone }) =>
     !own ||
+    (folder(file) === 'web' && typesAlone) ||
     !roles.includes(folder(target)) ||
     folder(file) === folder(target) ||
     isTest(file) ||

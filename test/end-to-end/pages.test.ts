@@ -1,10 +1,11 @@
-/** The pages for people: each form asks what its page says, as a browser does; and walks in a real one, where there is one. */
+/** The pages for people: each form asks what its page says, as a browser does; and walks in a real one. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Answer, password } from './api-harness.ts';
-import { type Chromium, chromiumPath, startChromium, type Tab } from './chromium.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { type OidcHarness, startOidcHarness } from './oidc-harness.ts';
 import { declareWalks } from './pages-walks.ts';
 
@@ -128,11 +129,8 @@ for (const path of ['/login', '/accept-invite', '/reset-password', '/forgot-pass
     }
   });
 
-if (chromiumPath !== undefined) {
-  const path = chromiumPath;
-  const open = async (): Promise<Tab> => {
-    chromium ??= await startChromium(path);
-    return chromium.open();
-  };
-  declareWalks(test.serial, { oidc: () => oidc, open, linkTo });
-}
+const open = async (): Promise<Tab> => {
+  chromium ??= await startChromium();
+  return chromium.open();
+};
+declareWalks(chromiumMissing === undefined ? test.serial : test.serial.skip, { oidc: () => oidc, open, linkTo });

@@ -1,0 +1,120 @@
+/** The area of logs in a real browser: what senders sent is what people see, and as the API counts it. */
+import test from 'ava';
+import { text } from '../cases/sink-tables.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
+import { landLogs } from './landed-logs.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+const hostile = `</pre><img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Egnp.exe\u202C a\u200Bb \u0007`;
+const count = 450;
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  await landLogs(
+    harness,
+    Array.from({ length: count }, (_, index) => ({
+      timeNs: nowNs - BigInt(index) * 2_000_000_000n,
+      body:
+        index === 7 ? hostile : `order ${index} ${index % 3 === 0 ? 'declined: card issuer answered 05' : 'accepted'}`,
+      service: index % 3 === 0 ? 'payments' : 'checkout',
+      severity: index % 3 === 0 ? 17 : 9,
+      attributes: [text('order.id', String(index))],
+    })),
+    { offset: 1 },
+  );
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+const opened = async (address: string): Promise<Tab> => {
+  const tab = await chromium.open();
+  await signedInAt(tab, harness.url, address);
+  return tab;
+};
+
+const counted = async (search: string): Promise<number> =>
+  (await harness.ask('GET', `/api/logs/histogram?from=now-1h&search=${encodeURIComponent(search)}`)).body.records;
+
+declare('the page opens at the logs; a search, a click on a value and its count are those of the API', async (t) => {
+  const { page, ...tab } = await opened('/');
+  await page.waitForURL('**/logs');
+  await page.locator('#count', { hasText: String(count) }).waitFor();
+  t.is(await counted(''), count);
+  await page.locator('#search').fill('declined');
+  await page.keyboard.press('Enter');
+  await page.locator('#count', { hasText: '150' }).waitFor();
+  t.is(await counted('declined'), 150);
+  t.is(await page.locator('.rows').getAttribute('aria-rowcount'), '151');
+  await page.locator('.extent .row').first().click();
+  await page
+    .getByRole('complementary', { name: 'Record' })
+    .getByRole('button', { name: 'payments', exact: true })
+    .first()
+    .click();
+  await page.waitForURL(/search=declined\+service%3A%22payments%22$/);
+  await page.locator('#count', { hasText: '150' }).waitFor();
+  await page.goBack();
+  t.is(await page.locator('#search').inputValue(), 'declined');
+  await holdsAsAView(t, { page, ...tab }, '.extent .row >> nth=0');
+});
+
+declare('what a sender wrote is text, and characters that hide or turn text are shown by their number', async (t) => {
+  const tab = await opened(`/logs?search=${encodeURIComponent('owned')}`);
+  const body = tab.page.locator('.extent .row >> nth=0').getByRole('gridcell').nth(3);
+  const shown = hostile
+    .replace('\u202E', 'U+202E')
+    .replace('\u202C', 'U+202C')
+    .replace('\u200B', 'U+200B')
+    .replace('\u0007', 'U+0007');
+  t.is(await body.textContent(), shown);
+  await body.click();
+  t.is(await tab.page.locator('.body').textContent(), shown);
+  t.is(await tab.page.title(), 'Logs · OIQ');
+  t.is(await tab.page.locator('main img').count(), 0);
+  await holdsAsAView(t, tab, '.body');
+});
+
+declare('a search that cannot be read is told at its field, with the column that the API names', async (t) => {
+  const tab = await opened(`/logs?search=${encodeURIComponent('service:(a')}`);
+  const problem = tab.page.locator('#search-problem', { hasText: /column 9/ });
+  await problem.waitFor();
+  const { body } = await harness.ask('GET', `/api/logs?search=${encodeURIComponent('service:(a')}`);
+  t.is(await problem.textContent(), body.details[0].message);
+  t.is(await tab.page.locator('#search').getAttribute('aria-invalid'), 'true');
+  await holdsAsAView(t, tab, '#search-problem');
+});
+
+declare(
+  'by the keyboard alone: down the list beyond its first page, a record opens, its context is read, Escape closes it',
+  async (t) => {
+    const tab = await opened('/logs');
+    const { page } = tab;
+    await page.locator('.extent .row').first().waitFor();
+    await page.locator('.rows').focus();
+    for (const rows of [200, 400, count]) {
+      await page.locator(`.rows[aria-rowcount="${rows + 1}"]`).waitFor();
+      await page.keyboard.press('End');
+    }
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    const record = page.getByRole('complementary', { name: 'Record' });
+    await record.locator('.body', { hasText: `order ${count - 2} ` }).waitFor();
+    await record.getByRole('button', { name: 'Show what stood before and after' }).press('Enter');
+    await record.locator('.around li[aria-current=true]').waitFor();
+    t.true((await record.locator('.around li').count()) > 1);
+    await page.keyboard.press('Escape');
+    await record.waitFor({ state: 'detached' });
+    t.deepEqual(tab.complaints, []);
+  },
+);

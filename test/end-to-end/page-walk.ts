@@ -1,0 +1,37 @@
+/** Walks through the page in a real browser, and what holds at each of its views. */
+import type { ExecutionContext } from 'ava';
+import axe from 'axe-core';
+import { password } from './api-harness.ts';
+import type { Tab } from './chromium.ts';
+
+/** Signs in, and shows an address of the page. */
+export const signedInAt = async (tab: Tab, url: string, address: string, email = 'viewer@a.example'): Promise<void> => {
+  await tab.go(`${url}/login?returnTo=${encodeURIComponent(address)}`);
+  await tab.fillIn({ email, password });
+  await tab.page.waitForSelector('#account');
+};
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What axe finds in the view that is shown, in one theme. */
+const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[]> => {
+  await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+  // Evaluated through the protocol: the page's own policy lets no other script in.
+  await page.evaluate(axe.source);
+  const found = (await page.evaluate(`axe.run().then(({ violations }) => violations)`)) as readonly Violation[];
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${theme} ${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+};
+
+/** The view is for everybody, in both themes, nothing was forbidden or written as an error, and its address shows the same to others. */
+export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  const before = await tab.page.locator(shown).textContent();
+  await tab.page.reload();
+  await tab.page.locator(shown, { hasText: before ?? '' }).waitFor();
+  t.deepEqual(tab.complaints, []);
+};

@@ -1,0 +1,75 @@
+/** Chromium for the walks through the page: that of this machine, else Debian's packages, unpacked and not installed. */
+import { execFile, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheDirectory, exclusively } from './services.ts';
+
+const run = promisify(execFile);
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What `TEST_CHROMIUM` names, or the first in the path. */
+const ownPath: string | undefined =
+  process.env['TEST_CHROMIUM'] ??
+  ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+    .flatMap((name) => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)))
+    .find(isProgram);
+
+const home = join(cacheDirectory(), 'chromium');
+const starter = join(home, 'start');
+
+const isDebian = (): boolean =>
+  existsSync('/etc/os-release') &&
+  /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8')) &&
+  spawnSync('apt-get', ['--version']).status === 0;
+
+/** Why there is no browser for tests; undefined where there is one, or one can be had. */
+export const chromiumMissing: string | undefined =
+  ownPath !== undefined || existsSync(starter) || isDebian()
+    ? undefined
+    : 'no Chromium is in the path, and this is no Debian to fetch it from: set TEST_CHROMIUM';
+
+/** Where packages that are not installed put their libraries. */
+const startOf = (root: string): string => `#!/bin/sh
+for libraries in ${root}/usr/lib/*-linux-gnu; do
+  LD_LIBRARY_PATH="$libraries:$libraries/pulseaudio\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+done
+export LD_LIBRARY_PATH
+exec ${root}/usr/lib/chromium/chromium "$@"
+`;
+
+/** Unpacks what `apt-get install chromium` would install: that needs no rights, and changes nothing of the machine. */
+const unpack = async (): Promise<void> => {
+  const made = `${home}.${process.pid}`;
+  const packages = join(made, 'packages');
+  await mkdir(packages, { recursive: true });
+  // Only root may; without it the lists of the machine have to do.
+  await run('apt-get', ['update', '-qq']).catch(() => undefined);
+  const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', 'chromium']);
+  const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
+  await run('apt-get', ['download', '-qq', ...names], { cwd: packages, maxBuffer: 16 * 1024 * 1024 });
+  for (const file of await readdir(packages)) await run('dpkg-deb', ['--extract', join(packages, file), made]);
+  await rm(packages, { recursive: true });
+  await writeFile(join(made, 'start'), startOf(home));
+  await chmod(join(made, 'start'), 0o755);
+  await rm(home, { recursive: true, force: true });
+  await rename(made, home);
+};
+
+/** The program. */
+export const chromiumProgram = async (): Promise<string> => {
+  if (ownPath !== undefined) return ownPath;
+  await exclusively('chromium', async () => {
+    if (!existsSync(starter)) await unpack();
+  });
+  return starter;
+};

@@ -1,0 +1,11 @@
+/** The areas of the page, in the order of the menu. */
+import type { Area } from './frame/area.ts';
+
+export const areas: readonly Area[] = [
+  {
+    path: '/logs',
+    title: 'Logs',
+    entitlement: 'logs',
+    load: async () => (await import('./areas/logs/logs.tsx')).Logs,
+  },
+];

@@ -1,0 +1,132 @@
+/** Logs: search, counts by time, the list, and a record beside it. */
+import { useEffect, useState } from 'preact/hooks';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Rows } from '../../lists/rows.tsx';
+import type { LogRecord } from './calls.ts';
+import { LogHistogram } from './histogram.tsx';
+import {
+  askFurther,
+  askLogs,
+  furtherError,
+  histogram,
+  list,
+  openId,
+  order,
+  records,
+  search,
+  setOpen,
+  setSearch,
+} from './log-search.ts';
+import { OpenRecord } from './record.tsx';
+import { levelOf } from './severity.ts';
+
+/** A line of the list; the record beside it has the rest. */
+const lineLength = 400;
+
+const cellsOf = ({ timestamp, severity, service, body }: LogRecord) => [
+  <time key="time">{shownTime(Date.parse(timestamp))}</time>,
+  <span key="level" class={`text-${levelOf(severity)}`}>
+    {severity}
+  </span>,
+  <bdi key="service">{shownText(service)}</bdi>,
+  <bdi key="body">{shownText(textOf(body).slice(0, lineLength))}</bdi>,
+];
+
+const Search = ({ problem }: { readonly problem: string | undefined }) => {
+  const [typed, setTyped] = useState(search.value);
+  return (
+    <search>
+      <form
+        class="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setSearch(typed);
+        }}
+      >
+        <label for="search">Search logs</label>
+        <input
+          id="search"
+          data-search
+          type="search"
+          value={typed}
+          maxLength={1024}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="declined service:payments -severity:info"
+          aria-invalid={problem !== undefined}
+          aria-describedby="search-problem"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <button type="submit">Search</button>
+        <p class="problem-text" id="search-problem" role="alert">
+          {problem === undefined ? '' : shownText(problem)}
+        </p>
+      </form>
+    </search>
+  );
+};
+
+const Nothing = ({ hint }: { readonly hint: string | undefined }) => (
+  <div class="said" role="status">
+    <p>No records were found.</p>
+    {hint === undefined ? null : <p>{shownText(hint)}</p>}
+  </div>
+);
+
+const Found = () => {
+  const { answer, isAsking } = list.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (records.value.length === 0) return <Nothing hint={answer.hint} />;
+  return (
+    <Rows<LogRecord>
+      items={records.value}
+      label="Log records"
+      columns={['Time', 'Severity', 'Service', 'Body']}
+      keyOf={({ id }) => id}
+      classOf={({ severity }) => `level-${levelOf(severity)}`}
+      cellsOf={cellsOf}
+      open={openId.value}
+      onOpen={setOpen}
+      onEnd={askFurther}
+    />
+  );
+};
+
+export const Logs = () => {
+  const { from, to } = writtenRange.value;
+  useEffect(askLogs, [from, to, search.value, order.value, refreshes.value]);
+  useEffect(
+    () => () => {
+      list.cancel();
+      histogram.cancel();
+    },
+    [],
+  );
+  useEffect(() => {
+    const close = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape' && openId.peek() !== '') setOpen('');
+    };
+    addEventListener('keydown', close);
+    return () => removeEventListener('keydown', close);
+  }, []);
+  const { error } = list.standing.value;
+  const atSearch = error?.of('search');
+  const id = openId.value;
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Logs</h1>
+      <Search key={search.value} problem={atSearch} />
+      {atSearch === undefined ? <Problem error={error} /> : null}
+      <LogHistogram answer={histogram.standing.value.answer} />
+      <div class={id === '' ? 'list' : 'list with-record'}>
+        <Found />
+        {id === '' ? null : <OpenRecord id={id} listed={records.value.find((record) => record.id === id)} />}
+      </div>
+      <Problem error={furtherError.value} />
+      <Freshness of={list.standing.value} />
+    </div>
+  );
+};

@@ -1,0 +1,82 @@
+/** Asks the API with the session's cookie, and renews the session where its token is over. */
+import { type Answered, addressOf, type Call, type Declared, type Sent } from './call.ts';
+
+/** An answer that is none. The message is for people. */
+export class CallError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** When to ask again, where that helps by itself. */
+  readonly retrySeconds: number | undefined;
+
+  constructor(
+    message: string,
+    { status, code, details = [], retrySeconds }: Pick<CallError, 'status' | 'code'> & Partial<CallError>,
+  ) {
+    super(message);
+    this.name = 'CallError';
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.retrySeconds = retrySeconds;
+  }
+
+  /** What is wrong with a parameter, if it is that. */
+  of(path: string): string | undefined {
+    return this.details.find((detail) => detail.path === path)?.message;
+  }
+}
+
+const unreachable = (): CallError =>
+  new CallError('The server did not answer. Check the connection.', {
+    ...{ status: 0, code: 'UNREACHABLE', retrySeconds: 5 },
+  });
+
+const refusal = async (answer: Response): Promise<CallError> => {
+  const body = (await answer.json().catch(() => ({}))) as Partial<CallError> & { readonly error?: string };
+  const waits = answer.status === 429 || answer.status === 503;
+  return new CallError(body.message ?? `The server answered ${answer.status}.`, {
+    status: answer.status,
+    code: body.error ?? 'INTERNAL',
+    details: body.details ?? [],
+    retrySeconds: waits ? Math.max(1, Number(answer.headers.get('retry-after') ?? 5) || 5) : undefined,
+  });
+};
+
+const send = async (method: string, address: string, body: unknown, signal?: AbortSignal): Promise<Response> =>
+  fetch(address, {
+    method,
+    credentials: 'same-origin',
+    ...(signal === undefined ? {} : { signal }),
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    throw error.name === 'AbortError' ? error : unreachable();
+  });
+
+/** The sign-in, which leads back here. */
+export const leaveForSignIn = (): void =>
+  location.replace(`/login?${new URLSearchParams({ returnTo: location.pathname + location.search })}`);
+
+/** Renews the session, once for all tabs: another one may have done it while this one waited. */
+const renewed = (): Promise<boolean> =>
+  navigator.locks.request('oiq-session', async () => {
+    if ((await send('GET', '/auth/session', undefined)).ok) return true;
+    return (await send('POST', '/auth/refresh', undefined)).ok;
+  });
+
+/** The answer of a call. Rejects with `CallError`; without a session it leads to the sign-in and never ends. */
+export const ask = async <Operation extends Declared>(
+  call: Call<Operation>,
+  sent: Sent<Operation> = {},
+  signal?: AbortSignal,
+): Promise<Answered<Operation>> => {
+  const once = (): Promise<Response> => send(call.method, addressOf(call, sent), sent.body, signal);
+  let answer = await once();
+  if (answer.status === 401 && (await renewed())) answer = await once();
+  if (answer.status === 401) {
+    leaveForSignIn();
+    return new Promise(() => undefined);
+  }
+  if (!answer.ok) throw await refusal(answer);
+  return (await answer.json()) as Answered<Operation>;
+};

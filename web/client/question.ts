@@ -1,0 +1,62 @@
+/** A call that a view shows: its answer, how old that is, and what went wrong. */
+import { signal } from '@preact/signals';
+import { ask, CallError } from './ask.ts';
+import { type Answered, addressOf, type Call, type Declared, type Sent } from './call.ts';
+
+/** What is known of a call. While it is asked anew, the answer before stays. */
+export interface Standing<Answer> {
+  readonly isAsking: boolean;
+  readonly answer?: Answer | undefined;
+  readonly error?: CallError | undefined;
+  /** When the answer came, in epoch milliseconds. */
+  readonly answeredAt?: number | undefined;
+  readonly tookMs?: number | undefined;
+  /** Path and query of the last call. */
+  readonly address?: string | undefined;
+}
+
+const errorOf = (error: unknown): CallError =>
+  error instanceof CallError
+    ? error
+    : new CallError(`The page failed: ${String(error)}`, { status: 0, code: 'INTERNAL' });
+
+/** A call that is asked again and again with other parameters. The last one counts; those before are cancelled, on the server too. */
+export class Question<Operation extends Declared> {
+  readonly call: Call<Operation>;
+  readonly standing = signal<Standing<Answered<Operation>>>({ isAsking: false });
+  #cancel: AbortController | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(call: Call<Operation>) {
+    this.call = call;
+  }
+
+  ask(sent: Sent<Operation>): void {
+    this.cancel();
+    const cancel = new AbortController();
+    this.#cancel = cancel;
+    const started = performance.now();
+    const address = addressOf(this.call, sent);
+    this.standing.value = { ...this.standing.peek(), isAsking: true, address };
+    void ask(this.call, sent, cancel.signal).then(
+      (answer) => {
+        if (cancel.signal.aborted) return;
+        const tookMs = performance.now() - started;
+        this.standing.value = { isAsking: false, answer, answeredAt: Date.now(), tookMs, address };
+      },
+      (failed: unknown) => {
+        if (cancel.signal.aborted) return;
+        const error = errorOf(failed);
+        this.standing.value = { ...this.standing.peek(), isAsking: false, error };
+        if (error.retrySeconds !== undefined)
+          this.#again = setTimeout(() => this.ask(sent), error.retrySeconds * 1_000);
+      },
+    );
+  }
+
+  cancel(): void {
+    clearTimeout(this.#again);
+    this.#cancel?.abort();
+    if (this.standing.peek().isAsking) this.standing.value = { ...this.standing.peek(), isAsking: false };
+  }
+}

@@ -1,0 +1,35 @@
+/** The address is the state of the page: what another browser opens shows the same. */
+import { computed, signal } from '@preact/signals';
+
+const current = signal(new URL(location.href));
+
+addEventListener('popstate', () => {
+  current.value = new URL(location.href);
+});
+
+/** The path, without a slash at the end. */
+export const path = computed(() => current.value.pathname.replace(/\/+$/, '') || '/');
+
+/** A value of the address; empty where it has none. */
+export const inAddress = (name: string): string => current.value.searchParams.get(name) ?? '';
+
+/** The address with other values; an empty one is left out. */
+export const addressWith = (values: Readonly<Record<string, string>>, pathname?: string): string => {
+  const url = new URL(current.value);
+  if (pathname !== undefined) url.pathname = pathname;
+  for (const [name, value] of Object.entries(values))
+    if (value === '') url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  return url.pathname + url.search;
+};
+
+/** Goes to an address of the page. `replace` leaves no step to go back to. */
+export const go = (address: string, { replace = false }: { readonly replace?: boolean } = {}): void => {
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  current.value = new URL(location.href);
+};
+
+/** Changes values of the address. */
+export const change = (values: Readonly<Record<string, string>>, options?: { readonly replace?: boolean }): void =>
+  go(addressWith(values), options);

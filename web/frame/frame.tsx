@@ -1,0 +1,150 @@
+/** What is around every area: the menu, the range of time, and who is signed in. */
+import { type Signal, signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Account } from './account.tsx';
+import { addressWith, go, path } from './address.ts';
+import { type Area, whyClosed } from './area.ts';
+import { Keys, listenToKeys } from './keys.tsx';
+import { RangePicker } from './range-picker.tsx';
+import { type Session, session, sessionError } from './session.ts';
+
+const isUnder = (area: Area): boolean => path.value === area.path || path.value.startsWith(`${area.path}/`);
+
+/** Goes to another area by its link, without loading the page anew. */
+const follow = (event: MouseEvent, address: string): void => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  go(address);
+};
+
+/** Ranges go along to the next area, other values are its own. */
+const addressOf = (area: Area): string => {
+  const here = new URL(addressWith({}, area.path), location.origin);
+  for (const name of [...here.searchParams.keys()]) if (!['from', 'to'].includes(name)) here.searchParams.delete(name);
+  return here.pathname + here.search;
+};
+
+const Menu = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: Session }) => (
+  <nav aria-label="Areas">
+    <ul>
+      {areas.map((area) => {
+        const why = whyClosed(area, who);
+        return (
+          <li key={area.path}>
+            {why === '' ? (
+              <a
+                href={addressOf(area)}
+                aria-current={isUnder(area) ? 'page' : undefined}
+                onClick={(event) => follow(event, addressOf(area))}
+              >
+                {area.title}
+              </a>
+            ) : (
+              <span class="closed" title={why}>
+                {area.title} <span class="sr-only">{why}</span>
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  </nav>
+);
+
+const loaded = new Map<string, Signal<ComponentType | 'failed' | undefined>>();
+
+/** After an upgrade an open page misses files: it is loaded anew, once. */
+const loadAnew = (): boolean => {
+  const key = 'oiq-loaded-anew';
+  const last = Number(sessionStorage.getItem(key) ?? 0);
+  if (Date.now() - last < 60_000) return false;
+  sessionStorage.setItem(key, String(Date.now()));
+  location.reload();
+  return true;
+};
+
+const viewOf = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
+  const known = loaded.get(area.path);
+  if (known !== undefined) return known;
+  const view = signal<ComponentType | 'failed' | undefined>(undefined);
+  loaded.set(area.path, view);
+  area.load().then(
+    (component) => {
+      view.value = component;
+    },
+    () => {
+      if (!loadAnew()) view.value = 'failed';
+    },
+  );
+  return view;
+};
+
+const Shown = ({ area, who }: { readonly area: Area | undefined; readonly who: Session }) => {
+  if (area === undefined)
+    return (
+      <section class="said">
+        <h1>There is nothing at this address</h1>
+        <p>The menu shows what there is.</p>
+      </section>
+    );
+  const why = whyClosed(area, who);
+  if (why !== '')
+    return (
+      <section class="said">
+        <h1>{area.title}</h1>
+        <p>{why}</p>
+      </section>
+    );
+  const View = viewOf(area).value;
+  if (View === undefined) return <p class="said">Loading …</p>;
+  if (View === 'failed') return <p class="said">A part of the page did not come. Load the page anew.</p>;
+  return <View />;
+};
+
+/** The first area is where the page opens. */
+const openFirst = (areas: readonly Area[], who: Session): void => {
+  const first = areas.find((area) => whyClosed(area, who) === '') ?? areas[0];
+  if (path.peek() === '/' && first !== undefined) go(addressOf(first), { replace: true });
+};
+
+export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
+  const who = session.value;
+  useEffect(() => listenToKeys(), []);
+  useEffect(() => {
+    if (who !== undefined) openFirst(areas, who);
+  }, [who, path.value]);
+  const area = areas.find(isUnder);
+  useEffect(() => {
+    document.title = area === undefined ? 'OIQ' : `${area.title} · OIQ`;
+  }, [area]);
+  if (who === undefined)
+    return (
+      <main class="said">
+        {sessionError.value === '' ? (
+          <p>Loading …</p>
+        ) : (
+          <p class="problem" role="alert">
+            {sessionError.value}
+          </p>
+        )}
+      </main>
+    );
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header>
+        <span class="brand">OIQ</span>
+        <Menu areas={areas} who={who} />
+        <RangePicker />
+        <Account who={who} />
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Shown area={area} who={who} />
+      </main>
+      <Keys />
+    </>
+  );
+};

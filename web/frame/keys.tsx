@@ -1,0 +1,96 @@
+/** What single keys do, and the list of them. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { refresh } from './time-range.ts';
+
+const storage = 'oiq-single-keys';
+const areOn = signal(localStorage.getItem(storage) !== 'off');
+const isOpen = signal(false);
+
+const focusSearch = (): void => document.querySelector<HTMLElement>('[data-search]')?.focus();
+
+const keys: readonly (readonly [key: string, what: string, run: () => void])[] = [
+  ['/', 'go to the search', focusSearch],
+  ['r', 'ask again', refresh],
+  [
+    '?',
+    'show these keys',
+    () => {
+      isOpen.value = true;
+    },
+  ],
+];
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** Heeds keys until the function that it gives is called. */
+export const listenToKeys = (): (() => void) => {
+  const heed = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape')
+      for (const menu of document.querySelectorAll('details.menu[open]')) menu.removeAttribute('open');
+    if (!areOn.value || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const found = keys.find(([key]) => key === event.key);
+    if (found === undefined) return;
+    event.preventDefault();
+    found[2]();
+  };
+  const closeOthers = ({ target }: Event): void => {
+    for (const menu of document.querySelectorAll('details.menu[open]'))
+      if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute('open');
+  };
+  addEventListener('keydown', heed);
+  addEventListener('pointerdown', closeOthers);
+  return () => {
+    removeEventListener('keydown', heed);
+    removeEventListener('pointerdown', closeOthers);
+  };
+};
+
+export const Keys = () => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (isOpen.value) dialog.current?.showModal();
+  }, [isOpen.value]);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="keys-title"
+      onClose={() => {
+        isOpen.value = false;
+      }}
+    >
+      <h2 id="keys-title">Keys</h2>
+      <dl>
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>↑ ↓ Enter Esc</kbd>
+          </dt>
+          <dd>in a list: go, open, close</dd>
+        </div>
+      </dl>
+      <label>
+        <input
+          type="checkbox"
+          checked={areOn.value}
+          onChange={({ currentTarget }) => {
+            areOn.value = currentTarget.checked;
+            localStorage.setItem(storage, areOn.value ? 'on' : 'off');
+          }}
+        />{' '}
+        Single keys do something
+      </label>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+};

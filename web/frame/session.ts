@@ -1,0 +1,55 @@
+/** Who is signed in, and where. */
+import { signal } from '@preact/signals';
+import type { currentSession, logout, switchTenant } from '../../api/groups/authentication/sessions.ts';
+import type { listOrganizations } from '../../api/groups/users/organizations.ts';
+import { ask, CallError } from '../client/ask.ts';
+import { type Answered, callOf } from '../client/call.ts';
+
+export type Session = Answered<typeof currentSession>;
+
+/** Undefined until the API has said. */
+export const session = signal<Session | undefined>(undefined);
+/** Why that is not known. */
+export const sessionError = signal<string>('');
+/** Other organizations of this person. */
+export const elsewhere = signal<Answered<typeof listOrganizations>['items']>([]);
+
+/** Tells the other tabs of this browser that what they show is not this person's any more. */
+const ended = new BroadcastChannel('oiq-session');
+ended.addEventListener('message', () => location.replace('/'));
+
+const told = (error: unknown): string => (error instanceof CallError ? error.message : String(error));
+
+const readSession = async (): Promise<void> => {
+  session.value = await ask(callOf<typeof currentSession>('GET', '/auth/session'));
+  const { items } = await ask(callOf<typeof listOrganizations>('GET', '/api/organizations'));
+  elsewhere.value = items.filter(({ current }) => !current);
+};
+
+/** Asks who is signed in. Without a session, the sign-in follows. */
+export const openSession = (): void => {
+  sessionError.value = '';
+  readSession().catch((error: unknown) => {
+    sessionError.value = told(error);
+  });
+};
+
+/** Ends the session, here and in the other tabs. */
+export const signOut = async (): Promise<void> => {
+  await ask(callOf<typeof logout>('POST', '/auth/logout')).catch(() => undefined);
+  ended.postMessage('over');
+  location.replace('/login');
+};
+
+/** Goes to another organization, in all tabs. */
+export const goTo = async (organizationId: string): Promise<void> => {
+  await ask(callOf<typeof switchTenant>('POST', '/auth/switch-tenant'), { body: { organizationId } }).then(
+    () => {
+      ended.postMessage('elsewhere');
+      location.replace('/');
+    },
+    (error: unknown) => {
+      sessionError.value = told(error);
+    },
+  );
+};

@@ -1,0 +1,27 @@
+/** Text of senders: always text. What would change how it reads is shown by its number instead of obeyed. */
+import type { ComponentChildren } from 'preact';
+
+/** Control characters, zero-width characters, and what turns the direction of text. */
+const hidden = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
+
+const usual = new Set(['\n', '\t']);
+
+/** A text in one piece, and the hidden characters in it as marks. */
+export const shownText = (text: string, { lines = false }: { readonly lines?: boolean } = {}): ComponentChildren => {
+  const pieces: ComponentChildren[] = [];
+  let at = 0;
+  for (const { 0: character, index } of text.matchAll(hidden)) {
+    if (lines && usual.has(character)) continue;
+    pieces.push(text.slice(at, index));
+    at = index + character.length;
+    pieces.push(usual.has(character) ? ' ' : <span class="hidden-character">{numberOf(character)}</span>);
+  }
+  if (pieces.length === 0) return text;
+  return [...pieces, text.slice(at)];
+};
+
+const numberOf = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** A value of telemetry as a text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

@@ -1,0 +1,30 @@
+/** How times are written: in the zone of the browser, or in UTC. */
+import { signal } from '@preact/signals';
+
+export type Zone = 'browser' | 'utc';
+
+const key = 'oiq-zone';
+export const zone = signal<Zone>(localStorage.getItem(key) === 'utc' ? 'utc' : 'browser');
+
+export const setZone = (chosen: Zone): void => {
+  localStorage.setItem(key, chosen);
+  zone.value = chosen;
+};
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** `2026-01-31 12:00:00.123` of a time in epoch milliseconds. */
+export const shownTime = (ms: number, { withDate = true }: { readonly withDate?: boolean } = {}): string => {
+  // Moved by the offset that the zone has at that time, the parts of UTC are those of the zone.
+  const moved = zone.value === 'utc' ? ms : ms - new Date(ms).getTimezoneOffset() * 60_000;
+  const [date = '', time = ''] = new Date(moved).toISOString().slice(0, -1).split('T');
+  return withDate ? `${date} ${time}` : time;
+};
+
+/** `12:00` of a time, for the ends of an axis. */
+export const shortTime = (ms: number): string => {
+  const at = new Date(ms);
+  const [hours, minutes] =
+    zone.value === 'utc' ? [at.getUTCHours(), at.getUTCMinutes()] : [at.getHours(), at.getMinutes()];
+  return `${two(hours)}:${two(minutes)}`;
+};

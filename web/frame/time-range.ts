@@ -1,0 +1,80 @@
+/** The range of time that the page shows. It is in the address as it was written, so that `now-1h` moves on. */
+import { computed, signal } from '@preact/signals';
+import { parseTime } from '../../queries/time.ts';
+import { change, inAddress } from './address.ts';
+
+/** A range as requests spell it. */
+export interface WrittenRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export const usualRange: WrittenRange = { from: 'now-1h', to: 'now' };
+
+/** Ranges that are one step away. */
+export const presets: readonly (readonly [from: string, title: string])[] = [
+  ['now-5m', 'Last 5 minutes'],
+  ['now-15m', 'Last 15 minutes'],
+  ['now-1h', 'Last hour'],
+  ['now-6h', 'Last 6 hours'],
+  ['now-24h', 'Last 24 hours'],
+  ['now-7d', 'Last 7 days'],
+];
+
+export const writtenRange = computed<WrittenRange>(() => ({
+  from: inAddress('from') || usualRange.from,
+  to: inAddress('to') || usualRange.to,
+}));
+
+/** Grows when what is shown is to be asked again. */
+export const refreshes = signal(0);
+export const refresh = (): void => {
+  refreshes.value++;
+};
+
+/** A pasted time as requests spell it: seconds, micro- and nanoseconds since 1970 are told by their digits. */
+export const written = (text: string): string => {
+  const trimmed = text.trim();
+  if (/^[1-9]\d{9}$/.test(trimmed)) return `${trimmed}000`;
+  if (/^[1-9]\d{15}$/.test(trimmed)) return trimmed.slice(0, -3);
+  if (/^[1-9]\d{18}$/.test(trimmed)) return trimmed.slice(0, -6);
+  return trimmed;
+};
+
+/** A time in epoch milliseconds; undefined for a text that is none. */
+export const millisecondsOf = (text: string): number | undefined => {
+  const found = parseTime(text, Date.now());
+  return found === undefined ? undefined : Number(found / 1_000_000n);
+};
+
+/** What is wrong with a range, by the field; empty where nothing is. */
+export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string; readonly to?: string } => {
+  const wrong = 'Write ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
+  const [start, end] = [millisecondsOf(from), millisecondsOf(to)];
+  if (start === undefined || end === undefined)
+    return { ...(start === undefined ? { from: wrong } : {}), ...(end === undefined ? { to: wrong } : {}) };
+  return start > end ? { from: 'This is after the end.' } : {};
+};
+
+/** Shows another range. */
+export const setRange = ({ from, to }: WrittenRange): void => {
+  change({ from: from === usualRange.from ? '' : from, to: to === usualRange.to ? '' : to });
+};
+
+/** Shows a range of epoch milliseconds. */
+export const setMoments = (from: number, to: number): void =>
+  setRange({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+
+/** Twice the range, around its middle, and not beyond now. */
+export const zoomOut = (): void => {
+  const [from, to] = [millisecondsOf(writtenRange.value.from), millisecondsOf(writtenRange.value.to)];
+  if (from === undefined || to === undefined) return;
+  const half = (to - from) / 2;
+  setMoments(from - half, Math.min(to + half, Date.now()));
+};
+
+/** What the range is called. */
+export const titleOf = ({ from, to }: WrittenRange): string => {
+  const preset = to === 'now' ? presets.find(([start]) => start === from) : undefined;
+  return preset?.[1] ?? `${from} to ${to}`;
+};

@@ -1,0 +1,52 @@
+/** The page as the API serves it: a document, and files whose names change with what is in them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { builtPage } from './build.ts';
+
+/** A file of the page. It never changes: another content has another name. */
+export interface PageFile {
+  readonly contentType: string;
+  /** Compressed with gzip. */
+  readonly content: Buffer;
+}
+
+/** The document, its policy, and what it loads. */
+export interface BuiltDocument {
+  readonly body: string;
+  /** `Content-Security-Policy`. */
+  readonly policy: string;
+  readonly files: ReadonlyMap<string, PageFile>;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const documentOf = (script: string, style: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>OIQ</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/${style}"><script type="module" src="/assets/${script}"></script></head><body><div id="page"></div><noscript>This page needs JavaScript. The API works without: see /api/docs.</noscript></body></html>\n`;
+
+/** Builds the page where needed, and reads it into memory, compressed. */
+export const openPage = async (): Promise<BuiltDocument> => {
+  const { directory, script, style } = await builtPage();
+  const files = readdirSync(directory).flatMap((name): [string, PageFile][] => {
+    const contentType = contentTypes[extname(name)];
+    if (contentType === undefined) return [];
+    return [[name, { contentType, content: gzipSync(readFileSync(join(directory, name)), { level: 9 }) }]];
+  });
+  return { body: documentOf(script, style), policy, files: new Map(files) };
+};

@@ -1,0 +1,16 @@
+/** A part that scrolls by itself, by the keyboard too. */
+import type { ComponentChildren } from 'preact';
+
+export const Scrolled = ({
+  label,
+  class: name,
+  children,
+}: {
+  readonly label: string;
+  readonly class: string;
+  readonly children: ComponentChildren;
+}) => (
+  <section class={name} tabIndex={0} aria-label={label}>
+    {children}
+  </section>
+);
