@@ -33,6 +33,25 @@ export const patchOf = (schema: z.ZodObject): z.ZodObject =>
     ),
   );
 
+/** What a change of the fields that it names may hold: each of them whole, or null for its default. */
+export const presentOf = (schema: z.ZodObject): z.ZodObject =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(schema.shape).map(([name, member]) => {
+        const { description } = member as z.ZodType;
+        const field = withoutFilling(member as z.ZodType)
+          .nullable()
+          .optional();
+        return [name, description === undefined ? field : field.describe(description)];
+      }),
+    ),
+  );
+
+const withoutFilling = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+    ? withoutFilling(schema.unwrap() as z.ZodType)
+    : schema;
+
 const partOf = (schema: z.ZodType): z.ZodType => {
   const inner = withoutDefault(schema);
   if (inner instanceof z.ZodObject) return patchOf(inner);

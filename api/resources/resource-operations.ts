@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../errors.ts';
 import { type DeclaredOperation, defineOperation, type Method, validated } from '../kernel/operation.ts';
-import { mergePatch, patchOf } from './merge-patch.ts';
+import { mergePatch, patchOf, presentOf } from './merge-patch.ts';
 import { answerOne, changeOne, createOne, removeOne } from './resource-changes.ts';
 import { type ListParameters, listParameters, readPage } from './resource-list.ts';
 import type { ResourceSpec, Verb, WriteParameters } from './resource-spec.ts';
@@ -68,9 +68,29 @@ const read = <Document extends object>(spec: ResourceSpec<Document>): DeclaredOp
     },
   });
 
+/** What a body of a change is, and what it makes of the fields as they are. */
+interface Change {
+  body(fields: z.ZodObject, example: object): z.ZodObject;
+  given(fields: z.ZodObject, before: Record<string, unknown>, body: Record<string, unknown>): object;
+}
+
+const whole: Change = {
+  body: (fields, example) => fields.meta({ ...fields.meta(), examples: [example] }),
+  given: (_fields, _before, body) => body,
+};
+const present: Change = {
+  body: presentOf,
+  given: (fields, before, body) =>
+    validated(fields, Object.fromEntries(Object.entries({ ...before, ...body }).filter(([, value]) => value !== null))),
+};
+const patch: Change = {
+  body: patchOf,
+  given: (fields, before, body) => validated(fields, mergePatch(before, body)),
+};
+
 const changing = <Document extends object>(
   spec: ResourceSpec<Document>,
-  how: { readonly method: Method; readonly name: string; readonly summary: string; readonly whole: boolean },
+  how: { readonly method: Method; readonly name: string; readonly summary: string; readonly change: Change },
 ): DeclaredOperation =>
   defineOperation({
     ...spec.declared,
@@ -83,12 +103,12 @@ const changing = <Document extends object>(
     audit: `${spec.writing.type}.update`,
     versions: spec.writing.requiresIfMatch ? 'require' : 'write',
     params: idParameter,
-    body: how.whole ? spec.fields.meta({ ...spec.fields.meta(), examples: [spec.example] }) : patchOf(spec.fields),
+    body: how.change.body(spec.fields, spec.example),
     response: spec.view,
     async handler(input, ports) {
       const { caller, params, body } = input;
       const next: Parameters<typeof changeOne<Document>>[2] = (before, { of }) => {
-        const given = how.whole ? body : validated(spec.fields, mergePatch(spec.editable(before), body));
+        const given = how.change.given(spec.fields, spec.editable(before), body);
         return spec.prepared(given, before, { caller, ports, of, parameters: parametersOf(input) });
       };
       const after = await changeOne(spec, params.id, next, input);
@@ -119,20 +139,21 @@ const makers: Readonly<Record<Verb, <Document extends object>(spec: ResourceSpec
   create,
   list,
   read,
-  replace: (spec) => changing(spec, { method: 'PUT', name: 'replace', summary: `Replace a ${spec.noun}`, whole: true }),
+  replace: (spec) =>
+    changing(spec, { method: 'PUT', name: 'replace', summary: `Replace a ${spec.noun}`, change: whole }),
   update: (spec) =>
     changing(spec, {
       method: 'PUT',
       name: 'update',
       summary: `Change fields of a ${spec.noun}; omitted fields stay as they are`,
-      whole: false,
+      change: present,
     }),
   patch: (spec) =>
     changing(spec, {
       method: 'PATCH',
       name: 'update',
       summary: `Change fields of a ${spec.noun} (JSON merge patch)`,
-      whole: false,
+      change: patch,
     }),
   delete: remove,
 };

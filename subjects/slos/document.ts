@@ -92,15 +92,17 @@ export const SloQuery = z.strictObject({
 export type SloQuery = z.output<typeof SloQuery>;
 
 /** `query` as text is JSON of the same. */
-const QueryField = z.preprocess((value, context) => {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: `must be JSON: ${(error as Error).message}` });
-    return z.NEVER;
-  }
-}, SloQuery.prefault({}));
+const QueryField = z
+  .preprocess((value, context) => {
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value) as unknown;
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `must be JSON: ${(error as Error).message}` });
+      return z.NEVER;
+    }
+  }, SloQuery)
+  .prefault({});
 
 /** What callers write of an objective. */
 export const SloFields = z.strictObject({

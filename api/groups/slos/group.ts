@@ -1,14 +1,11 @@
 import { defineGroup } from '../define-group.ts';
+import { sloResource } from './slo.ts';
 
 export const slosGroup = defineGroup({
   name: 'slos',
   summary: 'Service level objectives, their error budgets and reports.',
+  resources: [sloResource],
   planned: [
-    ['GET /api/slos', 'viewer', 'list with status and budget left'],
-    ['POST /api/slos', 'editor', 'create'],
-    ['GET /api/slos/{id}', 'viewer', 'one'],
-    ['PUT /api/slos/{id}', 'editor', 'update; only fields present are written'],
-    ['DELETE /api/slos/{id}', 'editor', 'delete'],
     ['GET /api/slos/{id}/status', 'viewer', 'SLI, budget left, burn rates over the windows'],
     ['GET /api/slos/{id}/burn-rate', 'viewer', 'series'],
     ['GET /api/slos/{id}/forecast', 'viewer', 'when the budget runs out, with an interval'],

@@ -1,0 +1,78 @@
+/** Objectives through the API: what is written, what is refused with its path, and what a plan lacks. */
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+let names = 0;
+const make = async (fields: object = {}) => {
+  const body = { name: `slo ${++names}`, service: 'checkout', ...fields };
+  const answer = await harness.ask('POST', '/api/slos', { as: 'editor', body });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+const put = (id: string, body: object) => harness.ask('PUT', `/api/slos/${id}`, { as: 'editor', body });
+
+const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
+const ratio = { good: count('NOT severity:error'), total: count('*') };
+
+test('the short form is enough, and a change writes the fields that it names', async (t) => {
+  const made = await make({ targetPct: 99.5 });
+  t.like(made, { type: 'availability', signal: 'traces', windowDays: 30, targetPct: 99.5, enabled: true, version: 1 });
+  const changed = await put(made.id, { windowDays: 7 });
+  t.is(changed.status, 200, JSON.stringify(changed.body));
+  t.deepEqual(changed.body, { ...made, windowDays: 7, version: 2, updatedAt: changed.body.updatedAt });
+});
+
+test('a query that is written replaces the one before, as an object and as text', async (t) => {
+  const bad = { bad: count('severity:error'), total: ratio.total };
+  const made = await make({ type: 'ratio', query: { sli: ratio, slice: '5m', alerting: { enabled: false } } });
+  for (const query of [{ sli: bad }, JSON.stringify({ sli: bad })]) {
+    const { body, status } = await put(made.id, { query });
+    t.is(status, 200, JSON.stringify(body));
+    t.is(body.query.sli.good, undefined);
+    t.is(body.query.slice, '1m');
+    t.true(body.query.alerting.enabled);
+    await put(made.id, { query: made.query });
+  }
+});
+
+test('what is wrong is named by its path, also where only the whole shows it', async (t) => {
+  const made = await make();
+  const wrong = [
+    [{ targetPct: 100 }, 'targetPct'],
+    [{ windowDays: 367 }, 'windowDays'],
+    [{ query: '{' }, 'query'],
+    [{ query: { slice: '7m' } }, 'query.slice'],
+    [
+      { query: { calendar: { period: 'month', timeZone: 'Mars/Base', startsAt: '2026-01-01T00:00' } } },
+      'query.calendar.timeZone',
+    ],
+    [{ type: 'latency' }, 'latencyThresholdMs'],
+    [{ service: null }, 'service'],
+  ] as const;
+  for (const [body, path] of wrong) {
+    const answer = await put(made.id, body);
+    t.is(answer.status, 400, path);
+    t.deepEqual(
+      answer.body.details.map((detail: { path: string }) => detail.path),
+      [path],
+    );
+  }
+  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.version, 1);
+});
+
+test('an objective of telemetry that the plan lacks is refused with 403', async (t) => {
+  const as = `token ${await harness.signIn('owner@b.example')}` as const;
+  const body = { name: 'Of spans', service: 'checkout' };
+  const refused = await harness.ask('POST', '/api/slos', { as, body });
+  t.is(refused.status, 403);
+  t.is(refused.body.error, 'UPGRADE_REQUIRED');
+  t.regex(refused.body.message, /traces/);
+  const ofLogs = { name: 'Of logs', type: 'ratio', query: { sli: ratio } };
+  t.is((await harness.ask('POST', '/api/slos', { as, body: ofLogs })).status, 200);
+});
