@@ -4,6 +4,7 @@ import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import { recording } from './alerts/recording-rules.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
+import { sloMeasurement } from './slos/slo-measurement.ts';
 import { indicatorHunting } from './threat-intel/indicator-hunts.ts';
 
 export const schedules: readonly Schedule[] = [
@@ -12,4 +13,5 @@ export const schedules: readonly Schedule[] = [
   recording,
   retroHunting,
   indicatorHunting,
+  sloMeasurement,
 ];

@@ -10,6 +10,7 @@ import { FileChange, PackageChange } from './file-changes.ts';
 import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
+import { SloSlices } from './slo-slices.ts';
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
 
@@ -149,6 +150,14 @@ export const topics = {
     summary: 'What each evaluation of an alert rule found, by group',
     item: AlertEvaluation,
     keyOf: ({ ruleId }) => ruleId,
+    partitions: 3,
+    retentionHours: 24,
+  }),
+  sloSlices: defineDerivedTopic({
+    name: 'slo-slices',
+    summary: 'Good and total of the slices of service level objectives, as they were measured last',
+    item: SloSlices,
+    keyOf: ({ sloId }) => sloId,
     partitions: 3,
     retentionHours: 24,
   }),

@@ -26,6 +26,7 @@ import { metrics } from './metrics.ts';
 import { notificationDeliveries } from './notification-deliveries.ts';
 import { applyRetentionHourly } from './retention.ts';
 import { signals } from './signals.ts';
+import { sloSlices } from './slos.ts';
 import { threatMatches } from './threat-matches.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
@@ -50,6 +51,7 @@ export const sinks: readonly Sink[] = [
   fileChanges,
   packageChanges,
   notificationDeliveries,
+  sloSlices,
 ];
 
 /**

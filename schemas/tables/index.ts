@@ -27,6 +27,7 @@ import { logActivityView, resourceActivityTable, spanActivityView } from './reso
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
 import { signalsTable } from './signals.ts';
+import { sloLooksTable, sloSlicesTable } from './slos.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
 import type { MaterializedView, Table } from './table.ts';
@@ -69,6 +70,8 @@ export const allTables: readonly Table[] = [
   fileChangesTable,
   packageChangesTable,
   notificationDeliveriesTable,
+  sloSlicesTable,
+  sloLooksTable,
   schemaMigrationsTable,
 ];
 

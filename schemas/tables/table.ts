@@ -1,7 +1,10 @@
 /** How a ClickHouse table is declared: columns once; DDL, insert order and reads follow. */
 
-/** How long a tenant's rows are kept: as long as it keeps a signal, as the signal that it keeps longest, or for ever. */
-export type Retention = 'logs' | 'metrics' | 'traces' | 'longest' | 'never';
+/**
+ * How long a tenant's rows are kept: as long as it keeps a signal, as the signal that it keeps longest, so many days whatever it keeps, or
+ * for ever.
+ */
+export type Retention = 'logs' | 'metrics' | 'traces' | 'longest' | 'never' | { readonly days: number };
 
 export interface Table {
   readonly name: string;

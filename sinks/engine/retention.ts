@@ -22,14 +22,16 @@ export interface RetentionResult {
 }
 
 type Days = (policy: RetentionPolicy) => number;
-type Kept = Exclude<Retention, 'never'>;
+type BySignal = Exclude<Retention, 'never' | object>;
 
-const daysOf: Readonly<Record<Kept, Days>> = {
+const bySignal: Readonly<Record<BySignal, Days>> = {
   logs: ({ days }) => days.logs,
   metrics: ({ days }) => days.metrics,
   traces: ({ days }) => days.traces,
   longest: ({ days }) => Math.max(days.logs, days.metrics, days.traces),
 };
+const daysOf = (retention: Exclude<Retention, 'never'>): Days =>
+  typeof retention === 'object' ? () => retention.days : bySignal[retention];
 
 const dayMs = 24 * 3600 * 1000;
 /** First day that is kept, as `YYYY-MM-DD`. */
@@ -92,7 +94,7 @@ export const applyRetention = async (
   let partitionsDropped = 0;
   let deletes = 0;
   const aging = tables.flatMap((table) =>
-    table.retention === 'never' ? [] : [{ table, days: daysOf[table.retention] }],
+    table.retention === 'never' ? [] : [{ table, days: daysOf(table.retention) }],
   );
   for (const { table, days } of aging.filter(({ table }) => isDaily(table)))
     partitionsDropped += await dropPartitions(columns, table.name, firstDay(nowMs, Math.max(...all.map(days))));

@@ -43,7 +43,7 @@ const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition:
 };
 
 /** Whether a query is evaluated at instants, as PromQL is: its range ends with the last one. */
-const isAtInstants = (query: Query): boolean =>
+export const isAtInstants = (query: Query): boolean =>
   query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).some(isAtInstants));
 
 /** The question of a rule at a time: what, over which window. */

@@ -1,12 +1,13 @@
 import { defineGroup } from '../define-group.ts';
 import { sloResource } from './slo.ts';
+import { getSloStatus } from './status.ts';
 
 export const slosGroup = defineGroup({
   name: 'slos',
   summary: 'Service level objectives, their error budgets and reports.',
   resources: [sloResource],
+  operations: [getSloStatus],
   planned: [
-    ['GET /api/slos/{id}/status', 'viewer', 'SLI, budget left, burn rates over the windows'],
     ['GET /api/slos/{id}/burn-rate', 'viewer', 'series'],
     ['GET /api/slos/{id}/forecast', 'viewer', 'when the budget runs out, with an interval'],
     ['GET /api/slos/{id}/policy', 'viewer', 'error-budget policy'],

@@ -5,7 +5,7 @@ import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { sloProblems } from '../../../subjects/slos/problems.ts';
-import { signalsMeasured } from '../../../subjects/slos/signals.ts';
+import { entitlementsOf } from '../../../subjects/slos/signals.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { invalidFields } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -21,7 +21,7 @@ export type Document = SloFields & Pick<StoredSlo, 'queryVersion'>;
 export const prepared = (after: SloFields, caller: Caller): Document => {
   const problems = sloProblems(after);
   if (problems.length > 0) throw invalidFields(problems);
-  for (const signal of signalsMeasured(after)) requireEntitlement(caller, signal);
+  for (const entitlement of entitlementsOf(after)) requireEntitlement(caller, entitlement);
   return { ...after, queryVersion };
 };
 

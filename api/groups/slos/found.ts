@@ -1,0 +1,19 @@
+import type { KnownSlo } from '../../../subjects/slos/status.ts';
+import { readSlo } from '../../../subjects/slos/stored.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { sloResource } from './slo.ts';
+
+/** An objective as it is measured. Throws where there is none, or where its form is not understood here. */
+export const foundSlo = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownSlo> => {
+  const document = await documents.of(caller.tenantId).collection(sloResource.collection).find(id);
+  if (document === undefined) throw notFound('service level objective');
+  const slo = readSlo(document);
+  if (slo === undefined)
+    throw new ApiError(
+      'CONFLICT',
+      `the form of this objective, version ${document.queryVersion}, is not understood here`,
+    );
+  return { id, slo };
+};

@@ -1,0 +1,95 @@
+/** Measures objectives: each minute the slices that ended, every ten minutes late records, and at first the time before. */
+import { z } from 'zod';
+import { keptDays } from '../../queries/range.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
+import { topics } from '../../schemas/topics.ts';
+import { messageOf } from '../../subjects/alerts/ask.ts';
+import { type Looks, looksAt, type Measured, settledUpTo } from '../../subjects/slos/looks.ts';
+import { type MeasuredSlice, type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
+import { signalsMeasured } from '../../subjects/slos/signals.ts';
+import { changedSlices, readSlices } from '../../subjects/slos/slices.ts';
+import { readSlo } from '../../subjects/slos/stored.ts';
+import { ruleAnswers } from '../alerts/rule-answers.ts';
+import { defineSchedule } from '../engine/schedule.ts';
+import { tenantReading } from '../engine/tenant-reading.ts';
+
+type Kept = Measured | null;
+
+const sloOf = (document: StoredSlo & Stored) => {
+  const slo = readSlo(document);
+  if (slo === undefined)
+    throw new Error(
+      `the form of the objective ${document.id}, version ${document.queryVersion}, is not understood here`,
+    );
+  return slo;
+};
+
+interface Looked {
+  readonly slices: readonly MeasuredSlice[][];
+  /** How far it is measured; as before where not even the slices that ended could be. */
+  readonly measured: Measured;
+  readonly error: string;
+}
+
+/** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
+const look = async (
+  sloId: string,
+  slo: NonNullable<ReturnType<typeof readSlo>>,
+  { looks, known, asking }: { readonly looks: Looks; readonly known: Measured; readonly asking: MeasureOptions },
+): Promise<Looked> => {
+  const slices: MeasuredSlice[][] = [];
+  let measured = known;
+  try {
+    const ended = await Promise.all(looks.ended.map((window) => measureSlices(slo, window, asking)));
+    slices.push(ended.flat());
+    measured = { ...measured, upToMs: looks.next.upToMs };
+    for (const window of looks.before) {
+      slices.push(await measureSlices(slo, window, asking));
+      measured = { ...measured, fromMs: window.fromMs };
+    }
+    for (const window of looks.late) {
+      const before = await readSlices(asking.reading, { sloId, series: measured.series }, window);
+      slices.push(changedSlices(before, await measureSlices(slo, window, asking)));
+    }
+    return { slices, measured: { ...measured, lateMs: looks.next.lateMs }, error: '' };
+  } catch (error) {
+    asking.signal?.throwIfAborted();
+    return { slices, measured, error: messageOf(error).slice(0, 4096) };
+  }
+};
+
+/** One objective is one thing. Slices are told once with the state, and a slice that is told again replaces itself. */
+export const sloMeasurement = defineSchedule({
+  name: 'slo-measurement',
+  summary: 'Measures the slices of service level objectives.',
+  things: slos,
+  everyMs: ({ enabled }) => (enabled ? 60_000 : undefined),
+  togetherMs: 5000,
+  missed: 'skip',
+  state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => null },
+  emits: { slices: topics.sloSlices },
+  // What they ask waits for its turn (`../alerts/rule-answers.ts`).
+  atOnce: { total: 1000, perTenant: 1000 },
+  budgetMs: 55_000,
+  async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
+    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reading === undefined) return state;
+    const slo = sloOf(document);
+    const kept = Math.min(...signalsMeasured(slo).map((each) => keptDays(reading.plan, each)));
+    const looks = looksAt(slo, state ?? undefined, { nowMs: dueMs, keptDays: kept });
+    const { upToMs, series } = looks.next;
+    const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs };
+    const asking = { reading, signal, dueMs, answers: ruleAnswers(ports.columns, tenantId) };
+    const { slices, measured, error } = await look(document.id, slo, { looks, known, asking });
+    const told = {
+      ...{ tenantId, sloId: document.id, series, lookMs: dueMs, error },
+      ...{ fromMs: measured.fromMs, upToMs: measured.upToMs, settledUpToMs: settledUpTo(measured) },
+    };
+    for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...told, slices: part.map(tupled) });
+    if (slices.every((each) => each.length === 0)) emit.slices({ ...told, slices: [] });
+    return measured;
+  },
+});
+
+const tupled = ([beginMs, good, total]: MeasuredSlice): [number, number, number] => [beginMs, good, total];

@@ -1,0 +1,22 @@
+/** What was measured of objectives, slice by slice. */
+import { z } from 'zod';
+
+/** How many slices a message holds of one objective. */
+export const mostSlicesTold = 1500;
+
+/** Slices that one look measured, and how far the objective is measured since. A later look replaces a slice. */
+export const SloSlices = z.strictObject({
+  tenantId: z.string(),
+  sloId: z.string(),
+  series: z.string().describe('Of what is measured: another indicator has another one'),
+  lookMs: z.int().describe('When it was measured'),
+  fromMs: z.int().describe('Slices are measured from here on'),
+  upToMs: z.int().describe('And up to here'),
+  settledUpToMs: z.int().describe('Late records are counted up to here'),
+  error: z.string().max(4096).describe('Why it could not be measured; empty where it could'),
+  slices: z
+    .array(z.tuple([z.int(), z.int().nonnegative(), z.int().nonnegative()]))
+    .max(mostSlicesTold)
+    .describe('Begin, good and total'),
+});
+export type SloSlices = z.output<typeof SloSlices>;

@@ -1,0 +1,22 @@
+import { sloLooksTable, sloSlicesTable } from '../schemas/tables/slos.ts';
+import { topics } from '../schemas/topics.ts';
+import { landValues } from './engine/land-values.ts';
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+export const sloSlices = landValues({
+  topic: topics.sloSlices,
+  table: sloSlicesTable,
+  row: ({ tenantId, sloId, series, lookMs, slices }) =>
+    slices.map(([beginMs, good, total]) => ({
+      ...{ tenant_id: tenantId, slo_id: sloId, series, begin: time(beginMs) },
+      ...{ good, total, look_ms: lookMs },
+    })),
+  merging: {
+    table: sloLooksTable,
+    row: ({ tenantId, sloId, series, lookMs, fromMs, upToMs, settledUpToMs, error }) => ({
+      ...{ tenant_id: tenantId, slo_id: sloId, series, look_ms: lookMs, last_seen: time(lookMs) },
+      ...{ from_ms: fromMs, up_to_ms: upToMs, settled_up_to_ms: settledUpToMs, error },
+    }),
+  },
+});

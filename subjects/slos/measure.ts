@@ -1,0 +1,116 @@
+/** Measures slices of an objective: good and total, as whole numbers. */
+import type { Answer, Asked } from '../../queries/answer.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Query } from '../../queries/query.ts';
+import type { Answers } from '../../queries/together/answers.ts';
+import { PermanentError } from '../../schemas/errors.ts';
+import { isAtInstants, numberOf } from '../alerts/ask.ts';
+import { msOf } from '../alerts/durations.ts';
+import type { Sli, SloFields } from './document.ts';
+import { countRequests } from './requests.ts';
+import type { Window } from './windows.ts';
+
+/** Begin, good and total of a slice that had events. */
+export type MeasuredSlice = readonly [beginMs: number, good: number, total: number];
+
+export interface MeasureOptions {
+  readonly reading: QueryReading;
+  /** Of the organization: what objectives ask at once is asked together. */
+  readonly answers: Answers;
+  readonly signal?: AbortSignal;
+  readonly dueMs?: number;
+}
+
+const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+
+/** The question of a window in slices; of one slice without a step, since such questions are asked together. */
+const askedOf = (query: Query, { fromMs, toMs }: Window, sliceMs: number): Asked => {
+  const isOne = toMs - fromMs === sliceMs;
+  const stepMs = isOne ? undefined : sliceMs;
+  if (isAtInstants(query)) {
+    const first = isOne ? fromMs : fromMs + sliceMs;
+    return { range: { from: ns(first), to: ns(toMs) }, stepMs, stepsFrom: 'range' };
+  }
+  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, stepMs, stepsFrom: 'range', isNewestWithin: true };
+};
+
+const figureOf = ({ columns, rows }: Answer): unknown =>
+  rows[0]?.[columns.findIndex(({ type }) => type === 'number' || type === 'duration')];
+
+/** A figure for each slice that has one, by its begin. */
+const figures = async (
+  query: Query,
+  window: Window,
+  { sliceMs, reading, answers, ...asking }: MeasureOptions & { readonly sliceMs: number },
+): Promise<Map<number, number>> => {
+  const answer = await answers.ask(query, reading, askedOf(query, window, sliceMs), asking);
+  const wrong = answer.partial.find(({ code }) => code !== 'delay');
+  if (wrong !== undefined)
+    throw new PermanentError('slo-indicator', `the indicator was answered in part: ${wrong.message}`);
+  if (answer.form === 'series' && answer.series.length > 1)
+    throw new PermanentError('slo-indicator', `the indicator gave ${answer.series.length} series: sum them up to one`);
+  if (answer.form === 'table' && answer.rows.length > 1)
+    throw new PermanentError('slo-indicator', `the indicator gave ${answer.rows.length} figures: sum them up to one`);
+  const before = isAtInstants(query) ? sliceMs : 0;
+  const points =
+    answer.form === 'table' ? [[window.fromMs + before, figureOf(answer)] as const] : (answer.series[0]?.points ?? []);
+  return new Map(
+    points.flatMap(([atMs, value]) => {
+      const figure = numberOf(value);
+      return figure === null || !Number.isFinite(figure) ? [] : [[atMs - before, figure] as const];
+    }),
+  );
+};
+
+const holds: Readonly<Record<NonNullable<Sli['operator']>, (value: number, threshold: number) => boolean>> = {
+  lt: (value, threshold) => value < threshold,
+  lte: (value, threshold) => value <= threshold,
+  gt: (value, threshold) => value > threshold,
+  gte: (value, threshold) => value >= threshold,
+};
+
+type Asking = MeasureOptions & { readonly sliceMs: number };
+
+/** A count of nothing is no value: without events a slice is unknown. */
+const isOfNothing = (query: Query, value: number): boolean =>
+  value === 0 && query.kind === 'aggregate' && query.measures.every((measure) => measure.function === 'count');
+
+const thresholdSlices = async (
+  { value, operator = 'gte', threshold = 0 }: Sli & { readonly value: Query },
+  window: Window,
+  asking: Asking,
+): Promise<MeasuredSlice[]> =>
+  [...(await figures(value, window, asking))]
+    .filter(([, figure]) => !isOfNothing(value, figure))
+    .map(([beginMs, figure]) => [beginMs, holds[operator](figure, threshold) ? 1 : 0, 1]);
+
+const ratioSlices = async ({ good, bad, total }: Sli, window: Window, asking: Asking): Promise<MeasuredSlice[]> => {
+  const part = good ?? bad;
+  if (part === undefined || total === undefined) return [];
+  const [parts, totals] = await Promise.all([figures(part, window, asking), figures(total, window, asking)]);
+  return [...totals].flatMap(([beginMs, figure]) => {
+    const all = Math.round(figure);
+    if (all <= 0) return [];
+    const own = Math.min(all, Math.max(0, Math.round(parts.get(beginMs) ?? 0)));
+    return [[beginMs, good === undefined ? all - own : own, all] as const];
+  });
+};
+
+/** The slices of a window that had events, in time order. The window begins and ends with slices. */
+export const measureSlices = async (
+  slo: SloFields,
+  window: Window,
+  options: MeasureOptions,
+): Promise<MeasuredSlice[]> => {
+  const { sli, slice } = slo.query;
+  const asking = { ...options, sliceMs: msOf(slice) };
+  const slices =
+    sli === undefined
+      ? await countRequests(slo, window, asking)
+      : sli.value === undefined
+        ? await ratioSlices(sli, window, asking)
+        : await thresholdSlices({ ...sli, value: sli.value }, window, asking);
+  return slices
+    .filter(([beginMs]) => beginMs >= window.fromMs && beginMs < window.toMs)
+    .toSorted(([one], [other]) => one - other);
+};

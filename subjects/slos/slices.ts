@@ -1,0 +1,185 @@
+/** Reads what was measured of objectives: slices, and how far it is. */
+import type { Reading } from '../../queries/reading.ts';
+import { type Objective, type Sums, sums } from './figures.ts';
+import { fraction, minus } from './fraction.ts';
+import type { MeasuredSlice } from './measure.ts';
+import type { Window } from './windows.ts';
+
+type OwnColumns = Pick<Reading, 'columns'>;
+
+/** One series of an objective. */
+export interface SloSeries {
+  readonly sloId: string;
+  readonly series: string;
+}
+
+const inWindow = `tenant_id = {tenant:String} AND slo_id = {slo:String} AND series = {series:String}
+  AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC')`;
+
+/** Slices of a window that had events, in time order. */
+export const readSlices = async (
+  { columns }: OwnColumns,
+  { sloId, series }: SloSeries,
+  { fromMs, toMs }: Window,
+): Promise<MeasuredSlice[]> => {
+  const rows = await columns.query<{ at_second: string; own: string; every: string }>(
+    `SELECT toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every
+    FROM slo_slices FINAL WHERE ${inWindow} AND total > 0 ORDER BY begin`,
+    { slo: sloId, series, from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
+    { maxResultRows: 1_000_000 },
+  );
+  return rows.map(({ at_second, own, every }) => [Number(at_second) * 1000, Number(own), Number(every)]);
+};
+
+/** How far an objective is measured, by its last look. */
+export interface LastLook {
+  readonly lookMs: number;
+  readonly fromMs: number;
+  readonly upToMs: number;
+  readonly settledUpToMs: number;
+  /** Empty where it could be measured. */
+  readonly error: string;
+}
+
+interface LookRow {
+  readonly slo_id: string;
+  readonly series: string;
+  readonly look: string;
+  readonly from_at: string;
+  readonly up_to: string;
+  readonly settled: string;
+  readonly error: string;
+}
+
+/** The last look at each series of objectives, by id and series as `id series`; absent where there was none. */
+export const readLooks = async (
+  { columns }: OwnColumns,
+  sloIds: readonly string[],
+): Promise<ReadonlyMap<string, LastLook>> => {
+  if (sloIds.length === 0) return new Map();
+  const rows = await columns.query<LookRow>(
+    `SELECT slo_id, series, toString(look_ms) AS look, toString(from_ms) AS from_at, toString(up_to_ms) AS up_to,
+      toString(settled_up_to_ms) AS settled, error
+    FROM slo_looks FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)}`,
+    { slos: [...sloIds] },
+    { maxResultRows: 1_000_000 },
+  );
+  return new Map(
+    rows.map((row) => [
+      `${row.slo_id} ${row.series}`,
+      {
+        ...{ lookMs: Number(row.look), fromMs: Number(row.from_at), upToMs: Number(row.up_to) },
+        ...{ settledUpToMs: Number(row.settled), error: row.error },
+      },
+    ]),
+  );
+};
+
+interface SumsRow {
+  readonly part: string;
+  readonly own: string;
+  readonly every: string;
+  readonly slices: string;
+  readonly reached: string;
+}
+
+/** Slices of one part of the time: one row, or of `ratio-timeslices` one for each total. */
+const sumsIn = (rows: readonly SumsRow[], objective: Objective): Sums => {
+  if (objective.budgeting === 'ratio-timeslices') {
+    const grouped = rows.map(({ own, every }) => ({ fromMs: 0, good: BigInt(own), total: BigInt(every) }));
+    const slices = rows.reduce((sum, row) => sum + Number(row.slices), 0);
+    const { good } = sums(grouped, objective);
+    const total = fraction(BigInt(slices));
+    return { good, bad: minus(total, good), total, known: slices };
+  }
+  const [row] = rows;
+  if (row === undefined) return sums([], objective);
+  const isOfSlices = objective.budgeting === 'timeslices';
+  const [good, total] = isOfSlices ? [BigInt(row.reached), BigInt(row.slices)] : [BigInt(row.own), BigInt(row.every)];
+  return { good: fraction(good), bad: fraction(total - good), total: fraction(total), known: Number(row.slices) };
+};
+
+/** Sums by part: `joined` gives a slice the parts that it is in, as numbers called `part`. */
+const readParts = async (
+  { columns }: OwnColumns,
+  { sloId, series }: SloSeries,
+  {
+    window: { fromMs, toMs },
+    joined,
+    parameters,
+    objective,
+  }: {
+    readonly window: Window;
+    readonly joined: string;
+    readonly parameters: Readonly<Record<string, number | readonly number[]>>;
+    readonly objective: Objective;
+  },
+): Promise<ReadonlyMap<number, Sums>> => {
+  const isRatio = objective.budgeting === 'ratio-timeslices';
+  const { over, under } = objective.sliceTarget ?? fraction(1n);
+  const rows = await columns.query<SumsRow>(
+    `SELECT toString(part) AS part, toString(${isRatio ? 'total' : 'sum(total)'}) AS every, toString(sum(good)) AS own,
+      toString(count()) AS slices,
+      toString(countIf(toUInt256(good) * toUInt256({under:String}) >= toUInt256(total) * toUInt256({over:String}))) AS reached
+    FROM slo_slices FINAL ARRAY JOIN ${joined} AS part
+    WHERE ${inWindow} AND total > 0 GROUP BY part${isRatio ? ', total' : ''}`,
+    {
+      ...{ slo: sloId, series, from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
+      ...{ over: String(over), under: String(under), ...parameters },
+    },
+    { maxResultRows: 1_000_000 },
+  );
+  const byPart = Map.groupBy(rows, ({ part }) => Number(part));
+  return new Map([...byPart].map(([part, own]) => [part, sumsIn(own, objective)]));
+};
+
+/** Sums of several windows of an objective, in their order, with one statement. */
+export const readSums = async (
+  reading: OwnColumns,
+  of: SloSeries,
+  windows: readonly Window[],
+  objective: Objective,
+): Promise<Sums[]> => {
+  const seconds = (ms: number): number => Math.ceil(ms / 1000);
+  const parts = await readParts(reading, of, {
+    window: {
+      fromMs: Math.min(...windows.map(({ fromMs }) => fromMs)),
+      toMs: Math.max(...windows.map(({ toMs }) => toMs)),
+    },
+    joined: `arrayFilter(part -> toUnixTimestamp(begin) >= {froms:Array(UInt32)}[part]
+      AND toUnixTimestamp(begin) < {tos:Array(UInt32)}[part], range(1, ${windows.length + 1}))`,
+    parameters: {
+      froms: windows.map(({ fromMs }) => seconds(fromMs)),
+      tos: windows.map(({ toMs }) => seconds(toMs)),
+    },
+    objective,
+  });
+  return windows.map((_, index) => parts.get(index + 1) ?? sums([], objective));
+};
+
+/** Sums of pieces of a window, side by side. */
+export const readPieces = async (
+  reading: OwnColumns,
+  of: SloSeries,
+  { window, pieceMs, objective }: { readonly window: Window; readonly pieceMs: number; readonly objective: Objective },
+): Promise<Sums[]> => {
+  const parts = await readParts(reading, of, {
+    ...{ window, objective, parameters: { piece: pieceMs / 1000 } },
+    joined: '[intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})]',
+  });
+  const pieces = Math.ceil((window.toMs - window.fromMs) / pieceMs);
+  return Array.from({ length: pieces }, (_, index) => parts.get(index) ?? sums([], objective));
+};
+
+/** Those of a later look that say otherwise; one that is gone has no events any more. */
+export const changedSlices = (before: readonly MeasuredSlice[], after: readonly MeasuredSlice[]): MeasuredSlice[] => {
+  const known = new Map(before.map((slice) => [slice[0], slice]));
+  const found = new Set(after.map(([beginMs]) => beginMs));
+  return [
+    ...after.filter(([beginMs, good, total]) => {
+      const [, knownGood, knownTotal] = known.get(beginMs) ?? [];
+      return good !== knownGood || total !== knownTotal;
+    }),
+    ...before.flatMap(([beginMs]) => (found.has(beginMs) ? [] : [[beginMs, 0, 0] as const])),
+  ].toSorted(([one], [other]) => one - other);
+};

@@ -1,0 +1,105 @@
+/** How an objective stands: indicator, budget left, burn rates, from slices that were measured. */
+import type { Reading } from '../../queries/reading.ts';
+import { durationText, msOf } from '../alerts/durations.ts';
+import type { SloFields } from './document.ts';
+import { budgetOf, burnRateOf, coverageOf, type Objective, type Sums, sliOf } from './figures.ts';
+import { asNumber, decimal, dividedBy, type Fraction, fraction, times } from './fraction.ts';
+import { seriesOf } from './looks.ts';
+import { type LastLook, readLooks, readSums } from './slices.ts';
+import { periodAt, rollingAt, type Window } from './windows.ts';
+
+const dayMs = 86_400_000;
+const hundred = fraction(100n);
+/** A look that is not older tells up to where there are slices; behind that, what is missing lowers the coverage. */
+const recentMs = 600_000;
+
+/** An objective with its id. */
+export interface KnownSlo {
+  readonly id: string;
+  readonly slo: SloFields;
+}
+
+type OwnColumns = Pick<Reading, 'columns'>;
+
+export const objectiveOf = ({ targetPct, query: { budgeting, sliceTarget } }: SloFields): Objective => ({
+  budgeting,
+  target: dividedBy(decimal(targetPct), hundred),
+  ...(sliceTarget !== undefined && { sliceTarget: decimal(sliceTarget) }),
+});
+
+/** The window at a time, and up to where of it slices ended. */
+export interface WindowSoFar extends Window {
+  readonly endMs: number;
+  readonly sliceMs: number;
+}
+
+/** The window of an objective at a time, up to the slices that were measured. */
+export const windowSoFar = (
+  { query: { slice, calendar }, windowDays }: SloFields,
+  last: LastLook | undefined,
+  nowMs: number,
+): WindowSoFar => {
+  const sliceMs = msOf(slice);
+  const endedMs = Math.floor(nowMs / sliceMs) * sliceMs;
+  const endMs = last !== undefined && nowMs - last.upToMs < recentMs ? Math.min(endedMs, last.upToMs) : endedMs;
+  if (calendar === undefined) return { ...rollingAt(windowDays, endMs), endMs, sliceMs };
+  const period = periodAt(calendar, nowMs);
+  return { ...period, endMs: Math.max(period.fromMs, endMs), sliceMs };
+};
+
+const hourMs = 3_600_000;
+const usualWindows = [hourMs / 12, hourMs / 2, hourMs, 2 * hourMs, 6 * hourMs, dayMs, 3 * dayMs];
+
+/** Lengths of windows in which burn rates are looked at: those of the SRE workbook, and of the objective's own rules. */
+const burnWindows = ({ query: { alerting, slice } }: SloFields): number[] => {
+  const own = (alerting.rules ?? []).flatMap(({ long, short }) => [msOf(long), msOf(short)]);
+  return [...new Set([...usualWindows, ...own])]
+    .filter((ms) => ms >= msOf(slice))
+    .toSorted((one, other) => one - other);
+};
+
+const numberOf = (value: Fraction | undefined): number | null => (value === undefined ? null : asNumber(value));
+const time = (ms: number): string => new Date(ms).toISOString();
+
+/** Indicator, budget and coverage of a window. */
+export const figuresOf = (slo: SloFields, window: Sums, { fromMs, toMs, endMs, sliceMs }: WindowSoFar) => {
+  const objective = objectiveOf(slo);
+  const budget = budgetOf(window, objective, Math.round((toMs - fromMs) / sliceMs));
+  return {
+    sli: numberOf(sliOf(window)),
+    ...{ good: asNumber(window.good), total: asNumber(window.total) },
+    budget: {
+      ...{ total: asNumber(budget.total), left: asNumber(budget.left) },
+      leftPct: numberOf(budget.leftShare && times(budget.leftShare, hundred)),
+    },
+    coverage: coverageOf(window, Math.round((endMs - fromMs) / sliceMs)),
+  };
+};
+
+/** How an objective stands at a time. */
+export const statusOf = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
+  const of = { sloId: id, series: seriesOf(slo) };
+  const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
+  const soFar = windowSoFar(slo, last, nowMs);
+  const lengths = burnWindows(slo);
+  const windows = [soFar, ...lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }))];
+  const objective = objectiveOf(slo);
+  const [whole = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 }, ...burning] = await readSums(
+    reading,
+    of,
+    windows,
+    objective,
+  );
+  return {
+    ...figuresOf(slo, whole, soFar),
+    burnRates: burning.map((sums, index) => ({
+      window: durationText(lengths[index] ?? 0),
+      rate: numberOf(burnRateOf(sums, objective)),
+      ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
+    })),
+    window: { from: time(soFar.fromMs), to: time(soFar.toMs) },
+    measuredUpTo: last === undefined ? null : time(last.upToMs),
+    settledUpTo: last === undefined ? null : time(last.settledUpToMs),
+    error: last?.error || null,
+  };
+};

@@ -1,0 +1,10 @@
+import { queryVersion as understood } from '../../queries/query.ts';
+import type { StoredSlo } from '../../schemas/resources/slo.ts';
+import { SloFields } from './document.ts';
+
+/** A stored objective as it is measured; undefined where its form is not understood here. */
+export const readSlo = (stored: StoredSlo): SloFields | undefined => {
+  if (stored.queryVersion > understood) return undefined;
+  const known = Object.fromEntries(Object.entries(stored).filter(([name]) => name in SloFields.shape));
+  return SloFields.safeParse(known).data;
+};

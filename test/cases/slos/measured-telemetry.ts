@@ -1,0 +1,95 @@
+/** Telemetry of known figures, and objectives that are measured from it as the schedule does. */
+
+import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { StoredSlo } from '../../../schemas/resources/slo.ts';
+import type { SloSlices } from '../../../schemas/slo-slices.ts';
+import { landIn, logsRequest, messageOf, text, tracesRequest } from '../sink-tables.ts';
+
+export const minuteMs = 60_000;
+const ns = (ms: number): string => String(BigInt(ms) * 1_000_000n);
+const resource = (service: string) => ({ attributes: [text('service.name', service)] });
+
+/** So many log records at a time, some of them errors. */
+export interface Logged {
+  readonly atMs: number;
+  readonly good: number;
+  readonly bad: number;
+}
+
+const recordsOf = ({ atMs, good, bad }: Logged): object[] =>
+  Array.from({ length: good + bad }, (_, index) => ({
+    ...{ timeUnixNano: ns(atMs + index), severityNumber: index < bad ? 17 : 9, body: { stringValue: 'a line' } },
+  }));
+
+export const telemetryIn = (columns: Columns) => {
+  const land = landIn(columns);
+  let offset = 0;
+  const landed = async (signal: 'logs' | 'traces', body: Uint8Array, tenantId: string): Promise<void> => {
+    const member = { length: body.length, size: body.length, records: 1, receivedAtMs: Date.now(), source: '' };
+    const headers = { tenantId, projectId: '', signal, offset: offset++, members: [{ ...member, traceparent: '' }] };
+    const { rejected } = await land([messageOf([body], headers)], { sink: signal });
+    if (rejected.length > 0) throw new Error(rejected[0]?.message);
+  };
+  return {
+    logs: (service: string, logged: readonly Logged[], tenantId = 'a') =>
+      landed(
+        'logs',
+        logsRequest({
+          resourceLogs: [{ resource: resource(service), scopeLogs: [{ logRecords: logged.flatMap(recordsOf) }] }],
+        }),
+        tenantId,
+      ),
+    /** Requests of a server, each of so many milliseconds. */
+    requests: (service: string, requests: readonly (Logged & { readonly tookMs: number })[], tenantId = 'a') =>
+      landed(
+        'traces',
+        tracesRequest({
+          resourceSpans: [
+            {
+              resource: resource(service),
+              scopeSpans: [
+                {
+                  spans: requests.flatMap(({ atMs, good, bad, tookMs }) =>
+                    Array.from({ length: good + bad }, (_, index) => ({
+                      ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1 + (index % 200)), name: 'GET /' },
+                      ...{ kind: 2, status: { code: index < bad ? 2 : 1 } },
+                      ...{ startTimeUnixNano: ns(atMs + index), endTimeUnixNano: ns(atMs + index + tookMs) },
+                    })),
+                  ),
+                },
+              ],
+            },
+          ],
+        }),
+        tenantId,
+      ),
+  };
+};
+
+export interface Measuring {
+  readonly columns: Columns;
+  readonly documents: Documents;
+  /** Where telemetry is asked; by default where slices land. */
+  readonly asked?: Pick<Columns, 'of'>;
+}
+
+/** Runs the schedule for one objective at times, and lands what it tells. */
+export const measuring = ({ columns, documents, asked = columns }: Measuring, tenantId = 'a') => {
+  const land = landIn(columns);
+  let offset = 0;
+  let state: unknown = null;
+  return async (document: StoredSlo & Stored, dueMs: number): Promise<SloSlices[]> => {
+    const told: SloSlices[] = [];
+    state = await sloMeasurement.run(document, {
+      ...{ tenantId, dueMs, state: structuredClone(state), mayWait: false },
+      emit: { slices: (value: unknown) => void told.push(value as SloSlices) },
+      ...{ signal: new AbortController().signal, ports: { columns: asked as Columns, documents } },
+    });
+    const value = Buffer.from(JSON.stringify(told));
+    const { rejected } = await land([{ offset: offset++, value, headers: {} }], { sink: 'slo-slices' });
+    if (rejected.length > 0) throw new Error(rejected[0]?.message);
+    return told;
+  };
+};

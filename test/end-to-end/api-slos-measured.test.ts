@@ -1,0 +1,248 @@
+/** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
+import test from 'ava';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
+import { asNumber, decimal, dividedBy } from '../../subjects/slos/fraction.ts';
+import { seriesOf } from '../../subjects/slos/looks.ts';
+import type { MeasuredSlice } from '../../subjects/slos/measure.ts';
+import { readSlices } from '../../subjects/slos/slices.ts';
+import { readSlo } from '../../subjects/slos/stored.ts';
+import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+const hourMs = 60 * minuteMs;
+const nowMs = Math.floor(Date.now() / hourMs) * hourMs;
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
+const ratioOf = (service: string) => ({
+  bad: count(`service:${service} AND severity:error`),
+  total: count(`service:${service}`),
+});
+const made = async (fields: object): Promise<StoredSlo & Stored> => {
+  const { status, body } = await harness.ask('POST', '/api/slos', { as: 'editor', body: fields });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return (await harness.documents.of('a').collection(slos).find(body.id)) as StoredSlo & Stored;
+};
+const slicesOf = (slo: StoredSlo & Stored, fromMs = 0, toMs = nowMs + hourMs): Promise<MeasuredSlice[]> =>
+  readSlices(
+    { columns: harness.columns.of('a') },
+    { sloId: slo.id, series: seriesOf(readSlo(slo) as NonNullable<ReturnType<typeof readSlo>>) },
+    { fromMs, toMs },
+  );
+const sumOf = (slices: readonly MeasuredSlice[]) =>
+  slices.reduce<readonly [number, number]>(([good, total], slice) => [good + slice[1], total + slice[2]], [0, 0]);
+
+test('slices of the time before are measured when an objective is made, and add up to one query', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const given = Array.from({ length: 40 }, (_, index) => ({
+    ...{ atMs: nowMs - (index + 1) * 97 * minuteMs, good: index * 3, bad: index % 4 },
+  }));
+  await logs('before', given);
+  const slo = await made({ name: 'Before', type: 'ratio', query: { sli: ratioOf('before') } });
+  const measure = measuring(harness);
+  await measure(slo, nowMs);
+  const known = given.filter(({ good, bad }) => good + bad > 0);
+  t.deepEqual(
+    await slicesOf(slo),
+    known
+      .map(({ atMs, good, bad }): MeasuredSlice => [atMs, good, good + bad])
+      .toSorted((one, other) => one[0] - other[0]),
+  );
+  const total = given.reduce((sum, { good, bad }) => sum + good + bad, 0);
+  t.deepEqual(sumOf(await slicesOf(slo)), [given.reduce((sum, { good }) => sum + good, 0), total]);
+});
+
+test('each minute the slices that ended are measured; a gap is unknown', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const slo = await made({ name: 'Live', type: 'ratio', query: { sli: ratioOf('live') } });
+  const measure = measuring(harness);
+  const at = (minute: number): number => nowMs - 30 * minuteMs + minute * minuteMs;
+  await measure(slo, at(0));
+  await logs('live', [{ atMs: at(0) + 1000, good: 9, bad: 1 }]);
+  await measure(slo, at(1));
+  await measure(slo, at(2));
+  await logs('live', [{ atMs: at(2) + 59_000, good: 5, bad: 0 }]);
+  await measure(slo, at(3) + 20_000);
+  t.deepEqual(await slicesOf(slo), [
+    [at(0), 9, 10],
+    [at(2), 5, 5],
+  ]);
+});
+
+test('a late record counts with the next look for late ones, and settledUpTo says how far that is', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const slo = await made({ name: 'Late', type: 'ratio', query: { sli: ratioOf('late') } });
+  const measure = measuring(harness);
+  const atMs = nowMs - 10 * hourMs;
+  await logs('late', [{ atMs, good: 10, bad: 0 }]);
+  await measure(slo, nowMs);
+  await logs('late', [{ atMs: atMs + 500, good: 0, bad: 2 }]);
+  await measure(slo, nowMs + minuteMs);
+  t.deepEqual(await slicesOf(slo), [[atMs, 10, 10]]);
+  const told = await measure(slo, nowMs + 9 * minuteMs);
+  t.deepEqual(
+    told.flatMap(({ slices }) => slices),
+    [[atMs, 10, 12]],
+  );
+  t.deepEqual(await slicesOf(slo), [[atMs, 10, 12]]);
+  t.is(told[0]?.settledUpToMs, nowMs + 9 * minuteMs - 24 * hourMs);
+});
+
+test('after a pause all slices are measured that ended meanwhile', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const slo = await made({ name: 'Pause', type: 'ratio', query: { sli: ratioOf('pause') } });
+  const measure = measuring(harness);
+  await measure(slo, nowMs - 5 * hourMs);
+  const given = [4, 3, 1].map((hours) => ({ atMs: nowMs - hours * hourMs, good: hours, bad: 1 }));
+  await logs('pause', given);
+  await measure(slo, nowMs);
+  t.deepEqual(
+    await slicesOf(slo),
+    given.map(({ atMs, good, bad }): MeasuredSlice => [atMs, good, good + bad]),
+  );
+});
+
+test('the short form counts requests of the service, by status or by duration', async (t) => {
+  const { requests } = telemetryIn(harness.columns);
+  await requests('shop', [
+    { atMs: nowMs - 50 * minuteMs, good: 8, bad: 2, tookMs: 20 },
+    { atMs: nowMs - 40 * minuteMs, good: 5, bad: 0, tookMs: 900 },
+    { atMs: nowMs - 40 * minuteMs, good: 5, bad: 1, tookMs: 10 },
+  ]);
+  const availability = await made({ name: 'Available', service: 'shop' });
+  await measuring(harness)(availability, nowMs);
+  t.deepEqual(await slicesOf(availability), [
+    [nowMs - 50 * minuteMs, 8, 10],
+    [nowMs - 40 * minuteMs, 10, 11],
+  ]);
+  const latency = await made({ name: 'Fast', service: 'shop', type: 'latency', latencyThresholdMs: 300 });
+  await measuring(harness)(latency, nowMs);
+  t.deepEqual(await slicesOf(latency), [
+    [nowMs - 50 * minuteMs, 8, 10],
+    [nowMs - 40 * minuteMs, 5, 11],
+  ]);
+});
+
+test('objectives of one moment are counted with one statement', async (t) => {
+  const { requests } = telemetryIn(harness.columns);
+  const names = ['one', 'two', 'three'];
+  for (const [index, service] of names.entries())
+    await requests(service, [{ atMs: nowMs - 2 * minuteMs, good: index + 1, bad: 0, tookMs: 5 }]);
+  const all = await Promise.all(names.map((service) => made({ name: `Of ${service}`, service })));
+  let statements = 0;
+  const asked = {
+    of(tenantId: string) {
+      const own = harness.columns.of(tenantId);
+      return {
+        ...own,
+        query: ((sql: string, ...rest: []) => {
+          statements += sql.includes('FROM span_metrics') ? 1 : 0;
+          return own.query(sql, ...rest);
+        }) as typeof own.query,
+      };
+    },
+  };
+  const looks = all.map((slo) => ({
+    slo,
+    measure: measuring({ ...harness, asked }),
+  }));
+  await Promise.all(looks.map(({ slo, measure }) => measure(slo, nowMs - 3 * minuteMs)));
+  statements = 0;
+  await Promise.all(looks.map(({ slo, measure }) => measure(slo, nowMs - minuteMs)));
+  // Three slices are fresh, and each is one statement; the rest of the time before is asked with them.
+  const ofSlices = statements;
+  t.true(ofSlices <= 3 + 4, `${ofSlices} statements`);
+  for (const [index, slo] of all.entries())
+    t.deepEqual(await slicesOf(slo, nowMs - 2 * minuteMs, nowMs), [[nowMs - 2 * minuteMs, index + 1, index + 1]]);
+});
+
+test('a value counts each slice once, and a changed indicator begins a series of its own', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const atMs = nowMs - 20 * minuteMs;
+  await logs('value', [
+    { atMs, good: 3, bad: 0 },
+    { atMs: atMs + minuteMs, good: 8, bad: 0 },
+  ]);
+  const sli = { value: count('service:value'), operator: 'lte', threshold: 5 };
+  const slo = await made({ name: 'Value', type: 'threshold', query: { sli } });
+  const measure = measuring(harness);
+  await measure(slo, nowMs);
+  t.deepEqual(await slicesOf(slo), [
+    [atMs, 1, 1],
+    [atMs + minuteMs, 0, 1],
+  ]);
+  const changed = { ...slo, query: { ...slo.query, sli: { ...sli, threshold: 10 } } };
+  t.deepEqual(await slicesOf(changed), []);
+  await measure(changed, nowMs + minuteMs);
+  t.deepEqual(await slicesOf(changed), [
+    [atMs, 1, 1],
+    [atMs + minuteMs, 1, 1],
+  ]);
+});
+
+test('what cannot be measured says why, and is measured again from where it was', async (t) => {
+  const query = { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } };
+  const slo = await made({ name: 'Broken', type: 'threshold', query });
+  const told = await measuring(harness)(slo, nowMs);
+  t.is(told.length, 1);
+  t.not(told[0]?.error, '');
+  t.deepEqual(told[0]?.slices, []);
+});
+
+const statusOf = async (slo: Stored) => (await harness.ask('GET', `/api/slos/${slo.id}/status`)).body;
+
+test('the status of each way of budgeting is exact', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  // 144 bad of 10,000, in 100 slices: of 10 slices 1 % is bad, of 40 slices 1.1 %, of others none.
+  const baseMs = Math.floor(Date.now() / minuteMs) * minuteMs - 130 * minuteMs;
+  const given = Array.from({ length: 50 }, (_, index) => ({
+    ...{ atMs: baseMs + index * minuteMs, bad: index < 24 ? 6 : 0, good: index < 24 ? 194 : 200 },
+  }));
+  await logs('exact', given);
+  const query = { sli: ratioOf('exact') };
+  const more = { type: 'ratio', windowDays: 1, targetPct: 99.9 };
+  const byEvents = await made({ name: 'By events', ...more, query });
+  const bySlices = await made({
+    ...{ name: 'By slices', ...more, targetPct: 99 },
+    query: { ...query, budgeting: 'timeslices', sliceTarget: 0.98 },
+  });
+  const byRatios = await made({
+    ...{ name: 'By ratios', ...more, targetPct: 99 },
+    query: { ...query, budgeting: 'ratio-timeslices' },
+  });
+  const lookMs = baseMs + 125 * minuteMs;
+  for (const slo of [byEvents, bySlices, byRatios]) await measuring(harness)(slo, lookMs);
+  t.like(await statusOf(byEvents), {
+    ...{ sli: 0.9856, good: 9856, total: 10_000, coverage: 50 / 1440, error: null },
+    budget: { total: 10, left: -134, leftPct: -1340 },
+    measuredUpTo: new Date(lookMs).toISOString(),
+    settledUpTo: new Date(lookMs - 24 * hourMs).toISOString(),
+  });
+  const { burnRates } = await statusOf(byEvents);
+  t.deepEqual(
+    burnRates.find(({ window }: { window: string }) => window === '6h'),
+    { window: '6h', rate: 14.4, good: 9856, total: 10_000 },
+  );
+  t.deepEqual(
+    burnRates.find(({ window }: { window: string }) => window === '5m'),
+    { window: '5m', rate: null, good: 0, total: 0 },
+  );
+  t.like(await statusOf(bySlices), {
+    ...{ sli: 0.52, good: 26, total: 50 },
+    budget: { total: 14.4, left: -9.6, leftPct: asNumber(dividedBy(decimal(-960), decimal(14.4))) },
+  });
+  t.like(await statusOf(byRatios), {
+    ...{ sli: 0.9856, good: 49.28, total: 50 },
+    budget: { total: 14.4, left: 13.68, leftPct: 95 },
+  });
+});
+
+test('an objective that was not measured yet knows nothing', async (t) => {
+  const slo = await made({ name: 'New', service: 'new' });
+  t.like(await statusOf(slo), { sli: null, good: 0, total: 0, coverage: 0, measuredUpTo: null, settledUpTo: null });
+});
