@@ -246,3 +246,53 @@ test('an objective that was not measured yet knows nothing', async (t) => {
   const slo = await made({ name: 'New', service: 'new' });
   t.like(await statusOf(slo), { sli: null, good: 0, total: 0, coverage: 0, measuredUpTo: null, settledUpTo: null });
 });
+
+test('burn rates over time are those of windows that end step by step', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const baseMs = nowMs - 3 * hourMs;
+  await logs('rates', [
+    { atMs: baseMs, good: 9, bad: 1 },
+    { atMs: baseMs + 10 * minuteMs, good: 10, bad: 0 },
+  ]);
+  const slo = await made({ name: 'Rates', type: 'ratio', targetPct: 99, query: { sli: ratioOf('rates') } });
+  await measuring(harness)(slo, nowMs);
+  const path = `/api/slos/${slo.id}/burn-rate`;
+  const range = `from=${baseMs}&to=${baseMs + 40 * minuteMs}`;
+  const { status, body } = await harness.ask('GET', `${path}?window=30m&${range}`);
+  t.is(status, 200, JSON.stringify(body));
+  t.is(body.step, '1m');
+  t.is(body.items.length, 40);
+  const at = (minute: number) =>
+    body.items.find((item: { at: string }) => Date.parse(item.at) === baseMs + minute * minuteMs);
+  t.like(at(1), { rate: 10, good: 9, total: 10 });
+  t.like(at(11), { rate: 5, good: 19, total: 20 });
+  t.like(at(30), { rate: 5, good: 19, total: 20 });
+  t.like(at(31), { rate: 0, good: 10, total: 10 });
+  t.is((await harness.ask('GET', `${path}?window=90s`)).body.details[0].path, 'window');
+  t.is((await harness.ask('GET', `${path}?window=1m&from=now-30d`)).body.details[0].path, 'from');
+  const hostile = await harness.ask('GET', `${path}?window=30d&from=-62135596800000&to=253402300799000`);
+  t.true([200, 400].includes(hostile.status), JSON.stringify(hostile.body));
+});
+
+test('a forecast is unknown with a reason at first, and says when the budget runs out later', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const young = await made({ name: 'Young', type: 'ratio', query: { sli: ratioOf('young') } });
+  const unknown = await harness.ask('GET', `/api/slos/${young.id}/forecast`);
+  t.like(unknown.body, { runsOutAt: null, interval: null, breachChance: null });
+  t.regex(unknown.body.reason, /fifth/);
+  const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const given = Array.from({ length: 16 * 60 }, (_, index) => ({
+    ...{ atMs: endMs - (index + 1) * minuteMs, good: index % 8 === 0 ? 0 : 1, bad: index % 8 === 0 ? 1 : 0 },
+  }));
+  await logs('spent', given);
+  const query = { sli: ratioOf('spent'), budgeting: 'timeslices', sliceTarget: 1 };
+  const slo = await made({ name: 'Spent', type: 'ratio', windowDays: 1, targetPct: 90, query });
+  await measuring(harness)(slo, endMs);
+  const { body, status } = await harness.ask('GET', `/api/slos/${slo.id}/forecast`);
+  t.is(status, 200, JSON.stringify(body));
+  // 120 of 144 are spent in 16 hours, 7.5 an hour: the rest lasts some 3 hours.
+  t.is(body.reason, null);
+  t.true(body.interval.from <= body.runsOutAt);
+  const hours = (Date.parse(body.runsOutAt) - endMs) / hourMs;
+  t.true(hours > 1.5 && hours < 6, `${hours} hours`);
+});

@@ -1,4 +1,5 @@
 import { defineGroup } from '../define-group.ts';
+import { getSloBurnRate, getSloForecast } from './over-time.ts';
 import { sloResource } from './slo.ts';
 import { getSloStatus } from './status.ts';
 
@@ -6,10 +7,8 @@ export const slosGroup = defineGroup({
   name: 'slos',
   summary: 'Service level objectives, their error budgets and reports.',
   resources: [sloResource],
-  operations: [getSloStatus],
+  operations: [getSloStatus, getSloBurnRate, getSloForecast],
   planned: [
-    ['GET /api/slos/{id}/burn-rate', 'viewer', 'series'],
-    ['GET /api/slos/{id}/forecast', 'viewer', 'when the budget runs out, with an interval'],
     ['GET /api/slos/{id}/policy', 'viewer', 'error-budget policy'],
     ['PUT /api/slos/{id}/policy', 'editor', 'set thresholds and what happens at each'],
     ['GET /api/slos/{id}/report', 'viewer', 'SLA report per calendar period (JSON, CSV)'],

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { askedRange } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time.ts';
+import { duration, durationText, msOf } from '../../../subjects/alerts/durations.ts';
+import { burnRatesOver, forecastAt, mostPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
+import { invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { foundSlo } from './found.ts';
+
+const dayMs = 86_400_000;
+/** Slices are kept for so long. */
+const keptMs = 800 * dayMs;
+
+export const getSloBurnRate = defineOperation({
+  method: 'GET',
+  path: '/api/slos/{id}/burn-rate',
+  operationId: 'getSloBurnRate',
+  summary: 'Burn rates of an objective over time',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    window: duration('1m', '30d').default('1h').describe('Of each burn rate, in whole slices'),
+    from: timeParameter.default('now-1d').describe('ISO-8601, now-15m or epoch milliseconds'),
+    to: timeParameter.default('now'),
+  }),
+  response: z.strictObject({
+    window: z.string(),
+    step: z.string(),
+    items: z.array(
+      z.strictObject({
+        at: z.iso.datetime().describe('Where the window ends'),
+        rate: z.number().nullable().describe('Null where nothing is known'),
+        ...{ good: z.number(), total: z.number() },
+      }),
+    ),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const slo = await foundSlo(params.id, caller, ports);
+    const nowMs = ports.clock.now();
+    const asked = askedRange(query, nowMs);
+    const sliceMs = msOf(slo.slo.query.slice);
+    const windowMs = msOf(query.window);
+    if (windowMs % sliceMs !== 0) throw invalid('window', `must be whole slices, of ${slo.slo.query.slice} each`);
+    const fromMs = Math.max(Number(asked.from / 1_000_000n), nowMs - keptMs);
+    const toMs = Math.min(Number(asked.to / 1_000_000n), nowMs);
+    const stepMs = stepWithin(windowMs, sliceMs, { fromMs, toMs });
+    if (stepMs === undefined)
+      throw invalid(
+        'from',
+        `gives more than ${mostPoints} points of ${query.window}: take a later one, or a longer window`,
+      );
+    const aligned = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
+    const range = { fromMs: aligned(fromMs), toMs: aligned(toMs) };
+    const isEmpty = range.fromMs >= range.toMs;
+    const items = isEmpty ? [] : await burnRatesOver(readingOf(caller, ports), slo, { range, windowMs, stepMs });
+    return { window: query.window, step: durationText(stepMs), items };
+  },
+});
+
+export const getSloForecast = defineOperation({
+  method: 'GET',
+  path: '/api/slos/{id}/forecast',
+  operationId: 'getSloForecast',
+  summary: 'When the budget of an objective runs out, with an interval',
+  role: 'viewer',
+  params: idParameter,
+  response: z.strictObject({
+    at: z.iso.datetime().describe('From when on'),
+    runsOutAt: z.iso.datetime().nullable().describe('Null where it lasts, or nothing is known'),
+    interval: z
+      .strictObject({ from: z.iso.datetime().nullable(), to: z.iso.datetime().nullable() })
+      .nullable()
+      .describe('Between these it runs out in 80 of 100 cases; null in it is not within the window'),
+    breachChance: z.number().nullable().describe('That it runs out within the window, 0 to 1'),
+    reason: z.string().nullable().describe('Why nothing is known; null where it is'),
+  }),
+  async handler({ caller, params }, ports) {
+    return forecastAt(readingOf(caller, ports), await foundSlo(params.id, caller, ports), ports.clock.now());
+  },
+});

@@ -1,0 +1,96 @@
+/** Burn rates over time, and when a budget runs out: from slices that were measured. */
+import type { Reading } from '../../queries/reading.ts';
+import { msOf } from '../alerts/durations.ts';
+import { burnRateOf, type Sums } from './figures.ts';
+import { forecastOf } from './forecast.ts';
+import { asNumber, fraction, minus, plus } from './fraction.ts';
+import { seriesOf } from './looks.ts';
+import { readLooks, readPieces } from './slices.ts';
+import { type KnownSlo, objectiveOf, windowSoFar } from './status.ts';
+import type { Window } from './windows.ts';
+
+type OwnColumns = Pick<Reading, 'columns'>;
+
+/** Points of a series. */
+export const mostPoints = 1000;
+/** Blocks that a forecast is drawn from, of a whole window. */
+const blocksOfForecast = 180;
+
+type Figures = Omit<Sums, 'known'>;
+const nothing: Figures = { good: fraction(0n), bad: fraction(0n), total: fraction(0n) };
+const by = (combined: typeof plus, one: Figures, other: Figures): Figures => ({
+  good: combined(one.good, other.good),
+  bad: combined(one.bad, other.bad),
+  total: combined(one.total, other.total),
+});
+
+/** Sums from the begin up to each piece: of any pieces in a row it is two of them. */
+const sumsUpTo = (pieces: readonly Sums[]): Figures[] => {
+  const upTo = [nothing];
+  for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece));
+  return upTo;
+};
+
+/** The step of a series: a part of the window in whole slices, the finest that gives no more points than there may be. */
+export const stepWithin = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
+  [60, 30, 12, 6, 5, 4, 3, 2, 1]
+    .map((parts) => windowMs / parts)
+    .find((stepMs) => stepMs % sliceMs === 0 && (toMs - fromMs) / stepMs <= mostPoints);
+
+/** Burn rates of windows that end step by step. The range begins and ends with steps. */
+export const burnRatesOver = async (
+  reading: OwnColumns,
+  { id, slo }: KnownSlo,
+  { range, windowMs, stepMs }: { readonly range: Window; readonly windowMs: number; readonly stepMs: number },
+) => {
+  const objective = objectiveOf(slo);
+  const window = { fromMs: range.fromMs - windowMs, toMs: range.toMs };
+  const pieces = await readPieces(
+    reading,
+    { sloId: id, series: seriesOf(slo) },
+    { window, pieceMs: stepMs, objective },
+  );
+  const parts = windowMs / stepMs;
+  const upTo = sumsUpTo(pieces);
+  return upTo.slice(parts + 1).map((end, index) => {
+    const sums = { ...by(minus, end, upTo[index + 1] ?? nothing), known: 0 };
+    const rate = burnRateOf(sums, objective);
+    return {
+      at: new Date(range.fromMs + (index + 1) * stepMs).toISOString(),
+      rate: rate === undefined ? null : asNumber(rate),
+      ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
+    };
+  });
+};
+
+/** When the budget runs out, at a time. */
+export const forecastAt = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
+  const of = { sloId: id, series: seriesOf(slo) };
+  const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
+  const soFar = windowSoFar(slo, last, nowMs);
+  const objective = objectiveOf(slo);
+  const { sliceMs } = soFar;
+  const windowMs = soFar.toMs - soFar.fromMs;
+  const blockMs = Math.max(1, Math.floor(windowMs / blocksOfForecast / sliceMs)) * sliceMs;
+  // Blocks end with the slices that ended; a calendar's first is left out where it is not whole.
+  const blocks = Math.floor((soFar.endMs - soFar.fromMs) / blockMs);
+  const window = { fromMs: soFar.endMs - blocks * blockMs, toMs: soFar.endMs };
+  const sums = blocks === 0 ? [] : await readPieces(reading, of, { window, pieceMs: blockMs, objective });
+  const forecast = forecastOf({
+    blocks: sums.map(({ bad, total }) => ({ bad: asNumber(bad), total: asNumber(total) })),
+    windowBlocks: Math.floor(windowMs / blockMs),
+    allowed: asNumber(minus(fraction(1n), objective.target)),
+    budgetOf: slo.query.budgeting === 'occurrences' ? 'events' : windowMs / msOf(slo.query.slice),
+    rolling: slo.query.calendar === undefined,
+  });
+  const time = (inBlocks: number | null): string | null =>
+    inBlocks === null ? null : new Date(Math.round(soFar.endMs + inBlocks * blockMs)).toISOString();
+  const made = { at: new Date(soFar.endMs).toISOString() };
+  if (forecast.state === 'unknown')
+    return { ...made, runsOutAt: null, interval: null, breachChance: null, reason: forecast.reason };
+  const [earliest, latest] = forecast.interval;
+  return {
+    ...{ ...made, runsOutAt: time(forecast.runsOutIn), breachChance: forecast.breachChance, reason: null },
+    interval: { from: time(earliest), to: time(latest) },
+  };
+};
