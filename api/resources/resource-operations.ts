@@ -8,8 +8,8 @@ import type { ResourceSpec, Verb, WriteParameters } from './resource-spec.ts';
 
 export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
 
-/** `license key` → `LicenseKey`. */
-const titled = (noun: string): string => noun.replaceAll(/(?:^| )(\w)/g, (_, first: string) => first.toUpperCase());
+/** `license key` → `LicenseKey`, `on-call schedule` → `OnCallSchedule`. */
+const titled = (noun: string): string => noun.replaceAll(/(?:^|[ -])(\w)/g, (_, first: string) => first.toUpperCase());
 
 /** What a write was asked beside the document. */
 const parametersOf = ({ query }: { readonly query: unknown }): WriteParameters => (query ?? {}) as WriteParameters;

@@ -80,12 +80,13 @@ export const refuseDangling = async (
   }
 };
 
-const idsAt = (document: object | undefined, { path }: Pick<Reference, 'path'>): string[] =>
-  idsWithin(document, path.split('.'));
+const idsAt = (document: object | undefined, { path, kind }: Pick<Reference, 'path' | 'kind'>): string[] =>
+  idsWithin(document, path.split('.'), kind);
 
-const idsWithin = (value: unknown, path: readonly string[]): string[] => {
-  if (Array.isArray(value)) return value.flatMap((element) => idsWithin(element, path));
+const idsWithin = (value: unknown, path: readonly string[], kind: string | undefined): string[] => {
+  if (Array.isArray(value)) return value.flatMap((element) => idsWithin(element, path, kind));
   const [name, ...rest] = path;
   if (name === undefined) return typeof value === 'string' ? [value] : [];
-  return isFields(value) && Object.hasOwn(value, name) ? idsWithin(value[name], rest) : [];
+  if (!isFields(value) || !Object.hasOwn(value, name)) return [];
+  return rest.length === 0 && kind !== undefined && value['kind'] !== kind ? [] : idsWithin(value[name], rest, kind);
 };

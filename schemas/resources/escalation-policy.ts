@@ -1,5 +1,6 @@
 /** Who is paged for an incident, step by step, until somebody acknowledges it. */
 import { z } from 'zod';
+import { defineCollection } from '../ports/documents.ts';
 import { Restriction } from './on-call-schedule.ts';
 
 const Minutes = z
@@ -36,5 +37,13 @@ export const EscalationPolicyFields = z.strictObject({
     .nullable()
     .default(null)
     .describe('After how long an acknowledged incident that has not ended is escalated further; never, if null'),
+  resolveAfterMinutes: Minutes.default(5).describe('How long all its alerts have ended before an incident is resolved'),
+  reopenWithinMinutes: Minutes.default(30).describe(
+    'How long after it was resolved a firing opens an incident again; later it is a new one',
+  ),
 });
 export type EscalationPolicy = z.output<typeof EscalationPolicyFields>;
+
+export const escalationPolicies = defineCollection<EscalationPolicy>({
+  ...{ name: 'escalation-policies', unique: [['name']], indexes: [['steps.targets.id']] },
+});

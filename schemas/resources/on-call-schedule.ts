@@ -1,5 +1,6 @@
 /** Who is on call, by turns: layers with rotations, restrictions, and overrides of people's days. */
 import { z } from 'zod';
+import { defineCollection } from '../ports/documents.ts';
 import { TimeInterval } from './alert-routing.ts';
 import { TimeZone } from './preferences.ts';
 
@@ -79,3 +80,26 @@ export interface OnCallVersion extends z.output<typeof OnCallScheduleFields> {
   /** ISO-8601. */
   readonly since: string;
 }
+
+/** A schedule as it is now. */
+export interface OnCallSchedule extends z.output<typeof OnCallScheduleFields> {
+  /** Those that are over are left out when one is added or deleted; versions keep them. */
+  readonly overrides: readonly Override[];
+  /** All people that it names, so that they are found by it. */
+  readonly userIds: readonly string[];
+}
+export const onCallSchedules = defineCollection<OnCallSchedule>({
+  ...{ name: 'on-call-schedules', unique: [['name']], indexes: [['userIds']] },
+});
+
+/** A version of a schedule. Versions are kept for good, those of a deleted schedule too. */
+export interface StoredOnCallVersion extends OnCallVersion {
+  readonly scheduleId: string;
+  /** Version of the schedule's document. */
+  readonly number: number;
+  /** When the next one took its place, or the schedule was deleted; `null` while it is in force. */
+  readonly until: string | null;
+}
+export const onCallVersions = defineCollection<StoredOnCallVersion>({
+  ...{ name: 'on-call-versions', indexes: [['scheduleId', 'until'], ['until']], unique: [['scheduleId', 'number']] },
+});

@@ -4,7 +4,9 @@
  */
 import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { dashboards, savedQueriesOfPanels } from './dashboard.ts';
+import { escalationPolicies } from './escalation-policy.ts';
 import { licenseKeys } from './license-key.ts';
+import { onCallSchedules } from './on-call-schedule.ts';
 import { projects } from './project.ts';
 import { savedQueries } from './saved-query.ts';
 
@@ -15,6 +17,8 @@ export interface Reference {
   /** Where the id stands, dotted; a list there or on the way refers to each of its ids. */
   readonly path: string;
   readonly to: CollectionDefinition<object>;
+  /** Ids there refer only where this `kind` stands beside them. */
+  readonly kind?: string;
   /** Only documents that match it keep what they refer to in use. */
   readonly where?: Filter;
   /** Whether it is told that a document refers, and nothing else of it. */
@@ -26,5 +30,9 @@ export const references: readonly Reference[] = [
   {
     ...{ from: dashboards, noun: 'dashboard', path: savedQueriesOfPanels, to: savedQueries },
     isPrivate: (document) => (document as { readonly visibility?: unknown }).visibility === 'private',
+  },
+  {
+    ...{ from: escalationPolicies, noun: 'escalation policy', path: 'steps.targets.id', kind: 'schedule' },
+    to: onCallSchedules,
   },
 ];

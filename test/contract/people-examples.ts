@@ -5,6 +5,7 @@ import type { Example } from './example.ts';
 
 const somebody = (): string => `${randomUUID()}@people.example`;
 const soon = (): string => new Date(Date.now() + 60_000).toISOString();
+const nextWeek = () => ({ from: soon(), to: new Date(Date.now() + 7 * 86_400_000).toISOString() });
 const password = 'another correct horse battery staple';
 
 export const peopleExamples: Readonly<Record<string, Example>> = {
@@ -29,6 +30,17 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
     const { id, token } = await person('viewer');
     await make('enrollMultiFactor', { token });
     return { params: { id } };
+  },
+
+  addOnCallOverride: async ({ make, person }) => ({
+    params: { id: (await make('createOnCallSchedule')).id },
+    body: { ...nextWeek(), userIds: [(await person('viewer')).id] },
+  }),
+  deleteOnCallOverride: async ({ make, person }) => {
+    const { id } = await make('createOnCallSchedule');
+    const body = { ...nextWeek(), userIds: [(await person('viewer')).id] };
+    const override = await make('addOnCallOverride', { params: { id }, body });
+    return { params: { id, overrideId: override.id } };
   },
 
   updateAccount: { body: { timeZone: 'Europe/Zurich' } },

@@ -21,6 +21,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly examples?: readonly unknown[];
 }
 
 export const schemaOf = (schema: z.ZodType): Schema =>

@@ -1,8 +1,16 @@
+import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
+import { escalationPolicyResource } from './escalation-policies.ts';
+import { addOverride, deleteOverride } from './overrides.ts';
+import { replaceSchedule, scheduleResource } from './schedules.ts';
+import { getOnCall, listShifts } from './shifts.ts';
 
 export const incidentsGroup = defineGroup({
   name: 'incidents',
   summary: 'Incidents, on-call schedules, escalation policies and maintenance windows.',
+  resources: [scheduleResource, escalationPolicyResource],
+  operations: [replaceSchedule, addOverride, deleteOverride, listShifts, getOnCall],
+  collections: [onCallVersions],
   planned: [
     ['GET /api/incidents', 'viewer', 'list'],
     ['POST /api/incidents', 'editor', 'declare'],
@@ -16,20 +24,6 @@ export const incidentsGroup = defineGroup({
     ['GET /api/incidents/{id}/postmortem', 'viewer', 'postmortem'],
     ['PUT /api/incidents/{id}/postmortem', 'editor', 'write it'],
     ['GET /api/incidents/metrics', 'viewer', 'MTTA, MTTR, counts'],
-    ['GET /api/on-call/schedules', 'viewer', 'schedules'],
-    ['POST /api/on-call/schedules', 'editor', 'create: layers, rotations, restrictions, time zone'],
-    ['GET /api/on-call/schedules/{id}', 'viewer', 'one'],
-    ['PUT /api/on-call/schedules/{id}', 'editor', 'replace'],
-    ['DELETE /api/on-call/schedules/{id}', 'editor', 'delete'],
-    ['GET /api/on-call/schedules/{id}/shifts', 'viewer', 'final shifts over a range (JSON, iCalendar), gaps shown'],
-    ['POST /api/on-call/schedules/{id}/overrides', 'editor', 'override'],
-    ['DELETE /api/on-call/schedules/{id}/overrides/{overrideId}', 'editor', 'delete'],
-    ['GET /api/on-call/now', 'viewer', 'who is on call'],
-    ['GET /api/on-call/escalation-policies', 'viewer', 'policies'],
-    ['POST /api/on-call/escalation-policies', 'editor', 'create'],
-    ['GET /api/on-call/escalation-policies/{id}', 'viewer', 'one'],
-    ['PUT /api/on-call/escalation-policies/{id}', 'editor', 'replace'],
-    ['DELETE /api/on-call/escalation-policies/{id}', 'editor', 'delete'],
     ['GET /api/maintenance-windows', 'viewer', 'windows'],
     ['POST /api/maintenance-windows', 'editor', 'create, once or recurring'],
     ['GET /api/maintenance-windows/{id}', 'viewer', 'one'],

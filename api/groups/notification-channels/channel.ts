@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import { alertRoutingId, alertRoutings } from '../../../schemas/resources/alert-routing.ts';
+import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { ChannelSettings, channelTypes } from '../../../subjects/notification-channels/registry.ts';
 import { parseTemplate, TemplateError } from '../../../subjects/notification-channels/template.ts';
@@ -103,7 +104,7 @@ export const deleteChannel = defineOperation({
   method: 'DELETE',
   path: '/api/notification-channels/{id}',
   operationId: 'deleteNotificationChannel',
-  summary: 'Delete a notification channel; one that the alert routing names is kept',
+  summary: 'Delete a notification channel; one that the alert routing or an escalation policy names is kept',
   role: 'editor',
   audit: 'notification-channel.delete',
   versions: 'write',
@@ -117,6 +118,15 @@ export const deleteChannel = defineOperation({
       if (users.length > 0) {
         const names = users.map(({ name }) => `“${name}”`).join(', ');
         const what = `the notification channel is in use by the alert routing (receivers ${names})`;
+        throw new ApiError('CONFLICT', `${what}: take it out of them first`);
+      }
+      const policies = await scope
+        .of(caller.tenantId)
+        .collection(escalationPolicies)
+        .list({ filter: { 'steps.targets.id': params.id }, limit: 10 });
+      if (policies.items.length > 0) {
+        const names = policies.items.map(({ name, id }) => `“${name}” (${id})`).join(', ');
+        const what = `the notification channel is in use by the escalation policies ${names}`;
         throw new ApiError('CONFLICT', `${what}: take it out of them first`);
       }
       await channelResource.writer(scope, caller).remove(params.id, { precondition });

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
+import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { preferences } from '../../../schemas/resources/preferences.ts';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -88,6 +91,7 @@ export const removeUser = defineOperation({
     await change(async (scope) => {
       const { membership, user } = await findMember(scope, tenantId, params.id);
       refuseGrant(caller, membership.role);
+      await refuseWhileOnCall(scope.of(tenantId), user.id);
       await scope.of(tenantId).collection(memberships).delete(user.id);
       await scope.of(tenantId).collection(preferences).delete(user.id);
       await removeSessions(scope, { userId: user.id, tenantId });
@@ -97,6 +101,20 @@ export const removeUser = defineOperation({
     return {};
   },
 });
+
+/** Refuses to remove who is named by on-call schedules or escalation policies: pages would reach nobody. */
+const refuseWhileOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {
+  const [schedules, policies] = await Promise.all([
+    own.collection(onCallSchedules).list({ filter: { userIds: userId }, limit: 10 }),
+    own.collection(escalationPolicies).list({ filter: { 'steps.targets.id': userId }, limit: 10 }),
+  ]);
+  const names = [
+    ...schedules.items.map(({ name, id }) => `on-call schedule “${name}” (${id})`),
+    ...policies.items.map(({ name, id }) => `escalation policy “${name}” (${id})`),
+  ];
+  if (names.length === 0) return;
+  throw new ApiError('CONFLICT', `the user is in use by ${names.join(', ')}: take the user out of them first`);
+};
 
 export const resetMemberMultiFactor = defineOperation({
   method: 'DELETE',

@@ -1,0 +1,55 @@
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  type EscalationPolicy,
+  EscalationPolicyFields,
+  escalationPolicies,
+} from '../../../schemas/resources/escalation-policy.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { unknownMember } from '../../resources/members.ts';
+import { defineResource } from '../../resources/resource.ts';
+
+/** Of an organization. */
+const mostPolicies = 500;
+
+/** Refuses people and channels that there are not, unless they were named before. Schedules are in the table of references. */
+const checkTargets = async (
+  own: Pick<TenantDocuments, 'collection'>,
+  { steps }: EscalationPolicy,
+  before: EscalationPolicy | undefined,
+): Promise<void> => {
+  const known = new Set((before?.steps ?? []).flatMap(({ targets }) => targets.map(({ kind, id }) => `${kind} ${id}`)));
+  for (const [index, { targets }] of steps.entries())
+    for (const [position, { kind, id }] of targets.entries()) {
+      if (known.has(`${kind} ${id}`)) continue;
+      const path = `steps.${index}.targets.${position}.id`;
+      if (kind === 'person' && (await unknownMember(own, [id])) !== undefined)
+        throw invalid(path, `${id} is no user of this organization`);
+      if (kind === 'channel' && (await own.collection(notificationChannels).find(id)) === undefined)
+        throw invalid(path, `${id} is no notification channel`);
+      known.add(`${kind} ${id}`);
+    }
+};
+
+export const escalationPolicyResource = defineResource<typeof EscalationPolicyFields>({
+  noun: 'escalation policy',
+  plural: 'escalation policies',
+  path: '/api/on-call/escalation-policies',
+  collection: escalationPolicies,
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: EscalationPolicyFields,
+  example: {
+    name: 'Shop',
+    steps: [{ targets: [{ kind: 'schedule', id: 'the-id-of-a-schedule' }], afterMinutes: 0 }],
+    repeat: 2,
+    acknowledgeTimeoutMinutes: 60,
+  },
+  async prepare(after, { before, of, caller }) {
+    const own = of(caller.tenantId);
+    if (before === undefined && (await own.collection(escalationPolicies).count()) >= mostPolicies)
+      throw new ApiError('CONFLICT', `there are ${mostPolicies} escalation policies: delete one first`);
+    await checkTargets(own, after, before);
+    return after;
+  },
+});

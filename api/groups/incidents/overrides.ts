@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { OverrideFields } from '../../../schemas/resources/on-call-schedule.ts';
+import { peopleOf } from '../../../subjects/on-call/reading.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { unknownMember } from '../../resources/members.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { OverrideView, scheduleResource } from './schedules.ts';
+
+/** Of a schedule, those that are over not counted. */
+const mostOverrides = 500;
+
+/** Overrides that are not over. What was is in earlier versions of the schedule. */
+const current = <One extends { readonly to: string }>(overrides: readonly One[], nowMs: number): One[] =>
+  overrides.filter(({ to }) => Date.parse(to) > nowMs);
+
+export const addOverride = defineOperation({
+  method: 'POST',
+  path: '/api/on-call/schedules/{id}/overrides',
+  operationId: 'addOnCallOverride',
+  summary: 'Put people on call for a time, in place of a layer or of all',
+  role: 'editor',
+  audit: 'on-call-schedule.update',
+  versions: 'write',
+  params: idParameter,
+  body: OverrideFields.meta({
+    examples: [{ from: '2036-12-24T08:00:00Z', to: '2036-12-26T20:00:00Z', userIds: ['the-id-of-a-user'] }],
+  }),
+  response: OverrideView,
+  async handler(input, { clock }) {
+    const { caller, params, body } = input;
+    const nowMs = clock.now();
+    const override = { ...body, id: randomUUID() };
+    if (Date.parse(body.to) <= nowMs) throw invalid('to', 'must be in the future: what was stays as it was');
+    await scheduleResource.change(
+      params.id,
+      async (before, { of }) => {
+        const { layer } = override;
+        if (layer !== undefined && !before.layers.some(({ name }) => name === layer))
+          throw invalid('layer', `the schedule has no layer “${layer}”`);
+        const unknown = await unknownMember(of(caller.tenantId), override.userIds);
+        if (unknown !== undefined) throw invalid('userIds', `${unknown} is no user of this organization`);
+        const overrides = [...current(before.overrides, nowMs), override];
+        if (overrides.length > mostOverrides)
+          throw new ApiError('CONFLICT', `the schedule has ${mostOverrides} overrides: delete one first`);
+        return { ...fieldsOf(before), overrides, userIds: peopleOf({ ...before, overrides }) };
+      },
+      input,
+    );
+    return override;
+  },
+});
+
+export const deleteOverride = defineOperation({
+  method: 'DELETE',
+  path: '/api/on-call/schedules/{id}/overrides/{overrideId}',
+  operationId: 'deleteOnCallOverride',
+  summary: 'Delete an override from now on; what was stays as it was',
+  role: 'editor',
+  audit: 'on-call-schedule.update',
+  versions: 'write',
+  params: idParameter.extend({ overrideId: z.string().min(1).max(128) }),
+  response: z.strictObject({}),
+  async handler(input, { clock }) {
+    const { params } = input;
+    const nowMs = clock.now();
+    await scheduleResource.change(
+      params.id,
+      async (before) => {
+        if (!before.overrides.some(({ id }) => id === params.overrideId)) throw notFound('override');
+        const overrides = current(before.overrides, nowMs).filter(({ id }) => id !== params.overrideId);
+        return { ...fieldsOf(before), overrides, userIds: peopleOf({ ...before, overrides }) };
+      },
+      input,
+    );
+    return {};
+  },
+});

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  type OnCallSchedule,
+  OnCallScheduleFields,
+  OverrideFields,
+  onCallSchedules,
+} from '../../../schemas/resources/on-call-schedule.ts';
+import { differencesBetween } from '../../../subjects/on-call/differences.ts';
+import { peopleOf, readAbsences } from '../../../subjects/on-call/reading.ts';
+import { keepOnCallVersion } from '../../../subjects/on-call/versions.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { unknownMember } from '../../resources/members.ts';
+import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+/** Of an organization. */
+const mostSchedules = 200;
+const dayMs = 86_400_000;
+
+export const OverrideView = z.strictObject({ ...OverrideFields.shape, id: z.string() });
+
+const View = z.strictObject({
+  ...OnCallScheduleFields.shape,
+  overrides: z.array(OverrideView).describe('Later ones win'),
+  ...storedView,
+});
+
+type Documents = Pick<TenantDocuments, 'collection'>;
+
+/** Refuses people who are not of the organization, unless they were named before, and layers that overrides still name. */
+const checked = async (
+  documents: Documents,
+  after: OnCallSchedule,
+  before: OnCallSchedule | undefined,
+): Promise<OnCallSchedule> => {
+  const known = new Set(before?.userIds);
+  for (const [index, { participants }] of after.layers.entries()) {
+    const unknown = await unknownMember(
+      documents,
+      participants.flat().filter((id) => !known.has(id)),
+    );
+    if (unknown !== undefined)
+      throw invalid(`layers.${index}.participants`, `${unknown} is no user of this organization`);
+  }
+  const names = new Set(after.layers.map(({ name }) => name));
+  const lost = after.overrides.find(({ layer }) => layer !== undefined && !names.has(layer));
+  if (lost !== undefined)
+    throw invalid(
+      'layers',
+      `the override ${lost.id} replaces the layer “${lost.layer}”: keep it, or delete the override first`,
+    );
+  return { ...after, userIds: peopleOf(after) };
+};
+
+export const viewOf = ({ userIds: _, ...shown }: OnCallSchedule & Stored): z.input<typeof View> => ({
+  ...shown,
+  overrides: [...shown.overrides],
+});
+
+export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCallSchedule, typeof View>({
+  noun: 'on-call schedule',
+  path: '/api/on-call/schedules',
+  collection: onCallSchedules,
+  verbs: ['list', 'create', 'read', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: OnCallScheduleFields,
+  example: {
+    name: 'Shop',
+    description: 'The team of the shop',
+    timeZone: 'Europe/Zurich',
+    layers: [
+      {
+        ...{ name: 'Primary', startsAt: '2026-03-23T09:00' },
+        ...{ rotation: { every: 1, unit: 'weeks' }, participants: [[]] },
+      },
+    ],
+  },
+  view: View,
+  initial: () => ({ overrides: [], userIds: [] }),
+  async prepare(after, { before, of, caller }) {
+    const own = of(caller.tenantId);
+    if (before === undefined && (await own.collection(onCallSchedules).count()) >= mostSchedules)
+      throw new ApiError('CONFLICT', `there are ${mostSchedules} on-call schedules: delete one first`);
+    return checked(own, after, before);
+  },
+  show: (documents) => documents.map(viewOf),
+  alongside: keepOnCallVersion,
+  list: { searched: ['name', 'description'] },
+});
+
+const Difference = z.strictObject({
+  ...{ from: z.iso.datetime(), to: z.iso.datetime() },
+  before: z.array(z.string()).describe('Who would have been on call'),
+  after: z.array(z.string()).describe('Who would be'),
+});
+
+export const replaceSchedule = defineOperation({
+  method: 'PUT',
+  path: '/api/on-call/schedules/{id}',
+  operationId: 'replaceOnCallSchedule',
+  summary: 'Replace an on-call schedule, or show with `dryRun` who would be on call differently',
+  role: 'editor',
+  audit: 'on-call-schedule.update',
+  versions: 'write',
+  params: idParameter,
+  query: z.strictObject({
+    dryRun: z.enum(['true', 'false']).default('false').describe('true: nothing is written'),
+    days: z.coerce.number().int().min(1).max(400).default(30).describe('How many days ahead a dry run compares'),
+  }),
+  body: OnCallScheduleFields.meta({ examples: [scheduleResource.example] }),
+  serverOwned: ['overrides'],
+  response: z.strictObject({
+    ...View.shape,
+    differences: z.array(Difference).optional().describe('Of a dry run'),
+  }),
+  async handler(input, ports) {
+    const { caller, params, body, query, request, change } = input;
+    const nextOf = (own: Documents, before: OnCallSchedule & Stored) =>
+      checked(own, { ...fieldsOf(before), ...body }, before);
+    if (query.dryRun === 'false') {
+      const after = await scheduleResource.change(
+        params.id,
+        (before, { of }) => nextOf(of(caller.tenantId), before),
+        input,
+      );
+      return scheduleResource.answer(after, input, ports);
+    }
+    const nowMs = ports.clock.now();
+    return change(async (scope) => {
+      const own = scope.of(caller.tenantId);
+      const before = await scheduleResource.writer(scope, caller).find(params.id);
+      requireVersion(before, preconditionOf(request), { noun: scheduleResource.noun, requiresIfMatch: false });
+      const after = await nextOf(own, before);
+      scope.unchanged();
+      const absences = await readAbsences(own, [...before.userIds, ...after.userIds], nowMs);
+      const differences = differencesBetween(before, after, absences, {
+        fromMs: nowMs,
+        toMs: nowMs + query.days * dayMs,
+      });
+      return { ...viewOf({ ...before, ...after }), differences };
+    });
+  },
+});

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { millisecondsOf } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time.ts';
+import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
+import { peopleOf, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
+import { gapReasons } from '../../../subjects/on-call/shifts.ts';
+import { longestRangeMs, shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
+import { invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+const usualRangeMs = 30 * 86_400_000;
+const instant = z.iso.datetime();
+const GapReason = z.enum(gapReasons);
+
+/** The range that is asked for: 30 days from now, unless told otherwise. */
+const rangeOf = (
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+  nowMs: number,
+): { readonly fromMs: number; readonly toMs: number } => {
+  const fromMs = millisecondsOf('from', from, nowMs) ?? nowMs;
+  const toMs = millisecondsOf('to', to, nowMs) ?? fromMs + usualRangeMs;
+  if (toMs <= fromMs) throw invalid('to', 'must be after from');
+  if (toMs - fromMs > longestRangeMs) throw invalid('to', 'is more than 400 days after from: ask for less');
+  return { fromMs, toMs };
+};
+
+export const listShifts = defineOperation({
+  method: 'GET',
+  path: '/api/on-call/schedules/{id}/shifts',
+  operationId: 'listOnCallShifts',
+  summary: 'List who is on call from when to when, where nobody is and why, and what each person carries',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    from: timeParameter.optional().describe('ISO-8601, now-7d or epoch milliseconds; default: now'),
+    to: timeParameter.optional().describe('At most 400 days after `from`; default: 30 days after it'),
+  }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        ...{ from: instant, to: instant, userIds: z.array(z.string()) },
+        layer: z.string().nullable().describe('null: an override of all layers'),
+        overrideId: z.string().nullable(),
+      }),
+    ),
+    gaps: z.array(z.strictObject({ from: instant, to: instant, reason: GapReason })),
+    people: z.array(
+      z.strictObject({
+        ...{ userId: z.string(), hours: z.number() },
+        nightHours: z.number().describe('From 22:00 to 06:00 on the wall clock of the schedule'),
+        weekendHours: z.number(),
+      }),
+    ),
+  }),
+  async handler({ caller, params, query }, { documents, clock }) {
+    const own = documents.of(caller.tenantId);
+    const nowMs = clock.now();
+    const range = rangeOf(query, nowMs);
+    if ((await own.collection(onCallSchedules).find(params.id)) === undefined) throw notFound('on-call schedule');
+    const versions = await readVersions(own, params.id, range);
+    const absences = await readAbsences(own, versions.flatMap(peopleOf), nowMs);
+    const { items, gaps, people } = shiftsAnswer(versions, absences, range);
+    return {
+      items: items.map((item) => ({ ...item, userIds: [...item.userIds] })),
+      gaps: [...gaps],
+      people: [...people],
+    };
+  },
+});
+
+export const getOnCall = defineOperation({
+  method: 'GET',
+  path: '/api/on-call/now',
+  operationId: 'getOnCall',
+  summary: 'Show who is, was or will be on call',
+  role: 'viewer',
+  query: z.strictObject({
+    at: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now'),
+    scheduleId: z.string().min(1).max(128).optional().describe('Only this schedule'),
+  }),
+  response: z.strictObject({
+    at: instant,
+    items: z
+      .array(
+        z.strictObject({
+          ...{ scheduleId: z.string(), name: z.string(), userIds: z.array(z.string()) },
+          layer: z.string().nullable().describe('null: nobody, or an override of all layers'),
+          overrideId: z.string().nullable(),
+          reason: GapReason.nullable().describe('Why nobody is on call'),
+        }),
+      )
+      .describe('One a schedule that there was at the time, by name'),
+  }),
+  async handler({ caller, query }, { documents, clock }) {
+    const nowMs = clock.now();
+    const atMs = millisecondsOf('at', query.at, nowMs) ?? nowMs;
+    const own = documents.of(caller.tenantId);
+    const { scheduleId } = query;
+    const found = await readOnCall(own, { atMs, nowMs, scheduleId });
+    if (
+      found.length === 0 &&
+      scheduleId !== undefined &&
+      (await own.collection(onCallSchedules).find(scheduleId)) === undefined
+    )
+      throw notFound('on-call schedule');
+    return {
+      at: new Date(atMs).toISOString(),
+      items: found.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
+        ...{ scheduleId: id, name, userIds: [...userIds], layer, overrideId, reason },
+      })),
+    };
+  },
+});

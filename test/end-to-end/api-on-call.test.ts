@@ -1,0 +1,165 @@
+/** Schedules, overrides, shifts and escalation policies through the API, over a clock that the test moves. */
+import test from 'ava';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { memberships } from '../../schemas/resources/user.ts';
+import { readEscalationPolicy, readOnCall } from '../../subjects/on-call/reading.ts';
+import { startHarness } from './api-harness.ts';
+
+/** Shorter than a session. */
+const stepMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const clock = { ms: Math.floor(Date.now() / dayMs) * dayMs + 10 * hourMs };
+const now = (): number => clock.ms;
+const harness = await startHarness({ now, openDocuments: (path) => sqliteDocuments({ path, clock: { now } }) });
+test.after.always(() => harness.close());
+
+const schedules = '/api/on-call/schedules';
+const policies = '/api/on-call/escalation-policies';
+const own = () => harness.documents.of('a');
+const iso = (ms: number): string => new Date(ms).toISOString();
+const wall = (ms: number): string => iso(ms).slice(0, 16);
+const today = clock.ms;
+
+const people = async (): Promise<readonly [string, string, string]> => {
+  const { items } = await own().collection(memberships).list({ limit: 10 });
+  const [ann = '', ben = '', eve = ''] = items.map(({ id }) => id);
+  return [ann, ben, eve];
+};
+const [ann, ben, eve] = await people();
+
+let made = 0;
+const bodyOf = (participants: string[][], more: object = {}) => ({
+  name: `schedule ${made++}`,
+  timeZone: 'UTC',
+  layers: [
+    {
+      ...{ name: 'first', startsAt: wall(today - 10 * hourMs), participants },
+      ...{ rotation: { every: 1, unit: 'days' }, ...more },
+    },
+  ],
+});
+const create = async (participants: string[][]) => {
+  const body = bodyOf(participants);
+  const answer = await harness.ask('POST', schedules, { body });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return { ...body, id: String(answer.body.id) };
+};
+const at = async (id: string, ms: number): Promise<string[]> => {
+  const answer = await harness.ask('GET', `/api/on-call/now?scheduleId=${id}&at=${iso(ms)}`, { as: 'viewer' });
+  return answer.body.items[0]?.userIds;
+};
+
+test.serial('who is on call follows the turns, and what was stays as it was through every change', async (t) => {
+  clock.ms = today;
+  const { id, ...body } = await create([[ann], [ben]]);
+  t.deepEqual(await at(id, today), [ann]);
+  t.deepEqual(await at(id, today + dayMs), [ben]);
+  clock.ms = today + stepMs;
+  const changed = { ...body, layers: [{ ...body.layers[0], participants: [[eve]] }] };
+  const answer = await harness.ask('PUT', `${schedules}/${id}`, { body: changed, headers: { 'if-match': '"1"' } });
+  t.is(answer.status, 200, JSON.stringify(answer.body));
+  t.is(answer.headers.get('etag'), '"2"');
+  t.deepEqual(await at(id, today + stepMs - 1), [ann]);
+  t.deepEqual(await at(id, today + stepMs), [eve]);
+  clock.ms = today + 2 * stepMs;
+  t.is((await harness.ask('DELETE', `${schedules}/${id}`)).status, 200);
+  t.deepEqual(await at(id, today + stepMs), [eve]);
+  const all = await harness.ask('GET', '/api/on-call/now');
+  t.false(JSON.stringify(all.body).includes(id));
+});
+
+test.serial('a dry run says who would be on call differently, and writes nothing', async (t) => {
+  clock.ms = today;
+  const { id, ...body } = await create([[ann], [ben]]);
+  const changed = { ...body, layers: [{ ...body.layers[0], participants: [[ann], [eve]] }] };
+  const { status, body: told } = await harness.ask('PUT', `${schedules}/${id}?dryRun=true&days=2`, { body: changed });
+  t.is(status, 200, JSON.stringify(told));
+  const [from, to] = [today + 14 * hourMs, today + 38 * hourMs];
+  t.deepEqual(told.differences, [{ from: iso(from), to: iso(to), before: [ben], after: [eve] }]);
+  t.is((await harness.ask('GET', `${schedules}/${id}`)).body.version, 1);
+});
+
+test.serial('an override wins while it lasts; deleted, what it was stays', async (t) => {
+  clock.ms = today;
+  const { id } = await create([[ann]]);
+  const body = { from: iso(today), to: iso(today + 4 * hourMs), userIds: [ben] };
+  const { body: override } = await harness.ask('POST', `${schedules}/${id}/overrides`, { body });
+  t.deepEqual(await at(id, today + 3 * hourMs), [ben]);
+  t.deepEqual(await at(id, today + 4 * hourMs), [ann]);
+  clock.ms = today + stepMs;
+  t.is((await harness.ask('DELETE', `${schedules}/${id}/overrides/${override.id}`)).status, 200);
+  t.is((await harness.ask('DELETE', `${schedules}/${id}/overrides/${override.id}`)).status, 404);
+  t.deepEqual(await at(id, today), [ben]);
+  t.deepEqual(await at(id, today + 3 * hourMs), [ann]);
+});
+
+test.serial('what an override or a layer cannot say is refused with its path', async (t) => {
+  clock.ms = today;
+  const { id, ...body } = await create([[ann]]);
+  const soon = { from: iso(today), to: iso(today + hourMs) };
+  const overrides = `${schedules}/${id}/overrides`;
+  for (const [given, path] of [
+    [{ ...soon, userIds: ['nobody'] }, 'userIds'],
+    [{ ...soon, userIds: [ann], layer: 'none' }, 'layer'],
+    [{ from: iso(today - hourMs), to: iso(today), userIds: [ann] }, 'to'],
+    [{ from: iso(today + hourMs), to: iso(today), userIds: [ann] }, 'to'],
+  ] as const) {
+    const answer = await harness.ask('POST', overrides, { body: given });
+    t.is(answer.status, 400);
+    t.is(answer.body.details[0].path, path);
+  }
+  const unknown = await harness.ask('POST', schedules, { body: bodyOf([[ann], ['nobody']]) });
+  t.is(unknown.body.details[0].path, 'layers.0.participants');
+  t.is((await harness.ask('POST', overrides, { body: { ...soon, userIds: [ben], layer: 'first' } })).status, 200);
+  const renamed = { ...body, layers: [{ ...body.layers[0], name: 'other' }] };
+  const answer = await harness.ask('PUT', `${schedules}/${id}`, { body: renamed });
+  t.is(answer.status, 400);
+  t.is(answer.body.details[0].path, 'layers');
+});
+
+test.serial('shifts tile the range with gaps and reasons, and say what each person carries', async (t) => {
+  clock.ms = today;
+  const { id } = await create([[ann], []]);
+  const to = today + 38 * hourMs;
+  const { body } = await harness.ask('GET', `${schedules}/${id}/shifts?from=${iso(today)}&to=${iso(to)}`);
+  const midnight = iso(today + 14 * hourMs);
+  const shift = { from: iso(today), to: midnight, userIds: [ann], layer: 'first', overrideId: null };
+  t.deepEqual(body.items, [shift]);
+  t.deepEqual(body.gaps, [{ from: midnight, to: iso(to), reason: 'no-one' }]);
+  t.is(body.people[0].hours, 14);
+  const long = await harness.ask('GET', `${schedules}/${id}/shifts?to=${iso(today + 401 * dayMs)}`);
+  t.is(long.status, 400);
+  t.is(long.body.details[0].path, 'to');
+});
+
+test.serial(
+  'a policy names schedules, people and channels that there are, and keeps them from being deleted',
+  async (t) => {
+    clock.ms = today;
+    const { id } = await create([[ann]]);
+    const settings = { type: 'webhook', url: 'https://hooks.example.com/x' };
+    const channel = await harness.ask('POST', '/api/notification-channels', { body: { name: 'pages', settings } });
+    const targets = [
+      { kind: 'schedule', id },
+      { kind: 'person', id: eve },
+      { kind: 'channel', id: channel.body.id },
+    ];
+    for (const index of [1, 2]) {
+      const wrong = targets.with(index, { ...targets[index], id: 'none' } as (typeof targets)[number]);
+      const answer = await harness.ask('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
+      t.is(answer.status, 400);
+      t.is(answer.body.details[0].path, `steps.0.targets.${index}.id`);
+    }
+    const made = await harness.ask('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
+    t.is(made.status, 200, JSON.stringify(made.body));
+    for (const path of [`${schedules}/${id}`, `/api/notification-channels/${channel.body.id}`, `/api/users/${eve}`]) {
+      const answer = await harness.ask('DELETE', path);
+      t.is(answer.status, 409, path);
+      t.regex(answer.body.message, /shop/);
+    }
+    t.is((await readEscalationPolicy(own(), made.body.id))?.repeat, 1);
+    const [onCall] = await readOnCall(own(), { atMs: today, nowMs: today, scheduleId: id });
+    t.deepEqual(onCall?.userIds, [ann]);
+  },
+);
