@@ -1,6 +1,7 @@
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
+import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
 import { addOverride, deleteOverride } from './overrides.ts';
 import { replaceSchedule, scheduleResource } from './schedules.ts';
 import { getOnCall, listShifts } from './shifts.ts';
@@ -8,17 +9,19 @@ import { getOnCall, listShifts } from './shifts.ts';
 export const incidentsGroup = defineGroup({
   name: 'incidents',
   summary: 'Incidents, on-call schedules, escalation policies and maintenance windows.',
-  resources: [scheduleResource, escalationPolicyResource],
-  operations: [replaceSchedule, addOverride, deleteOverride, listShifts, getOnCall],
+  resources: [incidentResource, scheduleResource, escalationPolicyResource],
+  operations: [
+    acknowledgeIncident,
+    resolveIncident,
+    reopenIncident,
+    replaceSchedule,
+    addOverride,
+    deleteOverride,
+    listShifts,
+    getOnCall,
+  ],
   collections: [onCallVersions],
   planned: [
-    ['GET /api/incidents', 'viewer', 'list'],
-    ['POST /api/incidents', 'editor', 'declare'],
-    ['GET /api/incidents/{id}', 'viewer', 'one'],
-    ['PATCH /api/incidents/{id}', 'editor', 'title, severity, roles, status'],
-    ['POST /api/incidents/{id}/acknowledge', 'editor', 'acknowledge'],
-    ['POST /api/incidents/{id}/resolve', 'editor', 'resolve'],
-    ['POST /api/incidents/{id}/reopen', 'editor', 'reopen'],
     ['GET /api/incidents/{id}/timeline', 'viewer', 'timeline'],
     ['POST /api/incidents/{id}/timeline', 'editor', 'add an entry'],
     ['GET /api/incidents/{id}/postmortem', 'viewer', 'postmortem'],

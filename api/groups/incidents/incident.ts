@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { alertSeverities } from '../../../schemas/alerts.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  type Incident,
+  IncidentFields,
+  type IncidentState,
+  incidentStates,
+  incidents,
+} from '../../../schemas/resources/incident.ts';
+import { memberships } from '../../../schemas/resources/user.ts';
+import { type Move, moved } from '../../../subjects/incidents/state.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { fieldsOf } from '../../resources/resource-history.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+const time = z.iso.datetime().nullable();
+
+const IncidentView = z.strictObject({
+  ...IncidentFields.shape,
+  openedBy: z.string().describe('Who declared it'),
+  openedAt: z.iso.datetime(),
+  firstAcknowledgedAt: time.describe('It outlives reopening'),
+  acknowledgedAt: time,
+  acknowledgedBy: z.string().nullable(),
+  resolvedAt: time,
+  resolvedBy: z.string().nullable(),
+  reopenedAt: time,
+  ...storedView,
+});
+
+const impossible = (from: IncidentState, to: IncidentState): ApiError =>
+  new ApiError(
+    'CONFLICT',
+    from === 'merged'
+      ? `the incident is merged and cannot become ${to}: change the incident that it was merged into`
+      : `the incident is ${from} and cannot become ${to}`,
+  );
+
+/** An incident in another state; refuses what is impossible. */
+const move = <One extends Incident>(incident: One, to: IncidentState, how: Move): One => {
+  const next = moved(incident, to, how);
+  if (next === undefined) throw impossible(incident.status, to);
+  return next;
+};
+
+const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: Incident | undefined): Promise<void> => {
+  const known = new Set(before?.roles.map(({ userId }) => userId));
+  for (const [index, { userId }] of roles.entries())
+    if (!known.has(userId) && (await own.collection(memberships).find(userId)) === undefined)
+      throw invalid(`roles.${index}.userId`, 'is no user of this organization');
+};
+
+/** The incident that goes on must be there and must not have ended. */
+const requireTarget = async (own: TenantDocuments, id: string, targetId: string): Promise<void> => {
+  if (targetId === id) throw invalid('mergedInto', 'is the incident itself: name another one');
+  const target = await own.collection(incidents).find(targetId);
+  if (target === undefined) throw invalid('mergedInto', 'is no incident of this organization');
+  if (target.status === 'merged' || target.status === 'resolved')
+    throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into one that goes on`);
+};
+
+export const incidentResource = defineResource<typeof IncidentFields, Incident, typeof IncidentView>({
+  noun: 'incident',
+  path: '/api/incidents',
+  collection: incidents,
+  verbs: ['list', 'create', 'read', 'patch'],
+  roles: { read: 'viewer', write: 'editor' },
+  fields: IncidentFields,
+  example: { title: 'Checkout answers with errors', severity: 'critical', services: ['checkout'] },
+  view: IncidentView,
+  nameOf: ({ title }) => title,
+  show: (documents) => documents,
+  initial: ({ caller, ports }) => ({
+    ...{ openedBy: caller.actor.id, openedAt: new Date(ports.clock.now()).toISOString() },
+    ...{ firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
+    ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null },
+  }),
+  async prepare(after, { before, caller, of, ports }) {
+    const own = of(caller.tenantId);
+    const { status, mergedInto } = after;
+    if (before === undefined && status !== 'open') throw invalid('status', 'of a new incident must be open');
+    if ((status === 'merged') !== (mergedInto !== null))
+      throw invalid('mergedInto', 'goes with "status": "merged", and that goes with it');
+    await requireRoles(own, after, before);
+    if (before === undefined) return after;
+    if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
+      throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
+    const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
+    const next = move({ ...after, status: before.status }, status, how);
+    if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
+    return next;
+  },
+  list: {
+    searched: ['title', 'summary'],
+    sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
+    filters: {
+      status: equals('status', z.enum(incidentStates)),
+      severity: equals('severity', z.enum(alertSeverities)),
+      service: equals('services'),
+      alertId: equals('alertIds'),
+      mergedInto: equals('mergedInto'),
+      tag: equals('tags'),
+    },
+  },
+});
+
+const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState, summary: string) =>
+  defineOperation({
+    method: 'POST',
+    path: `/api/incidents/{id}/${verb}`,
+    operationId: `${verb}Incident`,
+    summary,
+    role: 'editor',
+    audit: `incident.${verb}`,
+    versions: 'write',
+    params: idParameter,
+    response: IncidentView,
+    async handler(input, ports) {
+      const how = { by: input.caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
+      const after = await incidentResource.change(
+        input.params.id,
+        async (before) => move(fieldsOf(before), to, how),
+        input,
+      );
+      return incidentResource.answer(after, input, ports);
+    },
+  });
+
+export const acknowledgeIncident = actionOf(
+  'acknowledge',
+  'acknowledged',
+  'Say that somebody sees to an incident; repeated, it changes nothing',
+);
+export const resolveIncident = actionOf('resolve', 'resolved', 'End an incident; repeated, it changes nothing');
+export const reopenIncident = actionOf('reopen', 'open', 'Open a resolved incident again');

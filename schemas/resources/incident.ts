@@ -1,0 +1,52 @@
+/** Incidents: what is wrong, how bad it is, who sees to it, and how far they are. */
+import { z } from 'zod';
+import { alertSeverities } from '../alerts.ts';
+import { defineCollection } from '../ports/documents.ts';
+
+export const incidentStates = ['open', 'acknowledged', 'resolved', 'merged'] as const;
+export type IncidentState = (typeof incidentStates)[number];
+
+const id = z.string().min(1).max(128);
+
+/** What callers write of an incident. */
+export const IncidentFields = z.strictObject({
+  title: z.string().min(1).max(256),
+  summary: z.string().max(16_384).default(''),
+  severity: z.enum(alertSeverities).default('error'),
+  status: z
+    .enum(incidentStates)
+    .default('open')
+    .describe('A new one is open; merged goes with mergedInto; acknowledge, resolve and reopen write it too'),
+  mergedInto: id.nullable().default(null).describe('With status merged: the incident that goes on instead'),
+  roles: z
+    .array(z.strictObject({ role: z.string().min(1).max(64), userId: id }))
+    .max(32)
+    .default([])
+    .describe('Who does what, such as commander or scribe; users of the organization'),
+  services: z.array(z.string().min(1).max(256)).max(100).default([]).describe('Services that it is about'),
+  alertIds: z.array(id).max(1000).default([]).describe('Alerts that it is about'),
+  tags: z.array(z.string().min(1).max(64)).max(32).default([]),
+});
+
+/** What the server writes of an incident. */
+export interface IncidentTimes {
+  /** Id of the user or service account who declared it. */
+  readonly openedBy: string;
+  readonly openedAt: string;
+  /** Of the first time, for the time to acknowledge; it outlives reopening. */
+  readonly firstAcknowledgedAt: string | null;
+  /** Of the present acknowledgement; null while it is open, and kept when it is resolved. */
+  readonly acknowledgedAt: string | null;
+  readonly acknowledgedBy: string | null;
+  readonly resolvedAt: string | null;
+  readonly resolvedBy: string | null;
+  readonly reopenedAt: string | null;
+}
+
+export type Incident = z.output<typeof IncidentFields> & IncidentTimes;
+
+export const incidents = defineCollection<Incident>({
+  name: 'incidents',
+  indexes: [['status'], ['severity'], ['services'], ['alertIds'], ['mergedInto'], ['openedAt']],
+  sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
+});
