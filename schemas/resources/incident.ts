@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { alertSeverities } from '../alerts.ts';
 import { defineCollection } from '../ports/documents.ts';
+import type { Actor } from './audit-record.ts';
 
 export const incidentStates = ['open', 'acknowledged', 'resolved', 'merged'] as const;
 export type IncidentState = (typeof incidentStates)[number];
@@ -41,6 +42,8 @@ export interface IncidentTimes {
   readonly resolvedAt: string | null;
   readonly resolvedBy: string | null;
   readonly reopenedAt: string | null;
+  /** SHA-256 of the timeline that was frozen when it was last resolved; the audit chain holds it with this document. */
+  readonly evidenceHash: string | null;
 }
 
 export type Incident = z.output<typeof IncidentFields> & IncidentTimes;
@@ -50,3 +53,47 @@ export const incidents = defineCollection<Incident>({
   indexes: [['status'], ['severity'], ['services'], ['alertIds'], ['mergedInto'], ['openedAt']],
   sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
 });
+
+/** What somebody wrote on the timeline of an incident. */
+export interface IncidentNote {
+  readonly incidentId: string;
+  readonly at: string;
+  readonly text: string;
+  readonly authorId: string;
+  readonly authorType: Actor['type'];
+}
+export const incidentNotes = defineCollection<IncidentNote>({ name: 'incident-notes', indexes: [['incidentId']] });
+
+/** The timeline of an incident as it was when the incident was resolved. It is never changed. */
+export interface IncidentEvidence {
+  readonly incidentId: string;
+  readonly frozenAt: string;
+  readonly sha256: string;
+  /** The JSON that the hash is of. */
+  readonly content: string;
+}
+export const incidentEvidence = defineCollection<IncidentEvidence>({
+  name: 'incident-evidence',
+  indexes: [['incidentId']],
+});
+
+/** What callers write of a postmortem. */
+export const PostmortemFields = z.strictObject({
+  impact: z.string().max(65_536).default(''),
+  causes: z.string().max(65_536).default(''),
+  actions: z
+    .array(
+      z.strictObject({
+        text: z.string().min(1).max(4096),
+        ownerId: id.nullable().default(null).describe('A user of the organization'),
+        dueOn: z.iso.date().nullable().default(null),
+        isDone: z.boolean().default(false),
+      }),
+    )
+    .max(100)
+    .default([]),
+});
+export type Postmortem = z.output<typeof PostmortemFields>;
+
+/** The id is the incident's. */
+export const incidentPostmortems = defineCollection<Postmortem>({ name: 'incident-postmortems' });

@@ -199,18 +199,28 @@ export interface PastTransition {
 /** Transitions, the newest first. */
 export const readTransitions = (
   { columns }: OwnColumns,
-  filter: { readonly ruleId?: string | undefined; readonly alertId?: string | undefined },
+  filter: {
+    readonly ruleId?: string | undefined;
+    readonly alertId?: string | undefined;
+    readonly alertIds?: readonly string[];
+  },
   page: HistoryPage,
 ): Promise<PastTransition[]> => {
   const { sql, values } = historyCondition(page, 'id');
-  const { ruleId, alertId } = filter;
+  const { ruleId, alertId, alertIds } = filter;
   return columns.query<PastTransition>(
     `SELECT id, alert_id, rule_id, rule_name, rule_version, project_id AS project, toString(toUnixTimestamp64Milli(time)) AS ms,
       from_state, to_state, severity, labels, annotations, toString(toUnixTimestamp64Milli(started_at)) AS started,
       toString(toUnixTimestamp64Milli(ended_at)) AS ended, value, reason, is_test
     FROM alert_transitions WHERE tenant_id = {tenant:String} AND ${sql}
       ${ruleId === undefined ? '' : 'AND rule_id = {rule:String}'} ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
+      ${alertIds === undefined ? '' : 'AND alert_id IN {alerts:Array(String)}'}
     ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${page.limit}`,
-    { ...values, ...(ruleId !== undefined && { rule: ruleId }), ...(alertId !== undefined && { alert: alertId }) },
+    {
+      ...values,
+      ...(ruleId !== undefined && { rule: ruleId }),
+      ...(alertId !== undefined && { alert: alertId }),
+      ...(alertIds !== undefined && { alerts: [...alertIds] }),
+    },
   );
 };

@@ -75,6 +75,12 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
+  setIncidentPostmortem: async ({ make }) => ({
+    params: { id: (await make('createIncident')).id },
+    body: { impact: 'no orders' },
+    headers: { 'if-match': '"0"' },
+  }),
+  reopenIncident: async ({ make }) => ({ params: { id: (await make('resolveIncident')).id } }),
   setAlertRouting: async ({ harness, token }) => {
     const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: `token ${token}` });
     return {

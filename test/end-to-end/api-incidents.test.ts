@@ -1,5 +1,6 @@
 /** Incidents through the API: their states, lists, and what is refused. */
 import test from 'ava';
+import { incidentEvidence } from '../../schemas/resources/incident.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -96,4 +97,122 @@ test('a list is filtered and comes in pages without repeats', async (t) => {
     body.items.map(({ id }: { readonly id: string }) => id),
     [resolved],
   );
+});
+
+test('the timeline tells who did what, in order, and is frozen when the incident is resolved', async (t) => {
+  const id = await declare({ title: 'a timeline' });
+  const noted = await ask('POST', `/${id}/timeline`, { text: 'cache restarted', at: 'now-2m' });
+  t.is(noted.body.kind, 'note');
+  t.is((await ask('POST', `/${id}/timeline`, { text: 'x', at: 'now+5m' })).status, 400);
+  await ask('POST', `/${id}/acknowledge`);
+  const before = (await ask('GET', `/${id}/timeline`)).body;
+  const kinds = before.items
+    .map(({ kind }: { readonly kind: string }) => kind)
+    .filter((kind: string) => kind !== 'config');
+  t.deepEqual(kinds, ['note', 'change', 'acknowledgement']);
+  t.is(before.evidence, null);
+  t.deepEqual(before.missing, []);
+
+  const { body: resolved } = await ask('POST', `/${id}/resolve`);
+  await ask('POST', `/${id}/timeline`, { text: 'written later' });
+  const { body: frozen } = await ask('GET', `/${id}/timeline`);
+  t.is(frozen.evidence.sha256, resolved.evidenceHash);
+  t.true(frozen.evidence.isIntact);
+  t.is(frozen.items.at(-1).text, 'written later');
+  for (const entry of before.items) t.true(frozen.items.some(({ id: of }: { readonly id: string }) => of === entry.id));
+
+  const paged: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { body }: { body: { items: { id: string }[]; nextCursor: string | null } } = await ask(
+      'GET',
+      `/${id}/timeline?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    );
+    paged.push(...body.items.map((entry) => entry.id));
+    cursor = body.nextCursor;
+  }
+  t.deepEqual(
+    paged,
+    frozen.items.map((entry: { readonly id: string }) => entry.id),
+  );
+});
+
+test('evidence that somebody changed in the store is told as not intact', async (t) => {
+  const id = await declare({ title: 'touched evidence' });
+  await ask('POST', `/${id}/resolve`);
+  const stored = harness.documents.of('a').collection(incidentEvidence);
+  const [found] = (await stored.list({ filter: { incidentId: id } })).items;
+  if (found === undefined) throw new Error('nothing was frozen');
+  await stored.update(found.id, { content: '[]' }, found.version);
+  const { body } = await ask('GET', `/${id}/timeline`);
+  t.false(body.evidence.isIntact);
+  t.is(body.missing.length, 1);
+});
+
+test('a postmortem begins with facts, heeds If-Match, and comes as Markdown', async (t) => {
+  const id = await declare({ title: 'a postmortem', services: ['cart'] });
+  await ask('POST', `/${id}/resolve`);
+  const put = (version: number | undefined, body: object) =>
+    harness.ask('PUT', `/api/incidents/${id}/postmortem`, {
+      as: 'editor',
+      body,
+      headers: version === undefined ? {} : { 'if-match': `"${version}"` },
+    });
+  const { body: empty } = await ask('GET', `/${id}/postmortem`);
+  t.is(empty.version, 0);
+  t.deepEqual(empty.facts.services, ['cart']);
+  t.is((await put(undefined, { impact: 'x' })).status, 428);
+  const written = {
+    impact: 'No orders',
+    causes: 'A full disk',
+    actions: [{ text: 'Watch disks', dueOn: '2026-12-01' }],
+  };
+  const { body: first } = await put(0, written);
+  t.is(first.version, 1);
+  t.is((await put(0, { ...written, impact: 'y' })).status, 412);
+  t.is((await put(1, written)).body.version, 1);
+  const stranger = await put(1, { actions: [{ text: 'x', ownerId: 'nobody' }] });
+  t.is(stranger.body.details[0].path, 'actions.0.ownerId');
+  const token = await harness.signIn('viewer@a.example');
+  const answer = await fetch(`${harness.url}/api/incidents/${id}/postmortem?format=markdown`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  t.regex(answer.headers.get('content-type') ?? '', /^text\/markdown/);
+  const text = await answer.text();
+  t.true(text.startsWith('# a postmortem\n'));
+  t.regex(text, /- \[ \] Watch disks \(owner: nobody, due: 2026-12-01\)/);
+});
+
+test('each count of the figures is that of the list with the same filters', async (t) => {
+  const services = ['counted'];
+  const ids = [
+    await declare({ title: 'one', services }),
+    await declare({ title: 'two', services, severity: 'critical' }),
+    await declare({ title: 'three', services }),
+  ];
+  await ask('POST', `/${ids[0]}/acknowledge`);
+  await ask('POST', `/${ids[0]}/resolve`);
+  await ask('PATCH', `/${ids[2]}`, { status: 'merged', mergedInto: ids[1] });
+  const { body: figures } = await ask('GET', '/metrics?service=counted');
+  const listed = async (more: string) =>
+    (await ask('GET', `?service=counted&from=${figures.from}&to=${figures.to}${more}`)).body.items.length;
+  t.is(figures.incidents, 3);
+  t.is(await listed(''), 3);
+  for (const status of ['open', 'acknowledged', 'resolved', 'merged'])
+    t.is(figures[status], await listed(`&status=${status}`), status);
+  t.is(figures.neverAcknowledged, await listed('&acknowledged=never'));
+  t.is(figures.timeToResolve.count, 1);
+  t.is(figures.bySeverity.find(({ key }: { readonly key: string }) => key === 'critical').incidents, 1);
+  t.is((await ask('GET', '/metrics?from=yesterday')).status, 400);
+});
+
+test('an incident of another organization is not there', async (t) => {
+  const id = await declare({ title: 'of one organization' });
+  const token = await harness.signIn('owner@b.example');
+  for (const path of ['', '/timeline', '/postmortem'])
+    t.is((await harness.ask('GET', `/api/incidents/${id}${path}`, { as: `token ${token}` })).status, 404, path);
+  for (const path of ['/acknowledge', '/resolve', '/reopen'])
+    t.is((await harness.ask('POST', `/api/incidents/${id}${path}`, { as: `token ${token}` })).status, 404, path);
+  const { body } = await harness.ask('GET', '/api/incidents/metrics', { as: `token ${token}` });
+  t.is(body.incidents, 0);
 });

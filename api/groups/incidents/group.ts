@@ -1,10 +1,14 @@
+import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
 import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
+import { getIncidentMetrics } from './metrics.ts';
 import { addOverride, deleteOverride } from './overrides.ts';
+import { getIncidentPostmortem, setIncidentPostmortem } from './postmortem.ts';
 import { replaceSchedule, scheduleResource } from './schedules.ts';
 import { getOnCall, listShifts } from './shifts.ts';
+import { addIncidentNote, getIncidentTimeline } from './timeline.ts';
 
 export const incidentsGroup = defineGroup({
   name: 'incidents',
@@ -14,19 +18,19 @@ export const incidentsGroup = defineGroup({
     acknowledgeIncident,
     resolveIncident,
     reopenIncident,
+    getIncidentTimeline,
+    addIncidentNote,
+    getIncidentMetrics,
+    getIncidentPostmortem,
+    setIncidentPostmortem,
     replaceSchedule,
     addOverride,
     deleteOverride,
     listShifts,
     getOnCall,
   ],
-  collections: [onCallVersions],
+  collections: [onCallVersions, incidentNotes, incidentEvidence, incidentPostmortems],
   planned: [
-    ['GET /api/incidents/{id}/timeline', 'viewer', 'timeline'],
-    ['POST /api/incidents/{id}/timeline', 'editor', 'add an entry'],
-    ['GET /api/incidents/{id}/postmortem', 'viewer', 'postmortem'],
-    ['PUT /api/incidents/{id}/postmortem', 'editor', 'write it'],
-    ['GET /api/incidents/metrics', 'viewer', 'MTTA, MTTR, counts'],
     ['GET /api/maintenance-windows', 'viewer', 'windows'],
     ['POST /api/maintenance-windows', 'editor', 'create, once or recurring'],
     ['GET /api/maintenance-windows/{id}', 'viewer', 'one'],

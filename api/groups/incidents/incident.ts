@@ -17,6 +17,8 @@ import { fieldsOf } from '../../resources/resource-history.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
+import { withEvidence } from './timeline-evidence.ts';
+import { Time, timeOf } from './times.ts';
 
 const time = z.iso.datetime().nullable();
 
@@ -30,6 +32,7 @@ const IncidentView = z.strictObject({
   resolvedAt: time,
   resolvedBy: z.string().nullable(),
   reopenedAt: time,
+  evidenceHash: z.string().nullable().describe('SHA-256 of the timeline as it was frozen when it was last resolved'),
   ...storedView,
 });
 
@@ -79,6 +82,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     ...{ openedBy: caller.actor.id, openedAt: new Date(ports.clock.now()).toISOString() },
     ...{ firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
     ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null },
+    evidenceHash: null,
   }),
   async prepare(after, { before, caller, of, ports }) {
     const own = of(caller.tenantId);
@@ -93,7 +97,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
     const next = move({ ...after, status: before.status }, status, how);
     if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
-    return next;
+    return withEvidence(next, before, { caller, ports, of });
   },
   list: {
     searched: ['title', 'summary'],
@@ -105,6 +109,12 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
       alertId: equals('alertIds'),
       mergedInto: equals('mergedInto'),
       tag: equals('tags'),
+      from: { schema: Time, where: (value, now) => ({ openedAt: { $gte: timeOf('from', value, now) } }) },
+      to: { schema: Time, where: (value, now) => ({ openedAt: { $lte: timeOf('to', value, now) } }) },
+      acknowledged: {
+        schema: z.enum(['ever', 'never']).optional(),
+        where: (value) => ({ firstAcknowledgedAt: value === 'never' ? null : { $ne: null } }),
+      },
     },
   },
 });
@@ -124,7 +134,10 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
       const how = { by: input.caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
       const after = await incidentResource.change(
         input.params.id,
-        async (before) => move(fieldsOf(before), to, how),
+        async (before, scope) => {
+          const next = move(fieldsOf(before), to, how);
+          return withEvidence(next, before, { caller: input.caller, ports, of: scope.of });
+        },
         input,
       );
       return incidentResource.answer(after, input, ports);

@@ -12,7 +12,7 @@ const at = '2026-11-25T10:00:00.000Z';
 const incident = (status: IncidentState): Incident => ({
   ...IncidentFields.parse({ title: 'down', status }),
   ...{ openedBy: 'u1', openedAt: at, firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
-  ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null },
+  ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null, evidenceHash: null },
 });
 const later = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
 

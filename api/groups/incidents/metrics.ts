@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { alertSeverities } from '../../../schemas/alerts.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
+import { figuresBy, figuresOf } from '../../../subjects/incidents/metrics.ts';
+import { invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { Time, timeOf } from './times.ts';
+
+const seconds = z.number().nullable();
+const Durations = z
+  .strictObject({ count: z.int().describe('How many it is of'), median: seconds, mean: seconds, p90: seconds })
+  .describe('Seconds from when they were opened; null where there are none');
+
+const figures = {
+  incidents: z.int(),
+  ...{ open: z.int(), acknowledged: z.int(), resolved: z.int(), merged: z.int() },
+  neverAcknowledged: z.int().describe('As the list with acknowledged=never'),
+  timeToAcknowledge: Durations.describe('To the first acknowledgement; of all but merged ones'),
+  timeToResolve: Durations.describe('Of resolved ones'),
+};
+const Grouped = z.array(z.strictObject({ key: z.string(), ...figures }));
+
+/** Incidents that are looked at. */
+const most = 10_000;
+
+const read = async (
+  { documents }: Ports,
+  tenantId: string,
+  filter: Readonly<Record<string, unknown>>,
+): Promise<(Incident & Stored)[]> => {
+  const found: (Incident & Stored)[] = [];
+  let after: string | undefined;
+  do {
+    const page = await documents
+      .of(tenantId)
+      .collection(incidents)
+      .list({ filter, sort: { openedAt: -1 }, limit: 1000, after });
+    found.push(...page.items);
+    after = page.nextCursor ?? undefined;
+  } while (after !== undefined && found.length <= most);
+  return found;
+};
+
+export const getIncidentMetrics = defineOperation({
+  method: 'GET',
+  path: '/api/incidents/metrics',
+  operationId: 'getIncidentMetrics',
+  summary: 'Count incidents, and say how long it took to acknowledge and to resolve them',
+  role: 'viewer',
+  query: z.strictObject({
+    from: Time.default('now-30d'),
+    to: Time.default('now'),
+    severity: z.enum(alertSeverities).optional(),
+    service: z.string().min(1).max(256).optional(),
+  }),
+  response: z.strictObject({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    ...figures,
+    bySeverity: Grouped,
+    byService: Grouped.describe('One of several services counts under each'),
+    isCut: z.boolean().describe('Whether there are more than the newest 10,000, of which these figures are'),
+  }),
+  async handler({ caller, query }, ports) {
+    const now = new Date(ports.clock.now()).toISOString();
+    const [from, to] = [timeOf('from', query.from, now), timeOf('to', query.to, now)];
+    if (from > to) throw invalid('from', 'must be before to');
+    const { severity, service } = query;
+    const filter = {
+      openedAt: { $gte: from, $lte: to },
+      ...(severity !== undefined && { severity }),
+      ...(service !== undefined && { services: service }),
+    };
+    const found = await read(ports, caller.tenantId, filter);
+    const looked = found.slice(0, most);
+    return {
+      ...{ from, to, ...figuresOf(looked), isCut: found.length > most },
+      bySeverity: figuresBy(looked, (incident) => [incident.severity]),
+      byService: figuresBy(looked, (incident) => incident.services),
+    };
+  },
+});

@@ -1,0 +1,30 @@
+/** Freezes the timeline of an incident when it is resolved, in the transaction that resolves it. */
+import { createHash } from 'node:crypto';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidentEvidence } from '../../../schemas/resources/incident.ts';
+import { frozen, inOrder } from '../../../subjects/incidents/timeline.ts';
+import type { AuditedTransaction } from '../../changes.ts';
+import { type Asking, deedsOf, observedOf } from './timeline-sources.ts';
+
+/** The id of the evidence of one resolution: it follows from the incident and its hash. */
+export const evidenceIdOf = (incidentId: string, sha256: string): string =>
+  createHash('sha256').update(`${incidentId} ${sha256}`).digest('hex');
+
+/** An incident that is about to be written, with its evidence where it is resolved by that. */
+export const withEvidence = async (
+  after: Incident,
+  before: Incident & Stored,
+  { of, ...asking }: Asking & Pick<AuditedTransaction, 'of'>,
+): Promise<Incident> => {
+  if (after.status !== 'resolved' || before.status === 'resolved') return after;
+  const known = { ...before, ...after };
+  const [deeds, observed] = await Promise.all([deedsOf(known, asking), observedOf(known, asking)]);
+  const { content, sha256 } = frozen(inOrder([...deeds, ...observed.entries]));
+  const stored = of(asking.caller.tenantId).collection(incidentEvidence);
+  const id = evidenceIdOf(before.id, sha256);
+  if ((await stored.find(id)) === undefined) {
+    const frozenAt = new Date(asking.ports.clock.now()).toISOString();
+    await stored.insert({ id, incidentId: before.id, frozenAt, sha256, content });
+  }
+  return { ...after, evidenceHash: sha256 };
+};

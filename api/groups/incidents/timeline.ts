@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { cursorParameter, decodeCursor, encodeCursor, someText, textIn, textPart } from '../../../queries/cursor.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidentEvidence, incidentNotes } from '../../../schemas/resources/incident.ts';
+import { inOrder, noteEntry, placeOf, TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { incidentResource } from './incident.ts';
+import { evidenceIdOf } from './timeline-evidence.ts';
+import { type Asking, deedsOf, observedOf } from './timeline-sources.ts';
+import { timeOf } from './times.ts';
+
+const Evidence = z
+  .strictObject({
+    frozenAt: z.iso.datetime(),
+    sha256: z.string(),
+    isIntact: z.boolean().describe('Whether what was frozen still has the hash'),
+  })
+  .nullable()
+  .describe('What was frozen when the incident was resolved; null while it goes on');
+
+interface Timeline {
+  readonly entries: readonly TimelineEntry[];
+  readonly evidence: z.output<typeof Evidence>;
+  readonly missing: readonly string[];
+}
+
+/** An incident of the caller's organization. */
+export const foundIncident = async (id: string, { caller, ports }: Asking): Promise<Incident & Stored> => {
+  const found = await ports.documents.of(caller.tenantId).collection(incidentResource.collection).find(id);
+  if (found === undefined) throw notFound('incident');
+  return found;
+};
+
+/** The timeline: of a resolved incident what was frozen, and what people wrote since. */
+export const timelineOf = async (incident: Incident & Stored, asking: Asking): Promise<Timeline> => {
+  const deeds = await deedsOf(incident, asking);
+  const { status, evidenceHash } = incident;
+  if (status !== 'resolved' || evidenceHash === null) {
+    const { entries, missing } = await observedOf(incident, asking);
+    return { entries: inOrder([...entries, ...deeds]), evidence: null, missing };
+  }
+  const stored = await asking.ports.documents
+    .of(asking.caller.tenantId)
+    .collection(incidentEvidence)
+    .find(evidenceIdOf(incident.id, evidenceHash));
+  const { entries, isIntact } = thawed(stored?.content ?? '', evidenceHash);
+  return {
+    entries: inOrder([...deeds, ...entries]),
+    evidence: { frozenAt: stored?.frozenAt ?? incident.updatedAt, sha256: evidenceHash, isIntact },
+    missing: isIntact ? [] : ['what was frozen when the incident was resolved'],
+  };
+};
+
+export const getIncidentTimeline = defineOperation({
+  method: 'GET',
+  path: '/api/incidents/{id}/timeline',
+  operationId: 'getIncidentTimeline',
+  summary:
+    'Show what happened, the oldest first: alerts, acknowledgements, changes, deployments, configuration and notes',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100), cursor: cursorParameter }),
+  response: z.strictObject({
+    items: z.array(TimelineEntry),
+    nextCursor: z.string().nullable(),
+    evidence: Evidence,
+    missing: z.array(z.string()).describe('Sources that could not be read'),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const asking = { caller, ports };
+    const { entries, evidence, missing } = await timelineOf(await foundIncident(params.id, asking), asking);
+    const [after = ''] =
+      query.cursor === undefined ? [] : decodeCursor('incident-timeline', query.cursor, [someText]).map(textIn);
+    const left = entries.filter((entry) => placeOf(entry) > after);
+    const items = left.slice(0, query.limit);
+    const last = items.at(-1);
+    const hasNext = left.length > items.length && last !== undefined;
+    return {
+      ...{ items, evidence, missing: [...missing] },
+      nextCursor: hasNext ? encodeCursor('incident-timeline', [textPart(placeOf(last))]) : null,
+    };
+  },
+});
+
+const mostNotes = 1000;
+
+export const addIncidentNote = defineOperation({
+  method: 'POST',
+  path: '/api/incidents/{id}/timeline',
+  operationId: 'addIncidentNote',
+  summary: 'Write a note on the timeline of an incident',
+  role: 'editor',
+  audit: 'incident-note.add',
+  params: idParameter,
+  body: z.strictObject({
+    text: z.string().min(1).max(16_384),
+    at: z.string().max(64).default('now').describe('When it happened: ISO-8601, or such as now-5m'),
+  }),
+  response: TimelineEntry,
+  handler: ({ caller, params, body, change }, { clock }) =>
+    change(async (scope) => {
+      const now = new Date(clock.now()).toISOString();
+      const at = timeOf('at', body.at, now);
+      if (at > now) throw invalid('at', 'must not be in the future');
+      const incident = await incidentResource.writer(scope, caller).find(params.id);
+      const notes = scope.of(caller.tenantId).collection(incidentNotes);
+      if ((await notes.count({ incidentId: incident.id })) >= mostNotes)
+        throw new ApiError('CONFLICT', `a timeline holds at most ${mostNotes} notes: write on in the postmortem`);
+      const { id: authorId, type: authorType } = caller.actor;
+      const note = await notes.insert({ incidentId: incident.id, at, text: body.text, authorId, authorType });
+      const after = { incidentId: incident.id, at, text: body.text };
+      scope.record({ id: note.id, name: incident.title, after });
+      return noteEntry(note);
+    }),
+});

@@ -1,0 +1,74 @@
+/** Figures of many incidents: each counts those that the list of the same filters shows. */
+import type { Incident } from '../../schemas/resources/incident.ts';
+
+export interface Durations {
+  /** How many it is of. */
+  readonly count: number;
+  /** Seconds; null where there are none. */
+  readonly median: number | null;
+  readonly mean: number | null;
+  readonly p90: number | null;
+}
+
+/** The value below which a share of sorted values lies, between two of them in proportion. */
+const quantile = (sorted: readonly number[], share: number): number | null => {
+  const place = (sorted.length - 1) * share;
+  const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return low === undefined || high === undefined ? null : low + (high - low) * (place - Math.floor(place));
+};
+
+export const durationsOf = (seconds: readonly number[]): Durations => {
+  const sorted = [...seconds].sort((one, other) => one - other);
+  const sum = sorted.reduce((total, each) => total + each, 0);
+  return {
+    count: sorted.length,
+    ...{ median: quantile(sorted, 0.5), p90: quantile(sorted, 0.9) },
+    mean: sorted.length === 0 ? null : sum / sorted.length,
+  };
+};
+
+export interface Figures {
+  readonly incidents: number;
+  readonly open: number;
+  readonly acknowledged: number;
+  readonly resolved: number;
+  readonly merged: number;
+  readonly neverAcknowledged: number;
+  readonly timeToAcknowledge: Durations;
+  readonly timeToResolve: Durations;
+}
+
+const secondsFrom = (from: string, to: string | null): number[] =>
+  to === null ? [] : [(Date.parse(to) - Date.parse(from)) / 1000];
+
+/** Merged incidents are counted, and are in no time: the incident that went on instead is. */
+export const figuresOf = (incidents: readonly Incident[]): Figures => {
+  const of = (status: Incident['status']): number => incidents.filter((each) => each.status === status).length;
+  const own = incidents.filter(({ status }) => status !== 'merged');
+  return {
+    incidents: incidents.length,
+    ...{ open: of('open'), acknowledged: of('acknowledged'), resolved: of('resolved'), merged: of('merged') },
+    neverAcknowledged: incidents.filter(({ firstAcknowledgedAt }) => firstAcknowledgedAt === null).length,
+    timeToAcknowledge: durationsOf(
+      own.flatMap(({ openedAt, firstAcknowledgedAt }) => secondsFrom(openedAt, firstAcknowledgedAt)),
+    ),
+    timeToResolve: durationsOf(own.flatMap(({ openedAt, resolvedAt }) => secondsFrom(openedAt, resolvedAt))),
+  };
+};
+
+/** Figures by each value of a key; an incident with several values counts under each. */
+export const figuresBy = (
+  incidents: readonly Incident[],
+  keysOf: (incident: Incident) => readonly string[],
+): (Figures & { readonly key: string })[] => {
+  const groups = new Map<string, Incident[]>();
+  for (const incident of incidents)
+    for (const key of new Set(keysOf(incident))) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [incident]);
+      else group.push(incident);
+    }
+  return [...groups]
+    .map(([key, group]) => ({ key, ...figuresOf(group) }))
+    .sort((one, other) => other.incidents - one.incidents || (one.key < other.key ? -1 : 1));
+};

@@ -1,0 +1,42 @@
+/** Timelines: one order, evidence that shows when it was touched, and Markdown that others cannot shape. */
+import test from 'ava';
+import { IncidentFields } from '../../../schemas/resources/incident.ts';
+import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
+import { frozen, inOrder, type TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
+
+const entry = (at: string, kind: TimelineEntry['kind'], id: string, title = kind as string): TimelineEntry => ({
+  ...{ at: `2026-11-25T${at}.000Z`, kind, id, title, text: '', actor: null, service: '' },
+});
+
+test('entries have one order whatever the order of their sources, and each is told once', (t) => {
+  const entries = [
+    entry('10:00:00', 'alert', 'a'),
+    entry('10:00:00', 'note', 'a'),
+    entry('10:00:01', 'alert', 'b'),
+    entry('10:00:01', 'alert', 'c'),
+  ];
+  t.deepEqual(inOrder([...entries].reverse()), entries);
+  t.deepEqual(inOrder([...entries, ...entries]), entries);
+});
+
+test('what was frozen comes back as it was, and is not intact once it was touched', (t) => {
+  const entries = [entry('10:00:00', 'alert', 'a')];
+  const { content, sha256 } = frozen(entries);
+  t.deepEqual(thawed(content, sha256), { entries, isIntact: true });
+  t.deepEqual(thawed(content.replace('"a"', '"b"'), sha256), { entries: [], isIntact: false });
+});
+
+test('a title in Markdown begins no heading, link or markup of its own', (t) => {
+  const at = '2026-11-25T10:00:00.000Z';
+  const incident = {
+    ...IncidentFields.parse({ title: 'x\n# y [click](http://evil) <b>' }),
+    ...{ id: 'i1', version: 1, createdAt: at, updatedAt: at, openedBy: 'u1', openedAt: at, reopenedAt: null },
+    ...{ firstAcknowledgedAt: at, acknowledgedAt: at, acknowledgedBy: 'u1', resolvedAt: null, resolvedBy: null },
+    evidenceHash: null,
+  };
+  const text = postmortemMarkdown(incident, { impact: '', causes: '', actions: [] }, [
+    entry('10:00:00', 'alert', 'a', '# heading'),
+  ]);
+  t.true(text.startsWith('# x \\# y \\[click\\]\\(http://evil\\) \\<b\\>\n'));
+  t.true(text.includes('alert: \\# heading'));
+});
