@@ -22,6 +22,7 @@ import { topics } from '../../schemas/topics.ts';
 import { type Attempted, deliver, openSettings } from '../../subjects/notification-channels/deliver.ts';
 import { messageOf } from '../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
+import { takeAlerts } from '../incidents/take-alerts.ts';
 import { noteOutcome } from './health.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
 
@@ -147,6 +148,11 @@ class Deliveries {
 
   async #put(notification: Notification): Promise<void> {
     const { documents, clock, producer } = this.#options;
+    if (notification.escalationPolicyId !== undefined) {
+      const told = await takeAlerts(documents, notification);
+      if (told.length > 0) await producer.publish(told);
+      return;
+    }
     const { tenantId, id, channelId, groupKey } = notification;
     const queuedAt = new Date(clock.now()).toISOString();
     const pending = {

@@ -40,7 +40,12 @@ const channelsOf = (
   return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(works))];
 };
 
-/** One for each channel. Ids follow from the group, the time and the channel. */
+/** Where a notification goes, and the end of its id. */
+interface Addressed extends Pick<Notification, 'channelId' | 'escalationPolicyId'> {
+  readonly id: string;
+}
+
+/** One for each channel, and one that opens an incident where the receiver has an escalation policy. Ids follow from the group, the time and the channel. */
 export const notificationsOf = (
   group: Group,
   { reason, firing, resolved }: Telling,
@@ -55,8 +60,15 @@ export const notificationsOf = (
   const alerts = fitting(all);
   const failing = new Set(all.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
   const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
-  return channelsOf(routing, group.receiver, failing).map((channelId) => ({
-    ...{ tenantId, channelId, id: `${groupId}-${nowMs.toString(36)}-${channelId}`, receiver: group.receiver },
+  const channelIds = channelsOf(routing, group.receiver, failing);
+  const { escalationPolicyId } = routing.receivers.find(({ name }) => name === group.receiver) ?? {};
+  const opens = escalationPolicyId !== undefined && firing.length > 0 && !group.isTest;
+  const addressees: readonly Addressed[] = [
+    ...channelIds.map((channelId) => ({ channelId, id: channelId })),
+    ...(opens ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
+  ];
+  return addressees.map(({ id, ...addressed }) => ({
+    ...{ tenantId, ...addressed, id: `${groupId}-${nowMs.toString(36)}-${id}`, receiver: group.receiver },
     ...{ groupKey: group.key, groupLabels: { ...group.labels }, reason, atMs: nowMs },
     commonLabels: { ...commonOf(all.map(({ labels }) => labels)) },
     commonAnnotations: { ...commonOf(all.map(({ annotations }) => annotations)) },

@@ -170,6 +170,12 @@ const Receiver = z.strictObject({
     .default([])
     .describe('Notification channels; none tells nobody'),
   sendResolved: z.boolean().default(true).describe('Whether it is told that an alert has ended'),
+  escalationPolicyId: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('With one, each group that the receiver is told of is an incident, which the policy escalates'),
 });
 
 const InhibitRule = z.strictObject({

@@ -31,7 +31,7 @@ export const IncidentFields = z.strictObject({
 
 /** What the server writes of an incident. */
 export interface IncidentTimes {
-  /** Id of the user or service account who declared it. */
+  /** Id of the user or service account who declared it; empty where alerts opened it. */
   readonly openedBy: string;
   readonly openedAt: string;
   /** Of the first time, for the time to acknowledge; it outlives reopening. */
@@ -44,13 +44,17 @@ export interface IncidentTimes {
   readonly reopenedAt: string | null;
   /** SHA-256 of the timeline that was frozen when it was last resolved; the audit chain holds it with this document. */
   readonly evidenceHash: string | null;
+  /** Group of alerts that opened it; null where it was declared. */
+  readonly groupId: string | null;
+  /** Escalates it; null for none. */
+  readonly escalationPolicyId: string | null;
 }
 
 export type Incident = z.output<typeof IncidentFields> & IncidentTimes;
 
 export const incidents = defineCollection<Incident>({
   name: 'incidents',
-  indexes: [['status'], ['severity'], ['services'], ['alertIds'], ['mergedInto'], ['openedAt']],
+  indexes: [['status'], ['severity'], ['services'], ['alertIds'], ['mergedInto'], ['openedAt'], ['groupId']],
   sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
 });
 

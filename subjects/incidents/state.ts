@@ -1,5 +1,5 @@
 /** The states of an incident, as a pure function: what an action makes of one, and which actions are impossible. */
-import type { Incident, IncidentState } from '../../schemas/resources/incident.ts';
+import type { Incident, IncidentState, IncidentTimes } from '../../schemas/resources/incident.ts';
 
 /** From which states a state can be reached. */
 const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
@@ -8,6 +8,12 @@ const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
   resolved: ['open', 'acknowledged'],
   merged: ['open', 'acknowledged'],
 };
+
+/** What is written of an incident that nobody has touched. */
+export const untouched = {
+  ...{ firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
+  ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null, evidenceHash: null },
+} as const satisfies Partial<IncidentTimes>;
 
 /** Who moves an incident, and when. */
 export interface Move {

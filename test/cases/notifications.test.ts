@@ -390,3 +390,25 @@ for (const [what, story] of Object.entries(stories)) {
     story(t, world);
   });
 }
+
+test('a receiver with an escalation policy is told once more, for the incident, and not of tests or ends', (t) => {
+  const world = new World({
+    route: { receiver: 'team', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '1h' },
+    receivers: [{ name: 'team', channelIds: ['mail'], escalationPolicyId: 'policy' }],
+  });
+  world.alert(0, slow('a'), 'firing');
+  world.alert(0, slow('b'), 'firing', { isTest: true });
+  world.told(minute);
+  world.alert(minute, slow('a'), 'inactive');
+  world.told(10 * minute);
+  const told = world.run.emitted<Notification>(topics.notifications).filter(({ isTest }) => isTest !== true);
+  t.deepEqual(
+    told.map(({ channelId, escalationPolicyId }) => [channelId, escalationPolicyId]),
+    [
+      ['mail', undefined],
+      ['', 'policy'],
+      ['mail', undefined],
+    ],
+  );
+  t.is(new Set(told.map(({ id }) => id)).size, 3);
+});

@@ -9,7 +9,7 @@ import {
   incidents,
 } from '../../../schemas/resources/incident.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import { type Move, moved } from '../../../subjects/incidents/state.ts';
+import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -24,7 +24,7 @@ const time = z.iso.datetime().nullable();
 
 const IncidentView = z.strictObject({
   ...IncidentFields.shape,
-  openedBy: z.string().describe('Who declared it'),
+  openedBy: z.string().describe('Who declared it; empty where alerts opened it'),
   openedAt: z.iso.datetime(),
   firstAcknowledgedAt: time.describe('It outlives reopening'),
   acknowledgedAt: time,
@@ -33,6 +33,8 @@ const IncidentView = z.strictObject({
   resolvedBy: z.string().nullable(),
   reopenedAt: time,
   evidenceHash: z.string().nullable().describe('SHA-256 of the timeline as it was frozen when it was last resolved'),
+  groupId: z.string().nullable().describe('Group of alerts that opened it; null where it was declared'),
+  escalationPolicyId: z.string().nullable(),
   ...storedView,
 });
 
@@ -80,9 +82,8 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
   show: (documents) => documents,
   initial: ({ caller, ports }) => ({
     ...{ openedBy: caller.actor.id, openedAt: new Date(ports.clock.now()).toISOString() },
-    ...{ firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
-    ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null },
-    evidenceHash: null,
+    ...{ groupId: null, escalationPolicyId: null },
+    ...untouched,
   }),
   async prepare(after, { before, caller, of, ports }) {
     const own = of(caller.tenantId);

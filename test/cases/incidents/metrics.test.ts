@@ -13,6 +13,7 @@ const incident = (
 ): Incident => ({
   ...IncidentFields.parse({ title: 'down', status, services }),
   ...{ openedBy: 'u1', openedAt: new Date(openedMs).toISOString(), evidenceHash: null, reopenedAt: null },
+  ...{ groupId: null, escalationPolicyId: null },
   ...{ firstAcknowledgedAt: after(acknowledged), acknowledgedAt: after(acknowledged), acknowledgedBy: null },
   ...{ resolvedAt: after(resolved), resolvedBy: null },
 });

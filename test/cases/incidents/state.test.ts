@@ -6,13 +6,12 @@ import {
   type IncidentState,
   incidentStates,
 } from '../../../schemas/resources/incident.ts';
-import { moved } from '../../../subjects/incidents/state.ts';
+import { moved, untouched } from '../../../subjects/incidents/state.ts';
 
 const at = '2026-11-25T10:00:00.000Z';
 const incident = (status: IncidentState): Incident => ({
   ...IncidentFields.parse({ title: 'down', status }),
-  ...{ openedBy: 'u1', openedAt: at, firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
-  ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null, evidenceHash: null },
+  ...{ openedBy: 'u1', openedAt: at, groupId: null, escalationPolicyId: null, ...untouched },
 });
 const later = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
 

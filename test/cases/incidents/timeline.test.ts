@@ -32,7 +32,7 @@ test('a title in Markdown begins no heading, link or markup of its own', (t) => 
     ...IncidentFields.parse({ title: 'x\n# y [click](http://evil) <b>' }),
     ...{ id: 'i1', version: 1, createdAt: at, updatedAt: at, openedBy: 'u1', openedAt: at, reopenedAt: null },
     ...{ firstAcknowledgedAt: at, acknowledgedAt: at, acknowledgedBy: 'u1', resolvedAt: null, resolvedBy: null },
-    evidenceHash: null,
+    ...{ evidenceHash: null, groupId: null, escalationPolicyId: null },
   };
   const text = postmortemMarkdown(incident, { impact: '', causes: '', actions: [] }, [
     entry('10:00:00', 'alert', 'a', '# heading'),

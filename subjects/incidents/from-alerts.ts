@@ -1,0 +1,100 @@
+/** What an incident becomes when its group of alerts is told of: pure, so that what is told again changes nothing. */
+import { createHash } from 'node:crypto';
+import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type Incident, IncidentFields } from '../../schemas/resources/incident.ts';
+import { moved, untouched } from './state.ts';
+
+/** An alert that begins to fire so long after its incident was resolved opens another one. */
+const reopenWithinMs = 30 * 60_000;
+const mostAlerts = 1000;
+const mostServices = 100;
+
+const hash = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+
+/** The group that a notification is about. */
+export const groupIdOf = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
+  hash([receiver, groupKey]);
+
+const firingOf = ({ alerts }: Notification): readonly NotifiedAlert[] =>
+  alerts.filter(({ status, isTest }) => status === 'firing' && isTest !== true);
+
+const firstMs = (alerts: readonly NotifiedAlert[]): number =>
+  alerts.reduce((first, { startsAtMs }) => Math.min(first, startsAtMs), Number.POSITIVE_INFINITY);
+
+const rankOf = (severity: string | undefined): number => alertSeverities.indexOf(severity as AlertSeverity);
+
+/** The highest that an alert has; `least` where none has a higher one. */
+const severest = (alerts: readonly NotifiedAlert[], least: AlertSeverity): AlertSeverity =>
+  alerts.reduce<AlertSeverity>((highest, { labels: { severity } }) => {
+    const rank = rankOf(severity);
+    return rank > rankOf(highest) ? (alertSeverities[rank] ?? highest) : highest;
+  }, least);
+
+const serviceOf = ({ labels }: NotifiedAlert): string =>
+  (labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '').slice(0, 256);
+
+/** With alerts that it did not have; as it is where it has them all. */
+const withAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incident => {
+  const known = new Set(incident.alertIds);
+  const others = alerts.filter(({ alertId }) => !known.has(alertId));
+  if (others.length === 0) return incident;
+  const services = new Set([...incident.services, ...others.map(serviceOf).filter((name) => name !== '')]);
+  return {
+    ...incident,
+    alertIds: [...incident.alertIds, ...others.map(({ alertId }) => alertId)].slice(0, mostAlerts),
+    services: [...services].slice(0, mostServices),
+    severity: severest(others, incident.severity),
+  };
+};
+
+const titleOf = ({ commonLabels, groupLabels }: Notification): string => {
+  const { alertname = 'Alerts' } = commonLabels;
+  const others = Object.entries(groupLabels)
+    .filter(([name, value]) => name !== 'alertname' && value !== '')
+    .map(([name, value]) => `${name}=${value}`);
+  return `${alertname}${others.length > 0 ? ` (${others.join(', ')})` : ''}`.slice(0, 256).toWellFormed();
+};
+
+/** A new incident of all that fires. Its id follows from the group and the first alert that opens it, so what is told again opens no other. */
+const opened = (notification: Notification, openers: readonly NotifiedAlert[]): Incident & { readonly id: string } => {
+  const id = hash([groupIdOf(notification), firstMs(openers)]);
+  const alerts = firingOf(notification);
+  const fields = IncidentFields.parse({ title: titleOf(notification), severity: 'info' });
+  const made = withAlerts(
+    {
+      ...{ ...fields, ...untouched, openedBy: '', openedAt: new Date(notification.atMs).toISOString() },
+      ...{ groupId: groupIdOf(notification), escalationPolicyId: notification.escalationPolicyId ?? null },
+      severity: severest(alerts, alerts.some(({ labels }) => rankOf(labels['severity']) >= 0) ? 'info' : 'error'),
+    },
+    alerts,
+  );
+  return { ...made, id };
+};
+
+/**
+ * What is to be written: a new incident, the one that its group had last with more alerts or reopened, or nothing.
+ * What began to fire before the incident was resolved was part of it, and does not open it again.
+ */
+export const toldOf = (
+  latest: (Incident & Stored) | undefined,
+  notification: Notification,
+): { readonly opens: Incident & { readonly id: string } } | { readonly becomes: Incident } | undefined => {
+  const firing = firingOf(notification);
+  if (firing.length === 0) return undefined;
+  if (latest === undefined) return { opens: opened(notification, firing) };
+  // What the bus brings again from before.
+  if (notification.atMs < Date.parse(latest.openedAt)) return undefined;
+  const { resolvedAt } = latest;
+  if (resolvedAt === null) {
+    const becomes = withAlerts(latest, firing);
+    return becomes === latest ? undefined : { becomes };
+  }
+  const later = firing.filter(({ startsAtMs }) => startsAtMs > Date.parse(resolvedAt));
+  if (later.length === 0) return undefined;
+  if (firstMs(later) - Date.parse(resolvedAt) > reopenWithinMs) return { opens: opened(notification, later) };
+  const again = moved<Incident>(latest, 'open', { by: '', at: new Date(notification.atMs).toISOString() });
+  return again === undefined ? undefined : { becomes: withAlerts(again, firing) };
+};

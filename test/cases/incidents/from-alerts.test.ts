@@ -1,0 +1,168 @@
+/** Incidents that groups of alerts open: one a group, through repeats, redelivery and writers at once. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { takeAlerts } from '../../../processors/incidents/take-alerts.ts';
+import type { Notification } from '../../../schemas/notifications.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
+import { moved } from '../../../subjects/incidents/state.ts';
+
+const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
+const minute = 60_000;
+const at = (minutes: number): string => new Date(openedMs + minutes * minute).toISOString();
+
+interface Firing {
+  readonly id: string;
+  /** Minutes. */
+  readonly since: number;
+  readonly severity?: string;
+  readonly status?: 'firing' | 'resolved';
+}
+
+const told = (minutes: number, alerts: readonly Firing[], more: Partial<Notification> = {}): Notification => ({
+  ...{ tenantId: 'acme', id: `n${minutes}`, channelId: '', escalationPolicyId: 'policy', receiver: 'team' },
+  ...{ groupKey: '{}:{alertname="Slow"}', groupLabels: { alertname: 'Slow' }, commonLabels: { alertname: 'Slow' } },
+  ...{
+    commonAnnotations: {},
+    status: 'firing',
+    reason: 'first',
+    truncatedAlerts: 0,
+    atMs: openedMs + minutes * minute,
+  },
+  ...{ firing: alerts.length, resolved: 0 },
+  alerts: alerts.map(({ id, since, severity = 'warning', status = 'firing' }) => ({
+    ...{ alertId: id, ruleId: 'r', status, labels: { severity, service: `of-${id}` }, annotations: {}, value: 1 },
+    startsAtMs: openedMs + since * minute,
+  })),
+  ...more,
+});
+
+const open = async (): Promise<Documents> =>
+  sqliteDocuments({ path: join(mkdtempSync(join(tmpdir(), 'incidents-')), 'documents.db') });
+const all = async (documents: Documents, tenantId = 'acme') =>
+  (
+    await documents
+      .of(tenantId)
+      .collection(incidents)
+      .list({ sort: { openedAt: 1 } })
+  ).items;
+
+const resolve = async (documents: Documents, id: string, minutes: number): Promise<void> => {
+  const stored = documents.of('acme').collection(incidents);
+  const found = await stored.find(id);
+  if (found === undefined) throw new Error('no incident');
+  const { id: _, version, createdAt: __, updatedAt: ___, ...fields } = found;
+  const next = moved<Incident>(fields, 'resolved', { by: 'u', at: at(minutes) });
+  await stored.replace(id, next as Incident, version);
+};
+
+test('a group is one incident, whatever is told again and however many tell it at once', async (t) => {
+  const documents = await open();
+  const first = told(0, [{ id: 'a', since: -1 }]);
+  await Promise.all(Array.from({ length: 8 }, () => takeAlerts(documents, first)));
+  const more = told(5, [
+    { id: 'a', since: -1 },
+    { id: 'b', since: 4, severity: 'critical' },
+  ]);
+  await Promise.all(Array.from({ length: 8 }, () => takeAlerts(documents, more)));
+  await takeAlerts(documents, first);
+  const found = await all(documents);
+  t.is(found.length, 1);
+  t.deepEqual(found[0]?.alertIds, ['a', 'b']);
+  t.deepEqual(found[0]?.services, ['of-a', 'of-b']);
+  t.is(found[0]?.severity, 'critical');
+  t.is(found[0]?.escalationPolicyId, 'policy');
+  t.is(found[0]?.title, 'Slow');
+  t.is(found[0]?.version, 2);
+  await documents.close();
+});
+
+test('the event of an incident that opened is told again under the id that it had', async (t) => {
+  const documents = await open();
+  const first = told(0, [{ id: 'a', since: -1 }]);
+  const [once] = await takeAlerts(documents, first);
+  const [again] = await takeAlerts(documents, first);
+  t.truthy(once);
+  t.deepEqual(again, once);
+  t.deepEqual(await takeAlerts(documents, told(60, [{ id: 'a', since: -1 }], { reason: 'repeated' })), []);
+  await documents.close();
+});
+
+test('a severity that people set stays when the same alerts are told again', async (t) => {
+  const documents = await open();
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1, severity: 'critical' }]));
+  const [found] = await all(documents);
+  await documents
+    .of('acme')
+    .collection(incidents)
+    .update(found?.id ?? '', { severity: 'info' }, 1);
+  await takeAlerts(documents, told(60, [{ id: 'a', since: -1, severity: 'critical' }]));
+  t.is((await all(documents))[0]?.severity, 'info');
+  await documents.close();
+});
+
+test('once resolved, the same alerts open nothing, an alert soon after opens it again, and a late one opens another', async (t) => {
+  const documents = await open();
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  const [one] = await all(documents);
+  const id = one?.id ?? '';
+  await resolve(documents, id, 10);
+  await takeAlerts(documents, told(11, [{ id: 'a', since: -1 }]));
+  t.is((await all(documents))[0]?.status, 'resolved');
+  const soon = told(20, [{ id: 'a', since: 19 }]);
+  await takeAlerts(documents, soon);
+  await takeAlerts(documents, soon);
+  const [reopened] = await all(documents);
+  t.is(reopened?.status, 'open');
+  t.is(reopened?.reopenedAt, at(20));
+  await resolve(documents, id, 30);
+  // One that goes on beside is part of the next incident too, and does not keep it from opening.
+  const late = told(120, [
+    { id: 'a', since: 19 },
+    { id: 'b', since: 119 },
+  ]);
+  for (let time = 0; time < 3; time++) await takeAlerts(documents, late);
+  const both = await all(documents);
+  t.deepEqual(
+    both.map(({ status, alertIds }) => ({ status, alertIds })),
+    [
+      { status: 'resolved', alertIds: ['a'] },
+      { status: 'open', alertIds: ['a', 'b'] },
+    ],
+  );
+  // What the bus brings again from long ago changes neither.
+  for (const old of [told(0, [{ id: 'z', since: -1 }]), soon]) await takeAlerts(documents, old);
+  t.deepEqual(await all(documents), both);
+  await documents.close();
+});
+
+test('alerts of a merged incident join the one that goes on', async (t) => {
+  const documents = await open();
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  await takeAlerts(documents, told(1, [{ id: 'x', since: 0 }], { groupKey: 'another' }));
+  const [one, other] = await all(documents);
+  const merged = { status: 'merged', mergedInto: other?.id ?? '' } as const;
+  await documents
+    .of('acme')
+    .collection(incidents)
+    .update(one?.id ?? '', merged, 1);
+  await takeAlerts(documents, told(5, [{ id: 'b', since: 4 }]));
+  const found = await all(documents);
+  t.is(found.length, 2);
+  t.deepEqual(found[1]?.alertIds, ['x', 'b']);
+  await documents.close();
+});
+
+test('organizations have incidents of their own, and what only ended opens none', async (t) => {
+  const documents = await open();
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }], { tenantId: 'other' }));
+  await takeAlerts(documents, told(0, [{ id: 'c', since: -1, status: 'resolved' }], { tenantId: 'third' }));
+  t.is((await all(documents)).length, 1);
+  t.is((await all(documents, 'other')).length, 1);
+  t.is((await all(documents, 'third')).length, 0);
+  await documents.close();
+});
