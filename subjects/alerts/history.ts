@@ -113,6 +113,7 @@ export const readLastEvaluations = async (
 export interface AlertFilter {
   readonly ruleIds?: readonly string[] | undefined;
   readonly alertId?: string | undefined;
+  readonly alertIds?: readonly string[];
   readonly states: readonly AlertState[];
   /** Behind this one. */
   readonly after?: { readonly sinceMs: string; readonly alertId: string } | undefined;
@@ -121,7 +122,7 @@ export interface AlertFilter {
 /** Alerts as their last evaluation found them, those that began last first. What the rule does not tell of any more is not among them. */
 export const readAlerts = async (
   { columns }: OwnColumns,
-  { ruleIds, alertId, states, after }: AlertFilter,
+  { ruleIds, alertId, alertIds, states, after }: AlertFilter,
   limit: number,
 ): Promise<StandingAlert[]> => {
   const rows = await columns.query<StandingRow>(
@@ -129,12 +130,14 @@ export const readAlerts = async (
     WHERE tenant_id = {tenant:String} AND alert_id != '' AND state IN {states:Array(String)}
       ${ruleIds === undefined ? '' : 'AND rule_id IN {rules:Array(String)}'}
       ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
+      ${alertIds === undefined ? '' : 'AND alert_id IN {alerts:Array(String)}'}
       ${after === undefined ? '' : 'AND (since_ms < {since:UInt64} OR (since_ms = {since:UInt64} AND alert_id > {after:String}))'}
     ORDER BY since_ms DESC, alert_id LIMIT ${limit}`,
     {
       states: [...states],
       ...(ruleIds !== undefined && { rules: [...ruleIds] }),
       ...(alertId !== undefined && { alert: alertId }),
+      ...(alertIds !== undefined && { alerts: [...alertIds] }),
       ...(after !== undefined && { since: after.sinceMs, after: after.alertId }),
     },
     { maxResultRows: limit },

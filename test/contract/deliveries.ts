@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { Notification } from '../../schemas/notifications.ts';
+import { incidents } from '../../schemas/resources/incident.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { channelHealths, pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -59,7 +60,7 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
     topics.events,
     topics.deadLetter,
   ]);
-  await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
+  await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths, incidents]);
   await documents
     .of('acme')
     .collection(notificationChannels)
@@ -72,7 +73,10 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
     for (let group = 0; group < groups; group++) {
       const value = Buffer.from(JSON.stringify([notificationOf(group, round)]));
       const message = { topic: topics.notifications.name, key: 'acme/hook', value, headers: { tenant: 'acme' } };
-      await producer.publish(group % 3 === 0 ? [message, message] : [message]);
+      // Before the delivery of its group and round, so that it was read when that has ended.
+      const opens = { ...notificationOf(group, round), channelId: '', escalationPolicyId: 'policy' };
+      const incident = { ...message, value: Buffer.from(JSON.stringify([{ ...opens, id: `${opens.id}-incident` }])) };
+      await producer.publish(group % 3 === 0 ? [incident, message, incident, message] : [incident, message]);
     }
   await producer.close();
   await bus.close();
@@ -128,9 +132,11 @@ export const deliveriesContract = ({ name, place: placeOf, members }: Deliveries
     t.deepEqual(inOrder(first), inOrder(first.toSorted()));
     const { bus, documents } = await openStores(place);
     const { items } = await documents.of('acme').collection(pendingDeliveries).list({ limit: 1000 });
+    const opened = await documents.of('acme').collection(incidents).list();
     await bus.close();
     await documents.close();
     t.is(items.length, count);
+    t.is(opened.items.length, groups);
     t.true(items.every(({ endedAt, notification }) => endedAt !== null && notification === undefined));
   });
 };

@@ -1,5 +1,7 @@
 /** Incidents through the API: their states, lists, and what is refused. */
 import test from 'ava';
+import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
+import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { incidentEvidence } from '../../schemas/resources/incident.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -204,6 +206,43 @@ test('each count of the figures is that of the list with the same filters', asyn
   t.is(figures.timeToResolve.count, 1);
   t.is(figures.bySeverity.find(({ key }: { readonly key: string }) => key === 'critical').incidents, 1);
   t.is((await ask('GET', '/metrics?from=yesterday')).status, 400);
+});
+
+test('acknowledging an incident acknowledges its alerts that fire, for this firing, and its timeline tells of them', async (t) => {
+  const { status, body: rule } = await harness.ask('POST', '/api/alerts/rules', {
+    as: 'editor',
+    body: alertRuleResource.example,
+  });
+  if (status !== 200) throw new Error(JSON.stringify(rule));
+  const startedMs = Date.now() - 5000;
+  await harness.columns.execute(
+    `INSERT INTO alert_states (tenant_id, rule_id, alert_id, evaluated_ms, last_seen, labels, state, severity, value, reason, since_ms, started_ms, groups, firing) VALUES
+      ('a', '${rule.id}', 'fires', ${Date.now()}, now64(3), map(), 'firing', 'critical', 5, 'above', ${startedMs}, ${startedMs}, 1, 1),
+      ('a', '${rule.id}', 'ended', ${Date.now()}, now64(3), map(), 'inactive', '', 1, '', 0, 0, 1, 0)`,
+  );
+  await harness.columns.execute(
+    `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at) VALUES
+      ('a', 'began', 'fires', '${rule.id}', 1, 'Slow', now64(3) - 5, 'inactive', 'firing', 'critical', map(), 5, 'above', now64(3)),
+      ('a', 'elsewhere', 'other', '${rule.id}', 1, 'Slow', now64(3) - 5, 'inactive', 'firing', 'critical', map(), 5, 'above', now64(3)),
+      ('b', 'theirs', 'fires', '${rule.id}', 1, 'Slow', now64(3) - 5, 'inactive', 'firing', 'critical', map(), 5, 'above', now64(3))`,
+  );
+  const id = await declare({ title: 'with alerts', alertIds: ['fires', 'ended'] });
+  await ask('POST', `/${id}/acknowledge`);
+  const marks = harness.documents.of('a').collection(alertAcknowledgements);
+  t.is((await marks.find('fires'))?.startedAtMs, startedMs);
+  t.is(await marks.find('ended'), undefined);
+  const { body } = await ask('GET', `/${id}/timeline`);
+  const alerts = body.items.filter(({ kind }: { readonly kind: string }) => kind === 'alert');
+  t.deepEqual(
+    alerts.map((entry: { readonly id: string }) => entry.id),
+    ['began'],
+  );
+  await ask('POST', `/${id}/resolve`);
+  await harness.columns.execute(
+    "ALTER TABLE alert_transitions DELETE WHERE tenant_id = 'a' AND alert_id = 'fires' SETTINGS mutations_sync = 2",
+  );
+  const { body: kept } = await ask('GET', `/${id}/timeline`);
+  t.true(kept.items.some((entry: { readonly id: string }) => entry.id === 'began'));
 });
 
 test('an incident of another organization is not there', async (t) => {

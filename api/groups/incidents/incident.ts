@@ -17,6 +17,7 @@ import { fieldsOf } from '../../resources/resource-history.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
+import { acknowledgeAlerts } from './acknowledge-alerts.ts';
 import { withEvidence } from './timeline-evidence.ts';
 import { Time, timeOf } from './times.ts';
 
@@ -69,6 +70,12 @@ const requireTarget = async (own: TenantDocuments, id: string, targetId: string)
     throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into one that goes on`);
 };
 
+/** What a move does beside: its alerts are acknowledged with it, and its timeline is frozen when it is resolved. */
+const withEffects: typeof withEvidence = async (after, before, scope) => {
+  await acknowledgeAlerts(after, before, scope);
+  return withEvidence(after, before, scope);
+};
+
 export const incidentResource = defineResource<typeof IncidentFields, Incident, typeof IncidentView>({
   noun: 'incident',
   path: '/api/incidents',
@@ -98,7 +105,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
     const next = move({ ...after, status: before.status }, status, how);
     if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
-    return withEvidence(next, before, { caller, ports, of });
+    return withEffects(next, before, { caller, ports, of });
   },
   list: {
     searched: ['title', 'summary'],
@@ -137,7 +144,7 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
         input.params.id,
         async (before, scope) => {
           const next = move(fieldsOf(before), to, how);
-          return withEvidence(next, before, { caller: input.caller, ports, of: scope.of });
+          return withEffects(next, before, { caller: input.caller, ports, of: scope.of });
         },
         input,
       );

@@ -1,0 +1,48 @@
+/** Acknowledging an incident acknowledges those of its alerts that go on, in the same transaction. */
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
+import type { Incident } from '../../../schemas/resources/incident.ts';
+import { readAlerts } from '../../../subjects/alerts/history.ts';
+import type { AuditedTransaction } from '../../changes.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { platformAlertsOf } from '../../platform-alerts.ts';
+import type { Asking } from './timeline-sources.ts';
+
+interface Firing {
+  readonly alertId: string;
+  readonly ruleId: string;
+  readonly startedAtMs: number | null;
+}
+
+/** Its alerts that go on. Where they cannot be read, the incident is acknowledged all the same, and the log says so. */
+const firingOf = async ({ alertIds }: Incident, { caller, ports }: Asking): Promise<Firing[]> => {
+  const { documents, clock, log } = ports;
+  const platform = await platformAlertsOf(documents, caller.tenantId, clock.now());
+  const own = platform.filter(({ alertId }) => alertIds.includes(alertId));
+  try {
+    const states = ['pending', 'firing', 'recovering', 'unknown'] as const;
+    return [...own, ...(await readAlerts(readingOf(caller, ports), { alertIds, states }, alertIds.length))];
+  } catch (error) {
+    log.warn({ error }, 'alerts of an incident could not be read, so they are not acknowledged with it');
+    return own;
+  }
+};
+
+/** Acknowledges the alerts of an incident that is about to be acknowledged. Those that somebody sees to already stay theirs. */
+export const acknowledgeAlerts = async (
+  after: Incident,
+  before: Incident & Stored,
+  { of, ...asking }: Asking & Pick<AuditedTransaction, 'of'>,
+): Promise<void> => {
+  const isNew = after.status === 'acknowledged' && before.status !== 'acknowledged';
+  if (!isNew || after.alertIds.length === 0) return;
+  const { caller, ports } = asking;
+  const marks = of(caller.tenantId).collection(alertAcknowledgements);
+  const at = new Date(ports.clock.now()).toISOString();
+  for (const { alertId, ruleId, startedAtMs } of await firingOf(after, asking)) {
+    const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by: caller.actor.id, at, note: `incident ${before.id}` };
+    const known = await marks.find(alertId);
+    if (known === undefined) await marks.insert({ id: alertId, ...mark });
+    else if (known.startedAtMs !== mark.startedAtMs) await marks.replace(alertId, mark, known.version);
+  }
+};
