@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { peopleOf, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
 import { gapReasons } from '../../../subjects/on-call/shifts.ts';

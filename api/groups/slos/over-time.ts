@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { askedRange } from '../../../queries/range.ts';
-import { timeParameter } from '../../../queries/time.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { duration, durationText, msOf } from '../../../subjects/alerts/durations.ts';
 import { burnRatesOver, forecastAt, mostPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
 import { invalid } from '../../errors.ts';
