@@ -23,7 +23,7 @@ export interface FlushInput {
   /** Undefined where the routing document has the group's route no more: then only ends are told. */
   readonly route: CompiledRoute | undefined;
   readonly sendResolved: boolean;
-  readonly mutes: (labels: Readonly<Record<string, string>>) => boolean;
+  readonly mutes: (alert: KeptAlert) => boolean;
   readonly isMutedByTime: boolean;
   /** Somebody sees to it already: then it is not repeated. */
   readonly isAcknowledged: (id: string, alert: KeptAlert) => boolean;
@@ -61,7 +61,7 @@ export const flushGroup = (state: NotificationState, group: Group, input: FlushI
     return alert === undefined ? [] : [{ id, alert, told }];
   });
   for (const [id, alert] of group.departed) members.push({ id, alert, told: alert.severity ?? 'firing' });
-  const isMuted = ({ alert }: Member): boolean => input.isMutedByTime || input.mutes(alert.labels);
+  const isMuted = ({ alert }: Member): boolean => input.isMutedByTime || input.mutes(alert);
   const muted = new Set(members.filter(isMuted));
   const heard = members.filter((member) => !muted.has(member));
   const told = {

@@ -2,6 +2,7 @@ import type { AlertTransition } from '../../schemas/alerts.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
 import { type AlertAcknowledgement, alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
+import { maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
@@ -16,6 +17,7 @@ type Here = Context<
   {
     readonly routing: typeof alertRoutings;
     readonly silences: typeof silences;
+    readonly windows: typeof maintenanceWindows;
     readonly acknowledgements: typeof alertAcknowledgements;
     readonly rules: typeof alertRules;
   },
@@ -44,6 +46,7 @@ const alertOf = (
     ...{ ruleId, annotations, value: held === undefined ? transition.value : held.value, severity, reason },
     ...(held !== undefined && { held }),
     ...(isTest === true && { isTest }),
+    ...(transition.projectId !== undefined && { projectId: transition.projectId }),
     ...(isOfRule && { isOfRule }),
   };
   if (isTold(transition)) return { ...shared, status: 'firing', startsAtMs: startedAtMs ?? known?.startsAtMs ?? atMs };
@@ -166,7 +169,7 @@ const tell = (group: Group, here: Here): CompiledRoute | undefined => {
   const route = found?.receiver === group.receiver && groupKeyOf(found, group.labels) === group.key ? found : undefined;
   const receiver = rules.routing.receivers.find(({ name }) => name === group.receiver);
   const telling = flushGroup(state, group, {
-    ...{ nowMs, route, sendResolved: receiver?.sendResolved ?? false, mutes: rules.mutes(follows.silences, nowMs) },
+    ...{ nowMs, route, sendResolved: receiver?.sendResolved ?? false, mutes: rules.mutes(follows, nowMs) },
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
     isAcknowledged: (id, alert) => isAbout(follows.acknowledgements.get(id), alert),
   });
@@ -194,7 +197,10 @@ export const notifications = defineProcessor({
   summary: 'Groups alerts by route and says which channel is told what, and when.',
   reads: emittedTo(topics.alertTransitions),
   emits: { notifications: topics.notifications },
-  follows: { routing: alertRoutings, silences, acknowledgements: alertAcknowledgements, rules: alertRules },
+  follows: {
+    ...{ routing: alertRoutings, silences, windows: maintenanceWindows },
+    ...{ acknowledgements: alertAcknowledgements, rules: alertRules },
+  },
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },
   step: take,

@@ -1,12 +1,26 @@
-/** The routing document and silences of an organization, compiled, and the alerts that mute others. */
+/** The routing document, silences and maintenance windows of an organization, compiled, and the alerts that mute others. */
 
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
+import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { type Silence, silenceStateAt } from '../../schemas/resources/silence.ts';
 import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
 import { compileMatchers, type Labels, type Matching } from '../../subjects/alerts/routing/matching.ts';
 import { mutedByTime } from '../../subjects/alerts/routing/times.ts';
 import { type CompiledRoute, compileRoutes } from '../../subjects/alerts/routing/tree.ts';
+import { WindowTimes } from '../../subjects/maintenance-windows/windows.ts';
+
+/** What mutes alerts by their labels: silences, and maintenance windows while they hold. */
+interface Muting {
+  readonly silences: ReadonlyMap<string, Silence & Stored>;
+  readonly windows: ReadonlyMap<string, MaintenanceWindow & Stored>;
+}
+
+/** An alert as what mutes it sees it. */
+interface Mutable {
+  readonly labels: Labels;
+  readonly projectId?: string | undefined;
+}
 
 interface Firing {
   readonly labels: Labels;
@@ -25,7 +39,9 @@ export class Rules {
   version: string | undefined;
   /** Of the document that was compiled. */
   #compiledVersion: string | undefined;
-  readonly #silences = new Map<string, { readonly version: number; readonly matching: Matching }>();
+  /** Matchers of silences and windows, by id. */
+  readonly #compiled = new Map<string, { readonly version: number; readonly matching: Matching }>();
+  readonly #times = new WindowTimes();
 
   /** Compiles the document where it is not yet, and answers whether alerts were grouped by another one. */
   update(document: (AlertRouting & Stored) | undefined, alerts: Iterable<readonly [string, Firing]>): boolean {
@@ -60,21 +76,30 @@ export class Rules {
     return mutedByTime(this.routing, route, atMs);
   }
 
-  /** Tells of labels whether another alert or a silence mutes them. */
-  mutes(silences: ReadonlyMap<string, Silence & Stored>, atMs: number): (labels: Labels) => boolean {
+  /** Tells of an alert whether another one, a silence or a maintenance window mutes it. */
+  mutes({ silences, windows }: Muting, atMs: number): (alert: Mutable) => boolean {
     const active = [...silences.values()]
       .filter((silence) => silenceStateAt(silence, atMs) === 'active')
-      .map((silence) => this.#compiled(silence));
-    for (const id of this.#silences.keys()) if (!silences.has(id)) this.#silences.delete(id);
-    return (labels) =>
-      active.some((matching) => matching.matches(labels)) || this.#inhibition.mutes(labels) !== undefined;
+      .map((silence) => this.#matching(silence));
+    const held = [...windows.values()].filter((window) => this.#times.holds(window, atMs));
+    const maintained = held.map((window) => ({ matching: this.#matching(window), projectIds: window.projectIds }));
+    for (const id of this.#compiled.keys()) if (!silences.has(id) && !windows.has(id)) this.#compiled.delete(id);
+    this.#times.keepOnly(windows);
+    return ({ labels, projectId }) =>
+      active.some((matching) => matching.matches(labels)) ||
+      maintained.some(
+        ({ matching, projectIds }) =>
+          (projectIds.length === 0 || (projectId !== undefined && projectIds.includes(projectId))) &&
+          matching.matches(labels),
+      ) ||
+      this.#inhibition.mutes(labels) !== undefined;
   }
 
-  #compiled({ id, version, matchers }: Silence & Stored): Matching {
-    const known = this.#silences.get(id);
+  #matching({ id, version, matchers }: Pick<Silence & Stored, 'id' | 'version' | 'matchers'>): Matching {
+    const known = this.#compiled.get(id);
     if (known?.version === version) return known.matching;
     const matching = compileMatchers(matchers);
-    this.#silences.set(id, { version, matching });
+    this.#compiled.set(id, { version, matching });
     return matching;
   }
 }

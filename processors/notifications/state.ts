@@ -9,6 +9,8 @@ import { Rules } from './rules.ts';
 export type KeptAlert = Omit<NotifiedAlert, 'alertId'> & {
   /** Its rule was there: once it is not, or is not evaluated, nobody will tell the alert's end. */
   readonly isOfRule?: true;
+  /** Of the rule; absent where it is of the whole organization. */
+  readonly projectId?: string;
   /** Of the threshold that is crossed; absent where it was kept by an earlier version. */
   readonly severity?: AlertSeverity;
 };

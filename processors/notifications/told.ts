@@ -52,7 +52,7 @@ export const notificationsOf = (
   { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
 ): Notification[] => {
   const all: NotifiedAlert[] = [...firing, ...resolved].map(
-    ({ id, alert: { isOfRule: _, severity: _severity, ...alert } }) => ({
+    ({ id, alert: { isOfRule: _, severity: _severity, projectId: _projectId, ...alert } }) => ({
       ...alert,
       alertId: id,
     }),

@@ -11,12 +11,13 @@ const isWallTime = (text: string): boolean => {
   const ms = Date.parse(`${text}:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 };
-const WallTime = z
+/** A date and time as the clock on the wall shows it. */
+export const WallTime = z
   .string()
   .max(16)
   .regex(/^20\d\d-\d\d-\d\dT\d\d:\d\d$/, 'must be a date and time such as 2026-03-23T09:00, without an offset')
   .refine(isWallTime, 'must be a day that the calendar has')
-  .describe('Date and time on the wall clock of the schedule');
+  .describe('Date and time on the wall clock of the time zone');
 
 const UserId = z.string().min(1).max(128);
 

@@ -6,6 +6,7 @@ import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { dashboards, savedQueriesOfPanels } from './dashboard.ts';
 import { escalationPolicies } from './escalation-policy.ts';
 import { licenseKeys } from './license-key.ts';
+import { maintenanceWindows } from './maintenance-window.ts';
 import { onCallSchedules } from './on-call-schedule.ts';
 import { projects } from './project.ts';
 import { savedQueries } from './saved-query.ts';
@@ -35,4 +36,5 @@ export const references: readonly Reference[] = [
     ...{ from: escalationPolicies, noun: 'escalation policy', path: 'steps.targets.id', kind: 'schedule' },
     to: onCallSchedules,
   },
+  { from: maintenanceWindows, noun: 'maintenance window', path: 'projectIds', to: projects },
 ];

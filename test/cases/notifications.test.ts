@@ -6,6 +6,7 @@ import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import { AlertRouting, alertRoutingId, alertRoutings } from '../../schemas/resources/alert-routing.ts';
 import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
+import { MaintenanceWindowFields, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { silences } from '../../schemas/resources/silence.ts';
 import { topics } from '../../schemas/topics.ts';
 import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
@@ -72,6 +73,15 @@ class World {
         createdBy: 'me',
       },
       ...{ id, version: 1, createdAt: at, updatedAt: at },
+    } as never);
+  }
+
+  /** A maintenance window of so many minutes each day from midnight. */
+  window(fields: object): void {
+    const at = new Date(firstMs).toISOString();
+    this.run.task.change(maintenanceWindows.name, 'acme', 'window', {
+      ...MaintenanceWindowFields.parse({ name: 'nightly', timeZone: 'UTC', durationMinutes: 10, ...fields }),
+      ...{ createdBy: 'me', id: 'window', version: 1, createdAt: at, updatedAt: at },
     } as never);
   }
 
@@ -313,6 +323,21 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('b'), 'firing');
     t.deepEqual(world.told(9 * minute), ['30s mail first: b']);
     t.deepEqual(world.told(20 * minute), ['630s mail firing: a b']);
+  },
+  'a maintenance window mutes at each of its times, and what still fires is told when it ends'(t, world) {
+    const startsAt = new Date(firstMs - 3 * 86_400_000).toISOString().slice(0, 16);
+    world.window({ startsAt, recurrence: 'FREQ=DAILY', matchers: [matcher('instance', 'a')] });
+    world.alert(0, slow('a'), 'firing');
+    world.alert(0, slow('b'), 'firing');
+    t.deepEqual(world.told(9 * minute), ['30s mail first: b']);
+    t.deepEqual(world.told(20 * minute), ['630s mail firing: a b']);
+  },
+  'a maintenance window of projects mutes alerts of their rules alone'(t, world) {
+    world.window({ startsAt: new Date(firstMs).toISOString().slice(0, 16), projectIds: ['shop'] });
+    world.alert(0, slow('a'), 'firing', { projectId: 'shop' });
+    world.alert(0, slow('b'), 'firing', { projectId: 'bank' });
+    world.alert(0, slow('c'), 'firing');
+    t.deepEqual(world.told(9 * minute), ['30s mail first: b c']);
   },
   'what begins and ends under a silence is never told'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);

@@ -163,3 +163,31 @@ test.serial(
     t.deepEqual(onCall?.userIds, [ann]);
   },
 );
+
+test.serial(
+  'a maintenance window tells its next times, and a rule or matchers that cannot be are refused',
+  async (t) => {
+    clock.ms = today;
+    const windows = '/api/maintenance-windows';
+    const body = {
+      ...{ name: 'upgrade', timeZone: 'UTC', startsAt: wall(today - 7 * dayMs), durationMinutes: 60 },
+      ...{ recurrence: 'FREQ=WEEKLY', matchers: [{ name: 'service', value: 'cart' }] },
+    };
+    const { status, body: shown } = await harness.ask('POST', windows, { body });
+    t.is(status, 200, JSON.stringify(shown));
+    t.true(shown.isActive);
+    t.deepEqual(shown.times[0], { from: iso(today), to: iso(today + hourMs) });
+    t.deepEqual(shown.times[1], { from: iso(today + 7 * dayMs), to: iso(today + 7 * dayMs + hourMs) });
+    for (const [wrong, path] of [
+      [{ recurrence: 'FREQ=HOURLY' }, 'recurrence'],
+      [{ matchers: [] }, 'matchers'],
+      [{ matchers: [{ name: 'service', operator: '=~', value: '(' }] }, 'matchers.0.value'],
+      [{ projectIds: ['none'] }, 'projectIds'],
+      [{ timeZone: 'Mars/Base' }, 'timeZone'],
+    ] as const) {
+      const answer = await harness.ask('POST', windows, { body: { ...body, name: 'wrong', ...wrong } });
+      t.is(answer.status, 400);
+      t.is(answer.body.details[0].path, path);
+    }
+  },
+);

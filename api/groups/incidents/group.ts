@@ -3,6 +3,7 @@ import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
 import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
+import { maintenanceWindowResource } from './maintenance-windows.ts';
 import { getIncidentMetrics } from './metrics.ts';
 import { addOverride, deleteOverride } from './overrides.ts';
 import { getIncidentPostmortem, setIncidentPostmortem } from './postmortem.ts';
@@ -13,7 +14,7 @@ import { addIncidentNote, getIncidentTimeline } from './timeline.ts';
 export const incidentsGroup = defineGroup({
   name: 'incidents',
   summary: 'Incidents, on-call schedules, escalation policies and maintenance windows.',
-  resources: [incidentResource, scheduleResource, escalationPolicyResource],
+  resources: [incidentResource, scheduleResource, escalationPolicyResource, maintenanceWindowResource],
   operations: [
     acknowledgeIncident,
     resolveIncident,
@@ -30,11 +31,4 @@ export const incidentsGroup = defineGroup({
     getOnCall,
   ],
   collections: [onCallVersions, incidentNotes, incidentEvidence, incidentPostmortems],
-  planned: [
-    ['GET /api/maintenance-windows', 'viewer', 'windows'],
-    ['POST /api/maintenance-windows', 'editor', 'create, once or recurring'],
-    ['GET /api/maintenance-windows/{id}', 'viewer', 'one'],
-    ['PUT /api/maintenance-windows/{id}', 'editor', 'change'],
-    ['DELETE /api/maintenance-windows/{id}', 'editor', 'delete'],
-  ],
 });

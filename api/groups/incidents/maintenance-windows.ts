@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import {
+  type MaintenanceWindow,
+  MaintenanceWindowFields,
+  maintenanceWindows,
+} from '../../../schemas/resources/maintenance-window.ts';
+import { compileMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
+import { RecurrenceError, recurrenceOf } from '../../../subjects/maintenance-windows/recurrence.ts';
+import { timesOf } from '../../../subjects/maintenance-windows/windows.ts';
+import { ApiError, invalid } from '../../errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+
+/** Of an organization. */
+const mostWindows = 500;
+const shownTimes = 5;
+/** How far ahead times are looked for. */
+const aheadMs = 366 * 86_400_000;
+
+const View = z.strictObject({
+  ...MaintenanceWindowFields.shape,
+  createdBy: z.string().describe('Who made it: a user or a service account'),
+  isActive: z.boolean().describe('Whether it holds now'),
+  times: z
+    .array(z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }))
+    .describe('That of now and the next ones within a year, five at most'),
+  ...storedView,
+});
+
+const checkRecurrence = ({ recurrence }: MaintenanceWindow): void => {
+  try {
+    if (recurrence !== null) recurrenceOf(recurrence);
+  } catch (error) {
+    if (error instanceof RecurrenceError) throw invalid('recurrence', error.message);
+    throw error;
+  }
+};
+
+/** Refuses what is no expression, and what would mute every alert of the organization. */
+const checkMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
+  for (const [index, matcher] of matchers.entries()) {
+    const problem = matcherProblem(matcher);
+    if (problem !== undefined) throw invalid(`matchers.${index}.value`, problem);
+  }
+  if (projectIds.length === 0 && compileMatchers(matchers).matches({}))
+    throw invalid(
+      'matchers',
+      'match alerts without any labels, so they would mute everything: name a value or projects',
+    );
+};
+
+export const maintenanceWindowResource = defineResource<typeof MaintenanceWindowFields, MaintenanceWindow, typeof View>(
+  {
+    noun: 'maintenance window',
+    path: '/api/maintenance-windows',
+    collection: maintenanceWindows,
+    verbs: ['list', 'create', 'read', 'replace', 'delete'],
+    roles: { read: 'viewer', write: 'editor' },
+    fields: MaintenanceWindowFields,
+    example: {
+      name: 'Database upgrades',
+      description: 'The database of carts is upgraded',
+      timeZone: 'Europe/Zurich',
+      startsAt: '2026-01-04T22:00',
+      durationMinutes: 120,
+      recurrence: 'FREQ=WEEKLY;BYDAY=SU',
+      matchers: [{ name: 'service', operator: '=', value: 'cart' }],
+    },
+    view: View,
+    live: true,
+    initial: ({ caller }) => ({ createdBy: caller.actor.id }),
+    async prepare(after, { before, of, caller }) {
+      const own = of(caller.tenantId);
+      if (before === undefined && (await own.collection(maintenanceWindows).count()) >= mostWindows)
+        throw new ApiError('CONFLICT', `there are ${mostWindows} maintenance windows: delete one first`);
+      checkRecurrence(after);
+      checkMatchers(after);
+      return after;
+    },
+    show(documents, { ports }) {
+      const nowMs = ports.clock.now();
+      return documents.map((window) => {
+        const found = timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, shownTimes);
+        return {
+          ...window,
+          isActive: found.some(({ fromMs }) => fromMs <= nowMs),
+          times: found.map(({ fromMs, toMs }) => ({
+            from: new Date(fromMs).toISOString(),
+            to: new Date(toMs).toISOString(),
+          })),
+        };
+      });
+    },
+    list: { searched: ['name', 'description'] },
+  },
+);
