@@ -76,3 +76,31 @@ test('an objective of telemetry that the plan lacks is refused with 403', async 
   const ofLogs = { name: 'Of logs', type: 'ratio', query: { sli: ratio } };
   t.is((await harness.ask('POST', '/api/slos', { as, body: ofLogs })).status, 200);
 });
+
+test('an export that is imported is unchanged, and a document is refused with its line', async (t) => {
+  const made = await make({ type: 'ratio', service: 'shop', query: { sli: ratio, slice: '5m' } });
+  const exported = await harness.ask('GET', `/api/slos/${made.id}/export`, { as: 'viewer' });
+  t.is(exported.status, 200, JSON.stringify(exported.body));
+  const take = (source: string, dryRun = false) =>
+    harness.ask('POST', '/api/slos/import', { as: 'editor', body: { source, dryRun } });
+  const again = await take(exported.body);
+  t.like(again.body.items, [{ name: made.name, outcome: 'unchanged', id: made.id, problems: [] }]);
+  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.version, 1);
+  const other = exported.body.replaceAll('targetPercent: 99.9', 'targetPercent: 99');
+  t.like((await take(other, true)).body.items, [{ outcome: 'changed', id: made.id }]);
+  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.targetPct, 99.9);
+  t.like((await take(other)).body.items, [{ outcome: 'changed', id: made.id }]);
+  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.targetPct, 99);
+  const named = other.replaceAll(made.name, 'Another one');
+  const isNew = await take(`${named}---\n${other.replace('30d', '1m')}`);
+  t.like(isNew.body.items, [
+    { document: 1, outcome: 'created', name: 'Another one' },
+    { document: 2, outcome: 'refused', name: null },
+  ]);
+  t.regex(isNew.body.items[1].problems[0].path, /timeWindow/);
+  const as = `token ${await harness.signIn('owner@b.example')}` as const;
+  const short = await harness.ask('GET', `/api/slos/${(await make()).id}/export?version=v2alpha`);
+  const refused = await harness.ask('POST', '/api/slos/import', { as, body: { source: short.body } });
+  t.is(refused.body.items[0].outcome, 'refused');
+  t.regex(refused.body.items[0].problems[0].message, /traces/);
+});

@@ -1,5 +1,6 @@
 /** Reads objectives of OpenSLO: v1alpha, v1 and v2alpha, in many documents that refer to each other. */
 
+import { apart } from '../../../queries/apart.ts';
 import { SloFields, sloOperators } from '../document.ts';
 import { asNumber, decimal, fraction, times } from '../fraction.ts';
 import { sloProblems } from '../problems.ts';
@@ -243,3 +244,6 @@ export const readOpenSlo = (text: string): ReadOpenSlo => {
   // What several objectives refer to is read for each of them.
   return { slos: read, problems: [...new Map(told.map((problem) => [JSON.stringify(problem), problem])).values()] };
 };
+
+/** `readOpenSlo`, which reads long texts in a thread. */
+export const readOpenSloApart = apart(import.meta.url, readOpenSlo);
