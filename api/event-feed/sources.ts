@@ -38,7 +38,7 @@ export interface AskedEvents {
 
 interface Sources {
   readonly reading: Reading;
-  readonly ports: Ports;
+  readonly ports: Pick<Ports, 'documents' | 'configurationActions'>;
   readonly tenantId: string;
   /** Told what is left out. */
   readonly partial: Incompleteness[];
@@ -132,7 +132,7 @@ const deployments = (asked: AskedEvents, reading: Reading): EventSource => ({
 });
 
 /** Changes of configuration that every Viewer may read, by type and name; who made them by id alone. Never addresses or values. */
-const configuration = ({ range }: AskedEvents, ports: Ports, tenantId: string): EventSource => ({
+const configuration = ({ range }: AskedEvents, ports: Sources['ports'], tenantId: string): EventSource => ({
   name: 'config',
   async next(limit, after) {
     const filter = {

@@ -6,7 +6,7 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, IncidentFields } from '../../schemas/resources/incident.ts';
 import { moved, untouched } from './state.ts';
 
-/** An alert that begins to fire so long after its incident was resolved opens another one. */
+/** What is told so long after the incident of its group was resolved opens another one. */
 const reopenWithinMs = 30 * 60_000;
 const mostAlerts = 1000;
 const mostServices = 100;
@@ -58,9 +58,16 @@ const titleOf = ({ commonLabels, groupLabels }: Notification): string => {
   return `${alertname}${others.length > 0 ? ` (${others.join(', ')})` : ''}`.slice(0, 256).toWellFormed();
 };
 
-/** A new incident of all that fires. Its id follows from the group and the first alert that opens it, so what is told again opens no other. */
-const opened = (notification: Notification, openers: readonly NotifiedAlert[]): Incident & { readonly id: string } => {
-  const id = hash([groupIdOf(notification), firstMs(openers)]);
+/**
+ * A new incident of all that fires. Its id follows from the group, the first alert that opens it and the incident that the
+ * group had before, so what is told again opens no other.
+ */
+const opened = (
+  notification: Notification,
+  openers: readonly NotifiedAlert[],
+  before?: string,
+): Incident & { readonly id: string } => {
+  const id = hash([groupIdOf(notification), firstMs(openers), before]);
   const alerts = firingOf(notification);
   const fields = IncidentFields.parse({ title: titleOf(notification), severity: 'info' });
   const made = withAlerts(
@@ -76,7 +83,7 @@ const opened = (notification: Notification, openers: readonly NotifiedAlert[]): 
 
 /**
  * What is to be written: a new incident, the one that its group had last with more alerts or reopened, or nothing.
- * What began to fire before the incident was resolved was part of it, and does not open it again.
+ * Alerts of the incident that began to fire before it was resolved do not open it again.
  */
 export const toldOf = (
   latest: (Incident & Stored) | undefined,
@@ -92,9 +99,11 @@ export const toldOf = (
     const becomes = withAlerts(latest, firing);
     return becomes === latest ? undefined : { becomes };
   }
-  const later = firing.filter(({ startsAtMs }) => startsAtMs > Date.parse(resolvedAt));
+  const known = new Set(latest.alertIds);
+  const later = firing.filter(({ alertId, startsAtMs }) => startsAtMs > Date.parse(resolvedAt) || !known.has(alertId));
   if (later.length === 0) return undefined;
-  if (firstMs(later) - Date.parse(resolvedAt) > reopenWithinMs) return { opens: opened(notification, later) };
+  if (notification.atMs - Date.parse(resolvedAt) > reopenWithinMs)
+    return { opens: opened(notification, later, latest.id) };
   const again = moved<Incident>(latest, 'open', { by: '', at: new Date(notification.atMs).toISOString() });
   return again === undefined ? undefined : { becomes: withAlerts(again, firing) };
 };

@@ -1,8 +1,13 @@
 /** Incidents through the API: their states, lists, and what is refused. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
+import { resolveEnded } from '../../api/incidents/resolve-ended.ts';
+import { observedOf } from '../../api/incidents/timeline-sources.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
-import { incidentEvidence } from '../../schemas/resources/incident.ts';
+import { IncidentFields, incidentEvidence, incidents } from '../../schemas/resources/incident.ts';
+import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
+import { untouched } from '../../subjects/incidents/state.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -243,6 +248,70 @@ test('acknowledging an incident acknowledges its alerts that fire, for this firi
   );
   const { body: kept } = await ask('GET', `/${id}/timeline`);
   t.true(kept.items.some((entry: { readonly id: string }) => entry.id === 'began'));
+});
+
+test('an incident that alerts opened is resolved once all have ended for five minutes, with its evidence, and unknown is no end', async (t) => {
+  const endedMs = Date.now() - 10 * 60_000;
+  const alertIds = ['first', 'second'].map((name) => `resolved-${name}`);
+  const opened = await harness.documents
+    .of('a')
+    .collection(incidents)
+    .insert({
+      ...IncidentFields.parse({ title: 'of alerts', alertIds }),
+      ...{ ...untouched, groupId: 'g', escalationPolicyId: 'p', openedBy: '' },
+      openedAt: new Date(endedMs - 60_000).toISOString(),
+    });
+  const transition = (alert: string | undefined, to: string, ms: number, tenant = 'a') =>
+    harness.columns.execute(
+      `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at) VALUES
+        ('${tenant}', '${alert}-${to}-${ms}', '${alert}', 'r', 1, 'Slow', fromUnixTimestamp64Milli(${ms}), 'firing', '${to}', 'critical', map(), 5, '', now64(3))`,
+    );
+  const look = async (nowMs: number) => {
+    const { documents, columns } = harness;
+    const clock = { now: () => nowMs };
+    await resolveEnded(
+      { documents, columns, clock, log: silent, configurationActions: [] },
+      new AbortController().signal,
+    );
+    return (await ask('GET', `/${opened.id}`)).body;
+  };
+  await transition(alertIds[0], 'inactive', endedMs);
+  t.is((await look(Date.now())).status, 'open', 'nothing is known of the second');
+  await transition(alertIds[1], 'unknown', endedMs - 5000);
+  await transition(alertIds[1], 'inactive', endedMs, 'b');
+  t.is((await look(Date.now())).status, 'open', 'the second is unknown');
+  await transition(alertIds[1], 'inactive', endedMs + 1000);
+  t.is((await look(endedMs + 4 * 60_000)).status, 'open', 'not for long enough');
+  const resolved = await look(endedMs + 6 * 60_000);
+  t.is(resolved.status, 'resolved');
+  t.is(resolved.resolvedAt, new Date(endedMs + 1000).toISOString());
+  t.is((await look(Date.now())).version, resolved.version);
+  const { body } = await ask('GET', `/${opened.id}/timeline`);
+  t.is(body.evidence.sha256, resolved.evidenceHash);
+  t.is(body.items.filter(({ kind }: { readonly kind: string }) => kind === 'alert').length, 3);
+  t.deepEqual(body.items.find(({ title }: { readonly title: string }) => title === 'incident.resolve').actor, {
+    ...{ type: 'system', id: '' },
+  });
+});
+
+test('an incident can be resolved while telemetry cannot be read, and what is missing is told', async (t) => {
+  const incident = await harness.documents
+    .of('a')
+    .collection(incidents)
+    .find(await declare({ title: 'no telemetry' }));
+  if (incident === undefined) throw new Error('no incident');
+  const { documents, columns } = harness;
+  const failing = { ...columns.of('a'), query: () => Promise.reject(new Error('away')) };
+  const asking = {
+    ...{
+      tenantId: 'a',
+      reading: { columns: failing, plan: (await readPlanOf(documents, 'a')) as never, nowMs: Date.now() },
+    },
+    ports: { documents, clock: { now: () => Date.now() }, log: silent, configurationActions: [] },
+  };
+  const { entries, missing } = await observedOf({ ...incident, alertIds: ['x'] }, asking);
+  t.deepEqual(entries, []);
+  t.is(missing.length, 2);
 });
 
 test('an incident of another organization is not there', async (t) => {

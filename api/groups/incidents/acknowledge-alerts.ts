@@ -1,12 +1,15 @@
 /** Acknowledging an incident acknowledges those of its alerts that go on, in the same transaction. */
+import { within } from '../../../runtime/within.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
 import type { Incident } from '../../../schemas/resources/incident.ts';
 import { readAlerts } from '../../../subjects/alerts/history.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import type { Asking } from '../../incidents/timeline-sources.ts';
 import { platformAlertsOf } from '../../platform-alerts.ts';
-import type { Asking } from './timeline-sources.ts';
+
+/** It is read in a transaction, which may take 10 seconds. */
+const longestMs = 4000;
 
 interface Firing {
   readonly alertId: string;
@@ -15,13 +18,13 @@ interface Firing {
 }
 
 /** Its alerts that go on. Where they cannot be read, the incident is acknowledged all the same, and the log says so. */
-const firingOf = async ({ alertIds }: Incident, { caller, ports }: Asking): Promise<Firing[]> => {
+const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: Asking): Promise<Firing[]> => {
   const { documents, clock, log } = ports;
-  const platform = await platformAlertsOf(documents, caller.tenantId, clock.now());
+  const platform = await platformAlertsOf(documents, tenantId, clock.now());
   const own = platform.filter(({ alertId }) => alertIds.includes(alertId));
   try {
     const states = ['pending', 'firing', 'recovering', 'unknown'] as const;
-    return [...own, ...(await readAlerts(readingOf(caller, ports), { alertIds, states }, alertIds.length))];
+    return [...own, ...(await within(longestMs, readAlerts(reading, { alertIds, states }, alertIds.length)))];
   } catch (error) {
     log.warn({ error }, 'alerts of an incident could not be read, so they are not acknowledged with it');
     return own;
@@ -32,15 +35,15 @@ const firingOf = async ({ alertIds }: Incident, { caller, ports }: Asking): Prom
 export const acknowledgeAlerts = async (
   after: Incident,
   before: Incident & Stored,
-  { of, ...asking }: Asking & Pick<AuditedTransaction, 'of'>,
+  { of, by, ...asking }: Asking & Pick<AuditedTransaction, 'of'> & { readonly by: string },
 ): Promise<void> => {
   const isNew = after.status === 'acknowledged' && before.status !== 'acknowledged';
   if (!isNew || after.alertIds.length === 0) return;
-  const { caller, ports } = asking;
-  const marks = of(caller.tenantId).collection(alertAcknowledgements);
+  const { tenantId, ports } = asking;
+  const marks = of(tenantId).collection(alertAcknowledgements);
   const at = new Date(ports.clock.now()).toISOString();
   for (const { alertId, ruleId, startedAtMs } of await firingOf(after, asking)) {
-    const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by: caller.actor.id, at, note: `incident ${before.id}` };
+    const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by, at, note: `incident ${before.id}` };
     const known = await marks.find(alertId);
     if (known === undefined) await marks.insert({ id: alertId, ...mark });
     else if (known.startedAtMs !== mark.startedAtMs) await marks.replace(alertId, mark, known.version);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { alertSeverities } from '../../../schemas/alerts.ts';
-import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type Incident,
   IncidentFields,
@@ -11,6 +11,8 @@ import {
 import { memberships } from '../../../schemas/resources/user.ts';
 import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
 import { ApiError, invalid } from '../../errors.ts';
+import { withEvidence } from '../../incidents/timeline-evidence.ts';
+import { askingOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
@@ -18,7 +20,6 @@ import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
-import { withEvidence } from './timeline-evidence.ts';
 import { Time, timeOf } from './times.ts';
 
 const time = z.iso.datetime().nullable();
@@ -71,7 +72,11 @@ const requireTarget = async (own: TenantDocuments, id: string, targetId: string)
 };
 
 /** What a move does beside: its alerts are acknowledged with it, and its timeline is frozen when it is resolved. */
-const withEffects: typeof withEvidence = async (after, before, scope) => {
+const withEffects = async (
+  after: Incident,
+  before: Incident & Stored,
+  scope: Parameters<typeof acknowledgeAlerts>[2],
+): Promise<Incident> => {
   await acknowledgeAlerts(after, before, scope);
   return withEvidence(after, before, scope);
 };
@@ -105,7 +110,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
     const next = move({ ...after, status: before.status }, status, how);
     if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
-    return withEffects(next, before, { caller, ports, of });
+    return withEffects(next, before, { ...askingOf(caller, ports), by: caller.actor.id, of });
   },
   list: {
     searched: ['title', 'summary'],
@@ -144,7 +149,11 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
         input.params.id,
         async (before, scope) => {
           const next = move(fieldsOf(before), to, how);
-          return withEffects(next, before, { caller: input.caller, ports, of: scope.of });
+          return withEffects(next, before, {
+            ...askingOf(input.caller, ports),
+            by: input.caller.actor.id,
+            of: scope.of,
+          });
         },
         input,
       );

@@ -11,13 +11,13 @@ import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
 import { TimelineEntry } from '../../../subjects/incidents/timeline.ts';
 import { hasAlready } from '../../changes.ts';
 import { invalid } from '../../errors.ts';
+import { type Asking, askingOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
 import { foundIncident, timelineOf } from './timeline.ts';
-import type { Asking } from './timeline-sources.ts';
 
 const noun = 'postmortem';
 
@@ -74,7 +74,7 @@ export const getIncidentPostmortem = defineOperation({
   query: z.strictObject({ format: z.enum(['json', 'markdown']).default('json') }),
   response: View,
   async handler({ caller, params, query, request }, ports) {
-    const asking = { caller, ports };
+    const asking = askingOf(caller, ports);
     const incident = await foundIncident(params.id, asking);
     const found = await read(ports.documents.of(caller.tenantId), incident.id);
     request.reply('ETag', etagOf(found));
@@ -107,7 +107,7 @@ export const setIncidentPostmortem = defineOperation({
   response: View,
   async handler({ caller, params, body, request, change }, ports) {
     const precondition = preconditionOf(request);
-    const incident = await foundIncident(params.id, { caller, ports });
+    const incident = await foundIncident(params.id, askingOf(caller, ports));
     const after = await change(async (scope) => {
       await incidentResource.writer(scope, caller).find(incident.id);
       const own = scope.of(caller.tenantId);
@@ -130,6 +130,6 @@ export const setIncidentPostmortem = defineOperation({
       return written;
     });
     request.reply('ETag', etagOf(after));
-    return shown(incident, after, { caller, ports });
+    return shown(incident, after, askingOf(caller, ports));
   },
 });

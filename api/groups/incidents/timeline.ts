@@ -4,11 +4,11 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidentEvidence, incidentNotes } from '../../../schemas/resources/incident.ts';
 import { inOrder, noteEntry, placeOf, TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
+import { evidenceIdOf } from '../../incidents/timeline-evidence.ts';
+import { type Asking, askingOf, deedsOf, observedOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
-import { evidenceIdOf } from './timeline-evidence.ts';
-import { type Asking, deedsOf, observedOf } from './timeline-sources.ts';
 import { timeOf } from './times.ts';
 
 const Evidence = z
@@ -27,8 +27,8 @@ interface Timeline {
 }
 
 /** An incident of the caller's organization. */
-export const foundIncident = async (id: string, { caller, ports }: Asking): Promise<Incident & Stored> => {
-  const found = await ports.documents.of(caller.tenantId).collection(incidentResource.collection).find(id);
+export const foundIncident = async (id: string, { tenantId, ports }: Asking): Promise<Incident & Stored> => {
+  const found = await ports.documents.of(tenantId).collection(incidentResource.collection).find(id);
   if (found === undefined) throw notFound('incident');
   return found;
 };
@@ -42,7 +42,7 @@ export const timelineOf = async (incident: Incident & Stored, asking: Asking): P
     return { entries: inOrder([...entries, ...deeds]), evidence: null, missing };
   }
   const stored = await asking.ports.documents
-    .of(asking.caller.tenantId)
+    .of(asking.tenantId)
     .collection(incidentEvidence)
     .find(evidenceIdOf(incident.id, evidenceHash));
   const { entries, isIntact } = thawed(stored?.content ?? '', evidenceHash);
@@ -69,7 +69,7 @@ export const getIncidentTimeline = defineOperation({
     missing: z.array(z.string()).describe('Sources that could not be read'),
   }),
   async handler({ caller, params, query }, ports) {
-    const asking = { caller, ports };
+    const asking = askingOf(caller, ports);
     const { entries, evidence, missing } = await timelineOf(await foundIncident(params.id, asking), asking);
     const [after = ''] =
       query.cursor === undefined ? [] : decodeCursor('incident-timeline', query.cursor, [someText]).map(textIn);

@@ -139,6 +139,30 @@ test('once resolved, the same alerts open nothing, an alert soon after opens it 
   await documents.close();
 });
 
+test('an alert that was muted until its incident was resolved opens it again, and long after that another one', async (t) => {
+  const documents = await open();
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  const id = (await all(documents))[0]?.id ?? '';
+  await resolve(documents, id, 10);
+  const soon = told(15, [{ id: 'muted', since: -1 }]);
+  for (let time = 0; time < 3; time++) await takeAlerts(documents, soon);
+  t.deepEqual(
+    (await all(documents)).map(({ status, alertIds }) => [status, alertIds]),
+    [['open', ['a', 'muted']]],
+  );
+  await resolve(documents, id, 20);
+  const late = told(500, [{ id: 'muted too', since: -1 }]);
+  for (let time = 0; time < 3; time++) await takeAlerts(documents, late);
+  t.deepEqual(
+    (await all(documents)).map(({ status, alertIds }) => [status, alertIds]),
+    [
+      ['resolved', ['a', 'muted']],
+      ['open', ['muted too']],
+    ],
+  );
+  await documents.close();
+});
+
 test('alerts of a merged incident join the one that goes on', async (t) => {
   const documents = await open();
   await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));

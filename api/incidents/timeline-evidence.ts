@@ -1,9 +1,9 @@
 /** Freezes the timeline of an incident when it is resolved, in the transaction that resolves it. */
 import { createHash } from 'node:crypto';
-import type { Stored } from '../../../schemas/ports/documents.ts';
-import { type Incident, incidentEvidence } from '../../../schemas/resources/incident.ts';
-import { frozen, inOrder } from '../../../subjects/incidents/timeline.ts';
-import type { AuditedTransaction } from '../../changes.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type Incident, incidentEvidence } from '../../schemas/resources/incident.ts';
+import { frozen, inOrder } from '../../subjects/incidents/timeline.ts';
+import type { AuditedTransaction } from '../changes.ts';
 import { type Asking, deedsOf, observedOf } from './timeline-sources.ts';
 
 /** The id of the evidence of one resolution: it follows from the incident and its hash. */
@@ -20,7 +20,7 @@ export const withEvidence = async (
   const known = { ...before, ...after };
   const [deeds, observed] = await Promise.all([deedsOf(known, asking), observedOf(known, asking)]);
   const { content, sha256 } = frozen(inOrder([...deeds, ...observed.entries]));
-  const stored = of(asking.caller.tenantId).collection(incidentEvidence);
+  const stored = of(asking.tenantId).collection(incidentEvidence);
   const id = evidenceIdOf(before.id, sha256);
   if ((await stored.find(id)) === undefined) {
     const frozenAt = new Date(asking.ports.clock.now()).toISOString();

@@ -1,55 +1,65 @@
 /** Reads what a timeline tells from where it is. */
-import type { Incompleteness } from '../../../queries/result.ts';
-import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
-import { type Incident, incidentNotes } from '../../../schemas/resources/incident.ts';
-import { readTransitions } from '../../../subjects/alerts/history.ts';
-import { eventsRange } from '../../../subjects/events/events.ts';
-import { feedPage } from '../../../subjects/events/feed.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { Incompleteness } from '../../queries/result.ts';
+import { within } from '../../runtime/within.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import { type Incident, incidentNotes } from '../../schemas/resources/incident.ts';
+import { readTransitions } from '../../subjects/alerts/history.ts';
+import { eventsRange } from '../../subjects/events/events.ts';
+import { feedPage } from '../../subjects/events/feed.ts';
 import {
   eventEntry,
   noteEntry,
   recordEntry,
   type TimelineEntry,
   transitionEntry,
-} from '../../../subjects/incidents/timeline.ts';
-import { newestRecords } from '../../audit/record-search.ts';
-import type { Caller } from '../../callers/caller.ts';
-import { eventSources } from '../../event-feed/sources.ts';
-import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+} from '../../subjects/incidents/timeline.ts';
+import { newestRecords } from '../audit/record-search.ts';
+import type { Caller } from '../callers/caller.ts';
+import { eventSources } from '../event-feed/sources.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { readingOf } from '../kernel/reading.ts';
 
 /** Of one source. */
 const most = 1000;
+/** For one source. An incident is resolved in a transaction, which may take 10 seconds. */
+const longestMs = 4000;
 /** What came before an incident may have caused it. */
 const beforeMs = 3_600_000;
 
+/** On whose behalf a timeline is read: of a caller, or of the platform. */
 export interface Asking {
-  readonly caller: Caller;
-  readonly ports: Ports;
+  readonly tenantId: string;
+  readonly reading: Reading;
+  readonly ports: Pick<Ports, 'documents' | 'clock' | 'log' | 'configurationActions'>;
 }
+
+export const askingOf = (caller: Caller, ports: Ports): Asking => ({
+  ...{ tenantId: caller.tenantId, reading: readingOf(caller, ports), ports },
+});
 
 type Known = Incident & Stored;
 
-const rangeOf = ({ openedAt, resolvedAt }: Known, { caller, ports }: Asking) => {
+const rangeOf = ({ openedAt, resolvedAt }: Known, { reading, ports }: Asking) => {
   const from = new Date(Date.parse(openedAt) - beforeMs).toISOString();
   const to = resolvedAt ?? new Date(ports.clock.now()).toISOString();
-  return eventsRange({ from, to }, readingOf(caller, ports));
+  return eventsRange({ from, to }, reading);
 };
 
 const transitions = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
   const { alertIds } = incident;
   if (alertIds.length === 0) return [];
   const page = { range: rangeOf(incident, asking), limit: most };
-  const rows = await readTransitions(readingOf(asking.caller, asking.ports), { alertIds }, page);
+  const rows = await readTransitions(asking.reading, { alertIds }, page);
   return rows.map(transitionEntry);
 };
 
 /** Deployments of its services, or all where it names none, and changes of configuration other than of incidents. */
-const events = async (incident: Known, { caller, ports }: Asking): Promise<TimelineEntry[]> => {
+const events = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
   const { services } = incident;
-  const asked = { kinds: ['deployment', 'config'], isChosen: true, range: rangeOf(incident, { caller, ports }) };
+  const asked = { kinds: ['deployment', 'config'], isChosen: true, range: rangeOf(incident, asking) };
   const partial: Incompleteness[] = [];
-  const sources = eventSources(asked, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
+  const sources = eventSources(asked, { ...asking, partial });
   const { events: found } = await feedPage(sources, { limit: most, after: {} });
   return found
     .filter(({ kind, service }) => kind !== 'deployment' || services.length === 0 || services.includes(service))
@@ -58,12 +68,12 @@ const events = async (incident: Known, { caller, ports }: Asking): Promise<Timel
 };
 
 /** What people wrote and did about it: read from documents, so it is there whatever the state of telemetry is. */
-export const deedsOf = async (incident: Known, { caller, ports }: Asking): Promise<TimelineEntry[]> => {
+export const deedsOf = async (incident: Known, { tenantId, ports }: Asking): Promise<TimelineEntry[]> => {
   const notes = await ports.documents
-    .of(caller.tenantId)
+    .of(tenantId)
     .collection(incidentNotes)
     .list({ filter: { incidentId: incident.id }, sort: { at: 1 }, limit: most });
-  const records = await recordsOf(incident.id, caller.tenantId, ports.documents);
+  const records = await recordsOf(incident.id, tenantId, ports.documents);
   return [...notes.items.map(noteEntry), ...records];
 };
 
@@ -78,7 +88,9 @@ export const observedOf = async (
   incident: Known,
   asking: Asking,
 ): Promise<{ readonly entries: readonly TimelineEntry[]; readonly missing: readonly string[] }> => {
-  const read = await Promise.allSettled([transitions(incident, asking), events(incident, asking)]);
+  const read = await Promise.allSettled(
+    [transitions(incident, asking), events(incident, asking)].map((reading) => within(longestMs, reading)),
+  );
   const names = ['transitions of alerts', 'deployments and changes of configuration'];
   return {
     entries: read.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])),

@@ -1,0 +1,83 @@
+/** Resolves incidents that alerts opened, once all their alerts have ended for a while. */
+import { defineJob } from '../../runtime/jobs.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../schemas/resources/incident.ts';
+import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
+import { endedMsOf, readLastTransitions, resolveAfterMs } from '../../subjects/incidents/ended.ts';
+import { moved } from '../../subjects/incidents/state.ts';
+import { systemActor, systemChange } from '../changes.ts';
+import { fieldsOf, keepVersion } from '../resources/resource-history.ts';
+import { withEvidence } from './timeline-evidence.ts';
+import type { Asking } from './timeline-sources.ts';
+
+export interface EndedPorts extends Pick<Asking['ports'], 'documents' | 'clock' | 'log' | 'configurationActions'> {
+  readonly columns: Columns;
+}
+
+type Known = Incident & Stored;
+
+const goingOn = { status: { $in: ['open', 'acknowledged'] }, groupId: { $ne: null } };
+
+/** Resolved as of when its alerts had ended: what begins to fire after that is new to it. */
+const resolve = (incident: Known, endedMs: number, asking: Asking): Promise<void> => {
+  const { tenantId, ports } = asking;
+  return systemChange(
+    ports,
+    'incident.resolve',
+  )(async (scope) => {
+    const own = scope.of(tenantId);
+    const stored = own.collection(incidents);
+    const before = await stored.find(incident.id);
+    const fromMs = Math.max(endedMs, Date.parse(incident.reopenedAt ?? incident.openedAt));
+    const at = new Date(fromMs).toISOString();
+    // What changed meanwhile is looked at again in the next run.
+    const next =
+      before?.version === incident.version ? moved(fieldsOf<Incident>(before), 'resolved', { by: '', at }) : undefined;
+    if (before === undefined || next === undefined) return scope.unchanged();
+    const after = await stored.replace(
+      before.id,
+      await withEvidence(next, before, { ...asking, of: scope.of }),
+      before.version,
+    );
+    await keepVersion(own, 'incident', { before, after, actor: { type: 'system', id: '' } });
+    scope.record({ id: after.id, name: after.title, before, after, tenantId, actor: systemActor('incidents') });
+  });
+};
+
+const resolveOf = async (tenantId: string, known: readonly Known[], ports: EndedPorts): Promise<void> => {
+  const plan = await readPlanOf(ports.documents, tenantId);
+  if (plan === undefined) return;
+  const nowMs = ports.clock.now();
+  const reading = { columns: ports.columns.of(tenantId), plan, nowMs };
+  for (const incident of known) {
+    if (incident.alertIds.length === 0) continue;
+    const endedMs = endedMsOf(incident.alertIds, await readLastTransitions(reading.columns, incident.alertIds));
+    if (endedMs !== undefined && nowMs - endedMs >= resolveAfterMs)
+      await resolve(incident, endedMs, { tenantId, reading, ports });
+  }
+};
+
+/** Resolves what has ended. One organization whose alerts cannot be read keeps no other from it. */
+export const resolveEnded = async (ports: EndedPorts, signal: AbortSignal): Promise<void> => {
+  const byTenant = new Map<string, Known[]>();
+  for await (const { tenantId, ...found } of ports.documents.everywhere(incidents, goingOn)) {
+    const own = byTenant.get(tenantId) ?? [];
+    own.push(found as Known);
+    byTenant.set(tenantId, own);
+  }
+  for (const [tenantId, known] of byTenant) {
+    if (signal.aborted) return;
+    await resolveOf(tenantId, known, ports).catch((error: unknown) =>
+      ports.log.warn({ error, tenantId }, 'incidents could not be resolved; they are looked at again'),
+    );
+  }
+};
+
+export const resolveEndedJob = defineJob<EndedPorts>({
+  name: 'incidents-ended',
+  summary: 'Resolves incidents whose alerts have ended.',
+  everyMs: 15_000,
+  scope: 'installation',
+  run: resolveEnded,
+});

@@ -1,0 +1,39 @@
+/** When the alerts of an incident have all ended. */
+import type { AlertState } from '../../schemas/alerts.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+
+/** Alerts of an incident must have ended for so long before it is resolved. */
+export const resolveAfterMs = 5 * 60_000;
+
+export interface LastTransition {
+  readonly to: AlertState;
+  readonly atMs: number;
+}
+
+/** What each alert became last, as far as that has landed; tests are not among it. */
+export const readLastTransitions = async (
+  { query }: Pick<TenantColumns, 'query'>,
+  alertIds: readonly string[],
+): Promise<ReadonlyMap<string, LastTransition>> => {
+  const rows = await query<{ alert: string; state: AlertState; ms: string }>(
+    `SELECT alert_id AS alert, argMax(to_state, (time, id)) AS state, toString(toUnixTimestamp64Milli(max(time))) AS ms
+    FROM alert_transitions WHERE tenant_id = {tenant:String} AND alert_id IN {alerts:Array(String)} AND NOT is_test
+    GROUP BY alert_id LIMIT ${alertIds.length}`,
+    { alerts: [...alertIds] },
+    { maxResultRows: alertIds.length },
+  );
+  return new Map(rows.map(({ alert, state, ms }) => [alert, { to: state, atMs: Number(ms) }]));
+};
+
+/** When the last of them ended; undefined while one goes on, is unknown, or has told nothing that landed. */
+export const endedMsOf = (
+  alertIds: readonly string[],
+  last: ReadonlyMap<string, LastTransition>,
+): number | undefined => {
+  const ends = alertIds.map((id) => {
+    const transition = last.get(id);
+    return transition?.to === 'inactive' ? transition.atMs : undefined;
+  });
+  const ended = ends.filter((ms) => ms !== undefined);
+  return ended.length === 0 || ended.length < ends.length ? undefined : Math.max(...ended);
+};
