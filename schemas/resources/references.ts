@@ -3,6 +3,7 @@
  * is referred to must exist; both follow from this table.
  */
 import type { CollectionDefinition, Filter } from '../ports/documents.ts';
+import { alertRoutings } from './alert-routing.ts';
 import { dashboards, savedQueriesOfPanels } from './dashboard.ts';
 import { escalationPolicies } from './escalation-policy.ts';
 import { licenseKeys } from './license-key.ts';
@@ -37,4 +38,8 @@ export const references: readonly Reference[] = [
     to: onCallSchedules,
   },
   { from: maintenanceWindows, noun: 'maintenance window', path: 'projectIds', to: projects },
+  {
+    ...{ from: alertRoutings, noun: 'routing document', path: 'receivers.escalationPolicyId' },
+    to: escalationPolicies,
+  },
 ];

@@ -314,6 +314,27 @@ test('an incident can be resolved while telemetry cannot be read, and what is mi
   t.is(missing.length, 2);
 });
 
+test('a receiver names an escalation policy that there is, and that is not deleted meanwhile', async (t) => {
+  const put = async (escalationPolicyId: string) => {
+    const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: 'editor' });
+    const body = { route: { receiver: 'team' }, receivers: [{ name: 'team', escalationPolicyId }] };
+    const ifMatch = { 'if-match': headers.get('etag') ?? '' };
+    return harness.ask('PUT', '/api/v2/alerts/routing', { as: 'editor', body, headers: ifMatch });
+  };
+  const refused = await put('nothing');
+  t.is(refused.status, 400);
+  t.is(refused.body.details[0].path, 'receivers.0.escalationPolicyId');
+  const path = '/api/on-call/escalation-policies';
+
+  const { items } = (await harness.ask('GET', '/api/users', { as: 'owner' })).body;
+  const steps = [{ targets: [{ kind: 'person', id: items[0].id }] }];
+  const { body: policy } = await harness.ask('POST', path, { as: 'editor', body: { name: 'used', steps } });
+  t.is((await put(policy.id)).status, 200);
+  const deleted = await harness.ask('DELETE', `${path}/${policy.id}`, { as: 'editor' });
+  t.is(deleted.status, 409);
+  t.regex(deleted.body.message, /routing document/);
+});
+
 test('an incident of another organization is not there', async (t) => {
   const id = await declare({ title: 'of one organization' });
   const token = await harness.signIn('owner@b.example');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseTime } from '../../../queries/time.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
+import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { readAlertmanagerApart } from '../../../subjects/alerts/routing/alertmanager.ts';
 import { routingProblems } from '../../../subjects/alerts/routing/problems.ts';
@@ -48,6 +49,13 @@ export const getAlertRouting = defineOperation({
 });
 
 /** Refuses channels that there are not. */
+const refuseUnknownPolicies = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
+  const policies = documents.collection(escalationPolicies);
+  for (const [index, { escalationPolicyId: id }] of receivers.entries())
+    if (id !== undefined && (await policies.find(id)) === undefined)
+      throw invalid(`receivers.${index}.escalationPolicyId`, `names ${id}, which is no escalation policy`);
+};
+
 const refuseUnknownChannels = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
   const channels = documents.collection(notificationChannels);
   const known = new Set<string>();
@@ -84,6 +92,7 @@ export const setAlertRouting = defineOperation({
         return before;
       }
       await refuseUnknownChannels(documents, body);
+      await refuseUnknownPolicies(documents, body);
       const stored = documents.collection(alertRoutings);
       const written =
         before.version === 0
