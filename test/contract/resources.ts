@@ -86,7 +86,10 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
     const field = textField(resource);
     const deletable = verbs.includes('delete');
     /** What may keep one from being deleted. */
-    const referring = references.filter(({ to }) => deletable && to === resource.collection);
+    // What is no resource refers too (the routing document): tests of its own tell of it.
+    const referring = references
+      .filter(({ to }) => deletable && to === resource.collection)
+      .filter(({ from }) => resources.some(({ collection }) => collection === from));
     const referred = references.filter(({ from }) => from === resource.collection);
     const unique = resource.collection.unique ?? [];
 
