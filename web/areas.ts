@@ -8,4 +8,10 @@ export const areas: readonly Area[] = [
     entitlement: 'logs',
     load: async () => (await import('./areas/logs/logs.tsx')).Logs,
   },
+  {
+    path: '/traces',
+    title: 'Traces',
+    entitlement: 'traces',
+    load: async () => (await import('./areas/traces/traces.tsx')).Traces,
+  },
 ];

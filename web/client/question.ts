@@ -54,6 +54,12 @@ export class Question<Operation extends Declared> {
     );
   }
 
+  /** Forgets the answer: what is asked next is another thing. */
+  clear(): void {
+    this.cancel();
+    this.standing.value = { isAsking: false };
+  }
+
   cancel(): void {
     clearTimeout(this.#again);
     this.#cancel?.abort();

@@ -9,6 +9,8 @@ const beyond = 20;
 export interface RowsProps<Item> {
   readonly items: readonly Item[];
   readonly label: string;
+  /** Of the style sheet: how wide its columns are. */
+  readonly class: string;
   readonly columns: readonly string[];
   readonly keyOf: (item: Item) => string;
   readonly cellsOf: (item: Item) => readonly ComponentChildren[];
@@ -30,7 +32,7 @@ const moved = (key: string, at: number, page: number, last: number): number | un
 };
 
 export const Rows = <Item,>(props: RowsProps<Item>) => {
-  const { items, label, columns, keyOf, cellsOf, classOf, open, onOpen, onEnd } = props;
+  const { items, label, class: name, columns, keyOf, cellsOf, classOf, open, onOpen, onEnd } = props;
   const place = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
@@ -60,7 +62,7 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
   return (
     <div
       ref={place}
-      class="rows"
+      class={`rows ${name}`}
       role="grid"
       tabIndex={0}
       aria-label={label}

@@ -1,5 +1,6 @@
 /** Logs: search, counts by time, the list, and a record beside it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
+import { Search } from '../../frame/search.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -7,19 +8,7 @@ import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Rows } from '../../lists/rows.tsx';
 import type { LogRecord } from './calls.ts';
 import { LogHistogram } from './histogram.tsx';
-import {
-  askFurther,
-  askLogs,
-  furtherError,
-  histogram,
-  list,
-  openId,
-  order,
-  records,
-  search,
-  setOpen,
-  setSearch,
-} from './log-search.ts';
+import { askLogs, histogram, list, openId, order, search, setOpen, setSearch } from './log-search.ts';
 import { OpenRecord } from './record.tsx';
 import { levelOf } from './severity.ts';
 
@@ -35,40 +24,6 @@ const cellsOf = ({ timestamp, severity, service, body }: LogRecord) => [
   <bdi key="body">{shownText(textOf(body).slice(0, lineLength))}</bdi>,
 ];
 
-const Search = ({ problem }: { readonly problem: string | undefined }) => {
-  const [typed, setTyped] = useState(search.value);
-  return (
-    <search>
-      <form
-        class="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setSearch(typed);
-        }}
-      >
-        <label for="search">Search logs</label>
-        <input
-          id="search"
-          data-search
-          type="search"
-          value={typed}
-          maxLength={1024}
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="declined service:payments -severity:info"
-          aria-invalid={problem !== undefined}
-          aria-describedby="search-problem"
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-        <button type="submit">Search</button>
-        <p class="problem-text" id="search-problem" role="alert">
-          {problem === undefined ? '' : shownText(problem)}
-        </p>
-      </form>
-    </search>
-  );
-};
-
 const Nothing = ({ hint }: { readonly hint: string | undefined }) => (
   <div class="said" role="status">
     <p>No records were found.</p>
@@ -77,20 +32,21 @@ const Nothing = ({ hint }: { readonly hint: string | undefined }) => (
 );
 
 const Found = () => {
-  const { answer, isAsking } = list.standing.value;
+  const { answer, isAsking } = list.first.standing.value;
   if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (records.value.length === 0) return <Nothing hint={answer.hint} />;
+  if (list.items.value.length === 0) return <Nothing hint={answer.hint} />;
   return (
     <Rows<LogRecord>
-      items={records.value}
+      items={list.items.value}
       label="Log records"
+      class="records"
       columns={['Time', 'Severity', 'Service', 'Body']}
       keyOf={({ id }) => id}
       classOf={({ severity }) => `level-${levelOf(severity)}`}
       cellsOf={cellsOf}
       open={openId.value}
       onOpen={setOpen}
-      onEnd={askFurther}
+      onEnd={() => list.askFurther()}
     />
   );
 };
@@ -112,21 +68,28 @@ export const Logs = () => {
     addEventListener('keydown', close);
     return () => removeEventListener('keydown', close);
   }, []);
-  const { error } = list.standing.value;
+  const { error } = list.first.standing.value;
   const atSearch = error?.of('search');
   const id = openId.value;
   return (
     <div class="logs">
       <h1 class="sr-only">Logs</h1>
-      <Search key={search.value} problem={atSearch} />
+      <Search
+        key={search.value}
+        label="Search logs"
+        placeholder="declined service:payments -severity:info"
+        value={search.value}
+        problem={atSearch}
+        onSearch={setSearch}
+      />
       {atSearch === undefined ? <Problem error={error} /> : null}
       <LogHistogram answer={histogram.standing.value.answer} />
       <div class={id === '' ? 'list' : 'list with-record'}>
         <Found />
-        {id === '' ? null : <OpenRecord id={id} listed={records.value.find((record) => record.id === id)} />}
+        {id === '' ? null : <OpenRecord id={id} listed={list.items.value.find((record) => record.id === id)} />}
       </div>
-      <Problem error={furtherError.value} />
-      <Freshness of={list.standing.value} />
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
     </div>
   );
 };

@@ -96,6 +96,11 @@ export const OpenRecord = ({ id, listed }: { readonly id: string; readonly liste
           <Scrolled class="body" label="Body">
             {shownText(textOf(record.body), { lines: true })}
           </Scrolled>
+          {record.traceId === null ? null : (
+            <p>
+              <a href={`/traces/${record.traceId}`}>Open its trace</a>
+            </p>
+          )}
           <Around key={id} id={id} />
           <Fields record={record} />
         </>

@@ -1,0 +1,85 @@
+/** Traces: search, the list, and one trace by its id. */
+import { useEffect } from 'preact/hooks';
+import { Paged } from '../../client/paged.ts';
+import { addressWith, change, go, inAddress, path } from '../../frame/address.ts';
+import { shownDuration } from '../../frame/durations.ts';
+import { Search } from '../../frame/search.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Rows } from '../../lists/rows.tsx';
+import { type TraceSummary, tracesCall } from './calls.ts';
+import { TraceView } from './trace.tsx';
+
+const list = new Paged(tracesCall, ({ items }) => items);
+
+const cellsOf = ({ startTime, durationNs, rootService, rootName, spanCount, errorCount }: TraceSummary) => [
+  shownTime(Date.parse(startTime)),
+  shownDuration(durationNs),
+  <bdi key="service">{shownText(rootService)}</bdi>,
+  <bdi key="name">{shownText(rootName)}</bdi>,
+  String(spanCount),
+  errorCount === 0 ? '' : <b class="text-error">{errorCount} failed</b>,
+];
+
+const Found = () => {
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (list.items.value.length === 0)
+    return (
+      <div class="said" role="status">
+        <p>No traces were found.</p>
+        {answer.hint === undefined ? null : <p>{shownText(answer.hint)}</p>}
+      </div>
+    );
+  return (
+    <Rows<TraceSummary>
+      items={list.items.value}
+      label="Traces"
+      class="traces"
+      columns={['Start', 'Duration', 'Service', 'Name', 'Spans', 'Failed']}
+      keyOf={({ traceId }) => traceId}
+      classOf={({ errorCount }) => (errorCount > 0 ? 'level-error' : '')}
+      cellsOf={cellsOf}
+      open=""
+      onOpen={(id) => go(addressWith({}, `/traces/${id}`))}
+      onEnd={() => list.askFurther()}
+    />
+  );
+};
+
+const List = () => {
+  const { from, to } = writtenRange.value;
+  const search = inAddress('search');
+  useEffect(() => {
+    list.ask({ query: { from, to, search, scope: 'account', limit: 100 } });
+    return () => list.cancel();
+  }, [from, to, search, refreshes.value]);
+  const { error } = list.first.standing.value;
+  const atSearch = error?.of('search');
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Traces</h1>
+      <Search
+        key={search}
+        label="Search traces"
+        placeholder="status:error duration:>500ms service:checkout"
+        value={search}
+        problem={atSearch}
+        onSearch={(text) => change({ search: text.trim() })}
+      />
+      {atSearch === undefined ? <Problem error={error} /> : null}
+      <div class="list">
+        <Found />
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </div>
+  );
+};
+
+export const Traces = () => {
+  const id = path.value.split('/')[2];
+  return id === undefined ? <List /> : <TraceView key={id} id={id} />;
+};

@@ -1,0 +1,15 @@
+/** How durations are written. */
+const units: readonly (readonly [name: string, nanoseconds: number])[] = [
+  ['h', 3_600e9],
+  ['min', 60e9],
+  ['s', 1e9],
+  ['ms', 1e6],
+  ['µs', 1e3],
+];
+
+/** `12.3 ms` of nanoseconds, which answers write as a text where they are too many for a number. */
+export const shownDuration = (nanoseconds: number | string): string => {
+  const value = Number(nanoseconds);
+  const [name, size] = units.find(([, least]) => Math.abs(value) >= least) ?? ['ns', 1];
+  return `${Number((value / size).toPrecision(3))} ${name}`;
+};
