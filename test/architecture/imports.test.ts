@@ -129,7 +129,11 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     ['preact', '@preact/signals'].includes(target),
   'what the page shares with the API imports nothing': ({ file }) => !inThePage.includes(file),
   'the page is imported through its index.ts, by the API': ({ file, own, target }) =>
-    !own || folder(target) !== 'web' || folder(file) === 'web' || (folder(file) === 'api' && target === 'web/index.ts'),
+    !own ||
+    folder(target) !== 'web' ||
+    folder(file) === 'web' ||
+    isTest(file) ||
+    (folder(file) === 'api' && target === 'web/index.ts'),
   ...Object.fromEntries(
     Object.entries(mayImport).map(([room, allowed]) => [
       `${room} imports ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')} and itself`,
