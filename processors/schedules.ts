@@ -2,6 +2,7 @@
 import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import { recording } from './alerts/recording-rules.ts';
+import { snapshotExpiry } from './dashboards/expired-snapshots.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
 import { sloMeasurement } from './slos/slo-measurement.ts';
@@ -14,4 +15,5 @@ export const schedules: readonly Schedule[] = [
   retroHunting,
   indicatorHunting,
   sloMeasurement,
+  snapshotExpiry,
 ];

@@ -17,6 +17,7 @@ import { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { keepingIds } from '../../subjects/dashboards/ids.ts';
 import { countedDays, timesOpened } from '../../subjects/dashboards/openings.ts';
 import { Loss, presentForm, readDashboard, type SavedForm } from '../../subjects/dashboards/read-saved.ts';
+import { removeSnapshots } from '../../subjects/dashboards/snapshots/remove.ts';
 import { summaryOf } from '../../subjects/dashboards/summary.ts';
 import { lookedThrough, validityOf } from '../../subjects/dashboards/validity.ts';
 import type { Caller } from '../callers/caller.ts';
@@ -26,7 +27,6 @@ import { defineResource } from '../resources/resource.ts';
 import { saysTheSame } from '../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../resources/resource-spec.ts';
 import { sharedOrOwn } from '../resources/shared-or-own.ts';
-import { removeSnapshots } from './remove-snapshots.ts';
 
 /** A dashboard as it is stored, of today's form. */
 export type Document = DashboardFields &

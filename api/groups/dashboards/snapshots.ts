@@ -11,11 +11,11 @@ import {
 import { dashboardAnswer } from '../../../subjects/dashboards/query/ask.ts';
 import { DashboardQuestion } from '../../../subjects/dashboards/query/question.ts';
 import { SnapshotContent, snapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
+import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
 import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { mayCall } from '../../callers/rights.ts';
 import { saidBy } from '../../dashboards/dashboard.ts';
-import { removeSnapshots } from '../../dashboards/remove-snapshots.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -124,7 +124,6 @@ export const createDashboardSnapshot = defineOperation({
     const fields = { dashboardId: params.id, name, createdBy: caller.actor.id, expiresAt, labels, bodies };
     const made = await change(async ({ of, record }) => {
       const documents = of(caller.tenantId);
-      await removeSnapshots(documents, { expiresAt: { $lte: iso(ports.clock.now()) } });
       const snapshot = { id, ...fields, tokenHash: hashOf(token), opened: 0 };
       await documents.collection(dashboardSnapshotContents).insert({ id, gzip: compressed });
       record({ id, name, after: fields });
