@@ -1,0 +1,57 @@
+/** JSONPath (RFC 9535) over answers of targets. Its `match` and `search` are RE2: JavaScript's own expressions backtrack. */
+import { FunctionExpressionType, JSONPathEnvironment, type JSONValue } from 'json-p3';
+import { type Regex, regexOf } from '../../queries/search/regex.ts';
+
+/** An expression that was read. */
+export interface JsonPath {
+  /** What it finds, in the order of the document. */
+  valuesIn(document: unknown): readonly unknown[];
+}
+
+/** So many expressions of filters stay compiled: a filter asks the same one of each element. */
+const mostCompiled = 64;
+const compiled = new Map<string, Regex | string>();
+
+const regexFor = (pattern: string): Regex | string => {
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  if (compiled.size >= mostCompiled) compiled.clear();
+  const regex = regexOf(pattern, 0);
+  compiled.set(pattern, regex);
+  return regex;
+};
+
+/** I-Regexp's dot stops at both line breaks, RE2's at one. */
+const withDots = (pattern: string): string =>
+  pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\./gs, (part) => (part === '.' ? '[^\\n\\r]' : part));
+
+const { ValueType, LogicalType } = FunctionExpressionType;
+const regexFunction = (around: (pattern: string) => string) => ({
+  argTypes: [ValueType, ValueType],
+  returnType: LogicalType,
+  call(text: unknown, pattern: unknown): boolean {
+    if (typeof text !== 'string' || typeof pattern !== 'string') return false;
+    const regex = regexFor(around(withDots(pattern)));
+    return typeof regex !== 'string' && regex.test(text);
+  },
+});
+
+const environment = new JSONPathEnvironment();
+environment.functionRegister.set(
+  'match',
+  regexFunction((pattern) => `\\A(?:${pattern})\\z`),
+);
+environment.functionRegister.set(
+  'search',
+  regexFunction((pattern) => pattern),
+);
+
+/** Reads an expression; what is wrong with it is the answer if it is none. */
+export const readJsonPath = (text: string): JsonPath | string => {
+  try {
+    const query = environment.compile(text);
+    return { valuesIn: (document) => query.query(document as JSONValue).values() };
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
