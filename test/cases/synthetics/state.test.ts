@@ -1,0 +1,157 @@
+/** State of checks: votes of locations, suspects, consensus, retries; and uptime to the millisecond. */
+import test from 'ava';
+import { wallClockOf } from '../../../runtime/wall-clock.ts';
+import { type CheckState, judgeState, type Outcome, retryAfterMs, runOutcome, suspicionOf } from '../../../subjects/synthetics/state.ts';
+import { type Span, type StateChange, uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+
+const everyMs = 60_000;
+const nowMs = Date.UTC(2026, 5, 1, 12);
+
+interface Given {
+  readonly consensus?: number;
+  readonly suspects?: readonly string[];
+  readonly isMaintenance?: boolean;
+}
+
+const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
+
+/** Results as letters, a location each: p, d, f, u; `F` is a failure too old to count, `-` no result yet. */
+const judged = (results: string, { consensus, suspects = [], isMaintenance = false }: Given = {}) =>
+  judgeState({
+    locations: new Map(
+      [...results].map((letter, index) => {
+        const outcome = outcomes[letter.toLowerCase()];
+        const startedAtMs = letter === 'F' ? nowMs - 3 * everyMs - 1 : nowMs - everyMs;
+        return [`l${index}`, outcome === undefined ? undefined : { outcome, startedAtMs }];
+      }),
+    ),
+    suspects: new Set(suspects),
+    ...(consensus === undefined ? {} : { consensus }),
+    ...{ everyMs, nowMs, isMaintenance },
+  });
+
+test('a check is down when as many voting locations fail as the consensus wants', (t) => {
+  const table: readonly (readonly [results: string, state: CheckState, given?: Given])[] = [
+    ['', 'unknown'],
+    ['-', 'unknown'],
+    ['u', 'unknown'],
+    ['F', 'unknown'],
+    ['p', 'up'],
+    ['d', 'degraded'],
+    ['f', 'down'],
+    ['pf', 'up'],
+    ['ff', 'down'],
+    ['df', 'degraded'],
+    ['ppf', 'up'],
+    ['pff', 'down'],
+    ['pdf', 'degraded'],
+    ['pdd', 'degraded'],
+    ['ppd', 'up'],
+    ['ppff', 'up'],
+    ['pfff', 'down'],
+    ['ppf', 'down', { consensus: 1 }],
+    ['pff', 'up', { consensus: 3 }],
+    ['pff', 'maintenance', { isMaintenance: true }],
+    // Unknown, old and missing results are no votes.
+    ['uff', 'down', { consensus: 2 }],
+    ['puf', 'up'],
+    ['pFF', 'up'],
+    ['-f', 'down'],
+    // A location that lies has no vote, and does not make the consensus unreachable.
+    ['fpp', 'up', { suspects: ['l0'], consensus: 1 }],
+    ['pff', 'down', { suspects: ['l0'], consensus: 3 }],
+    ['f', 'unknown', { suspects: ['l0'] }],
+  ];
+  for (const [results, state, given] of table) {
+    t.is(judged(results, given).state, state, `${results} ${JSON.stringify(given ?? {})}`);
+  }
+});
+
+test('a location that fails alone is told, below the consensus', (t) => {
+  t.like(judged('ppf'), { failing: ['l2'], voters: 3, needed: 2, isBelowConsensus: true });
+  t.like(judged('pff'), { failing: ['l1', 'l2'], isBelowConsensus: false });
+  t.like(judged('ppp'), { failing: [], isBelowConsensus: false });
+  t.like(judged('fpp', { suspects: ['l0'] }), { failing: [], voters: 2, isBelowConsensus: false });
+});
+
+test('a location is suspect when it is silent for three intervals, or fails more than half of what others pass', (t) => {
+  const suspicion = (record: object) =>
+    suspicionOf({ heardAtMs: nowMs, compared: 0, failedAlone: 0, ...record }, { everyMs, nowMs });
+  t.is(suspicion({}), undefined);
+  t.is(suspicion({ heardAtMs: nowMs - 3 * everyMs }), undefined);
+  t.is(suspicion({ heardAtMs: nowMs - 3 * everyMs - 1 }), 'silent');
+  t.is(suspicion({ compared: 10, failedAlone: 5 }), undefined);
+  t.is(suspicion({ compared: 10, failedAlone: 6 }), 'differs');
+  t.is(suspicion({ compared: 1, failedAlone: 1 }), undefined);
+});
+
+test('a retry that passes heals the attempts before it', (t) => {
+  const attempts = (letters: string) => [...letters].map((letter) => ({ outcome: outcomes[letter] ?? 'unknown' }));
+  const table: readonly (readonly [attempts: string, outcome: Outcome, againIn: number | undefined])[] = [
+    ['p', 'passed', undefined],
+    ['f', 'failed', 5000],
+    ['ff', 'failed', 5000],
+    ['fff', 'failed', undefined],
+    ['fp', 'passed', undefined],
+    ['d', 'degraded', undefined],
+    ['u', 'unknown', undefined],
+    ['', 'unknown', undefined],
+  ];
+  for (const [letters, outcome, againIn] of table) {
+    t.is(runOutcome(attempts(letters)), outcome);
+    t.is(retryAfterMs(attempts(letters), { count: 2, waitMs: 5000 }), againIn, letters);
+  }
+});
+
+test('uptime leaves out what is unknown and what was planned, and says both figures', (t) => {
+  const changes: StateChange[] = [
+    { atMs: 100, state: 'up' },
+    { atMs: 400, state: 'degraded' },
+    { atMs: 500, state: 'down' },
+    { atMs: 600, state: 'unknown' },
+    { atMs: 700, state: 'up' },
+  ];
+  const period = { fromMs: 0, toMs: 1000 };
+  t.deepEqual(uptimeOf(changes, [], period), {
+    ...{ ...period, upMs: 700, downMs: 100, unknownMs: 200, excludedMs: 0 },
+    ...{ uptime: 700 / 800, uptimeWithoutExclusions: 700 / 800 },
+  });
+  const downtimes = [
+    { fromMs: 540, toMs: 800 },
+    { fromMs: 450, toMs: 550 },
+    { fromMs: 950, toMs: 5000 },
+  ];
+  t.deepEqual(uptimeOf(changes, downtimes, period), {
+    ...{ ...period, upMs: 500, downMs: 0, unknownMs: 100, excludedMs: 400 },
+    ...{ uptime: 1, uptimeWithoutExclusions: 700 / 800 },
+  });
+  t.like(uptimeOf([], [], period), { unknownMs: 1000, uptime: null, uptimeWithoutExclusions: null });
+  t.like(uptimeOf(changes, [], { fromMs: 510, toMs: 511 }), { downMs: 1, uptime: 0 });
+});
+
+test('months of a time zone add up to their year, to the millisecond', (t) => {
+  const clock = wallClockOf('Europe/Zurich');
+  const months = Array.from({ length: 13 }, (_, month) => clock.instantOf(Date.UTC(2026, month)));
+  const year: Span = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };
+  // Steps of a prime length never begin with a month.
+  const states = ['up', 'down', 'degraded', 'unknown'] as const;
+  const changes = Array.from({ length: 3000 }, (_, index) => ({
+    ...{ atMs: year.fromMs - 999_983 + index * 10_000_019, state: states[index % 4] ?? 'up' },
+  }));
+  const downtimes = Array.from({ length: 60 }, (_, index) => {
+    const fromMs = year.fromMs + index * 600_000_007;
+    return { fromMs, toMs: fromMs + 86_400_011 };
+  });
+  const parts = months
+    .slice(1)
+    .map((toMs, index) => uptimeOf(changes, downtimes, { fromMs: months[index] ?? 0, toMs }));
+  const whole = uptimeOf(changes, downtimes, year);
+  for (const key of ['upMs', 'downMs', 'unknownMs', 'excludedMs'] as const) {
+    t.true(whole[key] > 0);
+    t.is(
+      parts.reduce((sum, part) => sum + part[key], 0),
+      whole[key],
+    );
+  }
+  t.is(whole.upMs + whole.downMs + whole.unknownMs + whole.excludedMs, year.toMs - year.fromMs);
+});
