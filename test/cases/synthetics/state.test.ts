@@ -1,7 +1,14 @@
 /** State of checks: votes of locations, suspects, consensus, retries; and uptime to the millisecond. */
 import test from 'ava';
 import { wallClockOf } from '../../../runtime/wall-clock.ts';
-import { type CheckState, judgeState, type Outcome, retryAfterMs, runOutcome, suspicionOf } from '../../../subjects/synthetics/state.ts';
+import {
+  type CheckState,
+  judgeState,
+  type Outcome,
+  retryAfterMs,
+  runOutcome,
+  suspicionOf,
+} from '../../../subjects/synthetics/state.ts';
 import { type Span, type StateChange, uptimeOf } from '../../../subjects/synthetics/uptime.ts';
 
 const everyMs = 60_000;
