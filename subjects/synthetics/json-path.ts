@@ -21,9 +21,15 @@ const regexFor = (pattern: string): Regex | string => {
   return regex;
 };
 
-/** I-Regexp's dot stops at both line breaks, RE2's at one. */
-const withDots = (pattern: string): string =>
-  pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]|\./gs, (part) => (part === '.' ? '[^\\n\\r]' : part));
+/** I-Regexp's dot stops at both line breaks, RE2's at one. A dot in a class is a dot. */
+const withDots = (pattern: string): string => {
+  let isClass = false;
+  return pattern.replace(/\\?./gs, (part) => {
+    if (part === '.' && !isClass) return '[^\\n\\r]';
+    if (part === '[' || part === ']') isClass = part === '[';
+    return part;
+  });
+};
 
 const { ValueType, LogicalType } = FunctionExpressionType;
 const regexFunction = (around: (pattern: string) => string) => ({
