@@ -1,0 +1,137 @@
+/** The simple forecasts that are weighed against one another. Each sees only the values before its origin. */
+
+/** So many of the next values, forecast from these; `undefined` where the values are too few for it. */
+export type Part = (values: Float64Array, horizon: number) => Float64Array | undefined;
+
+const ridge = 1e-3;
+const fitsOfLagsMost = 2000;
+
+const meanOf = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The mean of the last seasons at the same place of the season. */
+export const seasonal =
+  (period: number, seasons: number): Part =>
+  (values, horizon) => {
+    if (values.length < period * seasons) return undefined;
+    return Float64Array.from({ length: horizon }, (_, lead) => {
+      let sum = 0;
+      for (let season = 1; season <= seasons; season++)
+        sum += values[values.length - season * period + (lead % period)] ?? 0;
+      return sum / seasons;
+    });
+  };
+
+/** The last value smoothed: a value counts half as much after so many steps. */
+export const level =
+  (halfLife: number): Part =>
+  (values, horizon) => {
+    const keep = 0.5 ** (1 / halfLife);
+    let smooth = values[0] ?? 0;
+    for (const value of values) smooth = keep * smooth + (1 - keep) * value;
+    return new Float64Array(horizon).fill(smooth);
+  };
+
+/** A line through the last values. It goes on for as many steps as it was drawn through, then stays level. */
+export const trend =
+  (share: number): Part =>
+  (values, horizon) => {
+    const count = Math.floor(values.length * share);
+    if (count < 8) return undefined;
+    const last = values.subarray(values.length - count);
+    const middle = (count - 1) / 2;
+    const mean = meanOf(last);
+    let [covariance, variance] = [0, 0];
+    for (const [index, value] of last.entries()) {
+      covariance += (index - middle) * (value - mean);
+      variance += (index - middle) ** 2;
+    }
+    const slope = covariance / variance;
+    return Float64Array.from({ length: horizon }, (_, lead) => mean + slope * (middle + Math.min(lead + 1, count)));
+  };
+
+/** The lower triangle whose square is this symmetric positive matrix, in place, row by row in one array (Cholesky). */
+const factored = (matrix: Float64Array, size: number): void => {
+  const at = (row: number, column: number): number => matrix[row * size + column] ?? 0;
+  for (let column = 0; column < size; column++)
+    for (let row = column; row < size; row++) {
+      let sum = at(row, column);
+      for (let k = 0; k < column; k++) sum -= at(row, k) * at(column, k);
+      matrix[row * size + column] = row === column ? Math.sqrt(Math.max(sum, 1e-12)) : sum / at(column, column);
+    }
+};
+
+/** Solves, in place of the right side, what `factored` left of a matrix. */
+const solved = (factor: Float64Array, right: Float64Array): Float64Array => {
+  const size = right.length;
+  const at = (row: number, column: number): number => factor[row * size + column] ?? 0;
+  for (let row = 0; row < size; row++) {
+    let sum = right[row] ?? 0;
+    for (let k = 0; k < row; k++) sum -= at(row, k) * (right[k] ?? 0);
+    right[row] = sum / at(row, row);
+  }
+  for (let row = size - 1; row >= 0; row--) {
+    let sum = right[row] ?? 0;
+    for (let k = row + 1; k < size; k++) sum -= at(k, row) * (right[k] ?? 0);
+    right[row] = sum / at(row, row);
+  }
+  return right;
+};
+
+/** Adds the products of one row's lags with one another, and with its value. */
+const addProducts = (matrix: Float64Array, right: Float64Array, row: Float64Array, value: number): void => {
+  const size = row.length;
+  for (let i = 0; i < size; i++) {
+    const one = row[i] ?? 0;
+    right[i] = (right[i] ?? 0) + one * value;
+    for (let j = 0; j <= i; j++) matrix[i * size + j] = (matrix[i * size + j] ?? 0) + one * (row[j] ?? 0);
+  }
+};
+
+/** Weights of each lag for values whose mean is 0 and deviation 1 (ridge regression). */
+const lagWeights = (values: Float64Array, lags: readonly number[]): Float64Array => {
+  const size = lags.length;
+  const [matrix, right, row] = [new Float64Array(size * size), new Float64Array(size), new Float64Array(size)];
+  const first = Math.max(lags.at(-1) ?? 0, values.length - fitsOfLagsMost);
+  for (let index = first; index < values.length; index++) {
+    for (const [i, lag] of lags.entries()) row[i] = values[index - lag] ?? 0;
+    addProducts(matrix, right, row, values[index] ?? 0);
+  }
+  const penalty = ridge * (values.length - first) + 1e-9;
+  for (let i = 0; i < size; i++) matrix[i * size + i] = (matrix[i * size + i] ?? 0) + penalty;
+  factored(matrix, size);
+  return solved(matrix, right);
+};
+
+const lagged = (values: Float64Array, horizon: number, lags: readonly number[]): Float64Array | undefined => {
+  if (values.length < (lags.at(-1) ?? 0) + 3 * lags.length) return undefined;
+  const mean = meanOf(values);
+  const deviation = Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
+  if (!(deviation > 0)) return new Float64Array(horizon).fill(mean);
+  const path = new Float64Array(values.length + horizon);
+  for (const [index, value] of values.entries()) path[index] = (value - mean) / deviation;
+  const known = path.subarray(0, values.length);
+  const weights = lagWeights(known, lags);
+  const [low, high] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
+  const margin = (high - low) / 2;
+  for (let index = values.length; index < path.length; index++) {
+    let sum = 0;
+    for (let i = 0; i < lags.length; i++) sum += (weights[i] ?? 0) * (path[index - (lags[i] ?? 0)] ?? 0);
+    // An unstable regression feeds on its own answers: it goes no further than history went, and half as far again.
+    path[index] = Math.min(high + margin, Math.max(low - margin, sum));
+  }
+  return path.subarray(values.length).map((value) => mean + deviation * value);
+};
+
+/** Regression on earlier values, step after step. */
+export const regression =
+  (lags: readonly number[]): Part =>
+  (values, horizon) =>
+    lagged(values, horizon, lags);
+
+/** The same over logarithms, for what grows and shrinks by shares of itself. */
+export const regressionOfLogarithms =
+  (lags: readonly number[]): Part =>
+  (values, horizon) =>
+    values.some((value) => value <= 0)
+      ? undefined
+      : lagged(values.map(Math.log), horizon, lags)?.map((value) => Math.exp(value));

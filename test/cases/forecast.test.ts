@@ -1,0 +1,124 @@
+/** Forecasts of series whose next values are known. */
+import test from 'ava';
+import { type Forecast, type ForecastOptions, forecast, leastValues } from '../../queries/forecast/forecast.ts';
+import { crossing } from '../../queries/forecast/until.ts';
+import { hourlySeries } from '../bench/hourly-series.ts';
+import { randomOf } from './random.ts';
+
+const horizon = 48;
+const hours: ForecastOptions = { horizon, periods: [24, 168], kind: 'any' };
+const made = (length: number, value: (hour: number) => number): number[] => Array.from({ length }, (_, i) => value(i));
+const told = (values: readonly number[], options: Partial<ForecastOptions> = {}): Forecast => {
+  const found = forecast(values, { ...hours, ...options });
+  if (found === undefined) throw new Error(`${values.length} values are too few`);
+  return found;
+};
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+test('a season that repeats goes on', (t) => {
+  const wave = (hour: number): number => 100 + 50 * Math.sin((2 * Math.PI * hour) / 24) + (hour % 168 < 48 ? 30 : 0);
+  for (const [lead, value] of told(made(1000, wave)).values.entries())
+    t.true(Math.abs(value - wave(1000 + lead)) < 1, `${lead}: ${value}`);
+});
+
+test('a constant stays what it is, and its interval has no width', (t) => {
+  const found = told(made(100, () => 7));
+  t.true(found.values.every((value) => Math.abs(value - 7) < 1e-9));
+  t.true(found.interval(0.95).every(([low, high]) => high - low < 1e-9));
+});
+
+test('a line goes on for as many steps as it has history, then stays level', (t) => {
+  const { values } = told(
+    made(60, (step) => 10 * step),
+    { horizon: 600 },
+  );
+  t.true(Math.abs((values[20] ?? 0) - 800) < 40, String(values[20]));
+  t.true(Math.max(...values) <= 10 * 121, String(Math.max(...values)));
+});
+
+test('counts never go below zero and shares stay within 0 and 1, intervals too', (t) => {
+  const random = randomOf(3);
+  const falling = made(200, (step) => Math.max(0, 200 - step + 20 * random()));
+  const counts = told(falling, { kind: 'count' });
+  const shares = told(
+    made(200, () => 0.9 + 0.1 * random()),
+    { kind: 'share' },
+  );
+  t.true(counts.values.every((value) => value >= 0));
+  t.true(counts.interval(0.95).every(([low]) => low >= 0));
+  t.true(shares.interval(0.99).every(([low, high]) => low >= 0 && high <= 1));
+  t.true(
+    told(falling, { horizon: 150 })
+      .interval(0.95)
+      .some(([low]) => low < 0),
+  );
+});
+
+test('of invented hourly series, errors are at most 0.8 of those of the day before, and intervals hold their share', (t) => {
+  let [errors, naive, in80, in95, count] = [0, 0, 0, 0, 0];
+  for (let seed = 1000; seed < 1040; seed++) {
+    const series = hourlySeries(seed, 700);
+    const [past, truth] = [series.slice(0, -horizon), series.slice(-horizon)];
+    const found = told(past, { kind: 'count' });
+    const scale = sum(truth) / horizon || 1;
+    errors += sum(truth.map((value, lead) => Math.abs(value - (found.values[lead] ?? 0)))) / scale;
+    naive += sum(truth.map((value, lead) => Math.abs(value - (past[past.length - 24 + (lead % 24)] ?? 0)))) / scale;
+    const [eighty, most] = [found.interval(0.8), found.interval(0.95)];
+    for (const [lead, value] of truth.entries()) {
+      const [[low80, high80], [low95, high95]] = [eighty[lead] ?? [1, 0], most[lead] ?? [1, 0]];
+      in80 += Number(low80 <= value && value <= high80);
+      in95 += Number(low95 <= value && value <= high95);
+      count++;
+    }
+  }
+  t.log(`errors ${errors / naive}, in 80 %: ${in80 / count}, in 95 %: ${in95 / count}`);
+  t.true(errors / naive < 0.8, String(errors / naive));
+  t.true(Math.abs(in80 / count - 0.8) < 0.08, String(in80 / count));
+  t.true(Math.abs(in95 / count - 0.95) < 0.05, String(in95 / count));
+});
+
+test('too few values carry no forecast', (t) => {
+  t.is(
+    forecast(
+      made(leastValues - 1, (step) => step),
+      hours,
+    ),
+    undefined,
+  );
+});
+
+test('values of 1e300, and as small, are forecast in finite numbers', (t) => {
+  for (const unit of [1e300, 1e-300, -1e300]) {
+    const found = told(made(300, (step) => unit * (1 + (step % 24) / 24)));
+    t.true(found.values.every(Number.isFinite), String(unit));
+    t.true(found.interval(0.95).flat().every(Number.isFinite), String(unit));
+  }
+});
+
+test('the same values are forecast the same, bit by bit', (t) => {
+  const values = hourlySeries(5, 600);
+  t.deepEqual(told(values).values, told([...values]).values);
+});
+
+test('a line with noise crosses a limit where arithmetic says, between an earlier and a later step', (t) => {
+  const random = randomOf(9);
+  const found = told(
+    made(200, (step) => step + 4 * random()),
+    { horizon: 100, periods: [] },
+  );
+  const above = crossing(found, { above: 242 });
+  t.true(Math.abs((above.steps ?? 0) - 40) <= 5, JSON.stringify(above));
+  t.true((above.low ?? 99) <= (above.steps ?? 0) && (above.steps ?? 0) <= (above.high ?? 0), JSON.stringify(above));
+  t.true(above.probability > 0.9);
+  t.is(above.reason, null);
+});
+
+test('a limit that is not likely to be crossed has no step, and the reason tells the probability', (t) => {
+  const random = randomOf(9);
+  const found = told(made(300, () => 50 + random()));
+  const never = crossing(found, { below: 10 });
+  t.deepEqual(never, {
+    ...{ steps: null, low: null, high: null, probability: 0 },
+    reason: 'it is not likely to be below 10 within 48 steps: the probability is 0 %',
+  });
+});
