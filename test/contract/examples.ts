@@ -194,6 +194,26 @@ export const examples: Readonly<Record<string, Example>> = {
   listAlertRuleGroups: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
   testAlertRule: async ({ make }) => ({ params: { id: (await make('createAlertRule')).id }, body: {} }),
   startAlertBacktest: async ({ make }) => ({ body: { ruleId: (await make('createAlertRule')).id, from: 'now-1h' } }),
+  importSlos: ({ tenant }) => ({
+    body: {
+      source: `apiVersion: openslo/v1
+kind: SLO
+metadata: { name: '${tenant}-${Math.random()}' }
+spec:
+  service: shop
+  indicator:
+    metadata: { name: requests }
+    spec:
+      ratioMetric:
+        counter: true
+        good: { metricSource: { type: prometheus, spec: { query: sum(ok_total) } } }
+        total: { metricSource: { type: prometheus, spec: { query: sum(all_total) } } }
+  timeWindow: [{ duration: 30d, isRolling: true }]
+  budgetingMethod: Occurrences
+  objectives: [{ target: 0.99 }]
+`,
+    },
+  }),
   importAlertRules: ({ tenant }) => ({
     body: { file: `groups: [{ name: shop, rules: [{ alert: Down of ${tenant} ${Date.now()}, expr: up == 0 }] }]` },
   }),
