@@ -69,12 +69,18 @@ export interface Elsewhere {
   readonly failure: Failure;
 }
 
+/** What a status of another product's API says in ours. */
+const codeOf = (status: number): ErrorCode => {
+  if (status < 500) return 'VALIDATION_FAILED';
+  return status === 503 ? 'UNAVAILABLE' : 'INTERNAL';
+};
+
 /** An error of an operation that answers errors in a form of its own. */
 export class FailedOperation extends ApiError {
   readonly failure: Failure;
 
   constructor(failure: Failure, cause: unknown) {
-    super(failure.status < 500 ? 'VALIDATION_FAILED' : 'INTERNAL', 'the operation failed', { cause });
+    super(codeOf(failure.status), 'the operation failed', { cause });
     this.name = 'FailedOperation';
     this.failure = failure;
   }

@@ -78,7 +78,7 @@ const withPath = (message: string, details: ApiError['details']): string => {
 export const errorText = ({ code, message, details }: ApiError, requestId: string): string =>
   JSON.stringify({ error: code, message: withPath(message, details), requestId, ...(details && { details }) });
 
-/** Logs an unexpected error with the request id. */
+/** Logs an unexpected error with the request id and where it came from, and what is away for now with its message. */
 export const logFailure = (
   error: ApiError,
   { requestId, operation }: { readonly requestId: string; readonly operation: unknown },
@@ -86,13 +86,17 @@ export const logFailure = (
 ): void => {
   if (error.status < 500 || error.code === 'NOT_IMPLEMENTED') return;
   const { cause } = error;
-  log.error(
-    {
-      ...{ requestId, operation, error: error.code },
-      cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause,
-    },
-    'a request failed',
-  );
+  const fields = { requestId, operation, error: error.code };
+  if (error.code === 'UNAVAILABLE')
+    log.warn(
+      { ...fields, cause: cause instanceof Error ? cause.message : cause },
+      'a request could not be answered for now',
+    );
+  else
+    log.error(
+      { ...fields, cause: cause instanceof Error ? (cause.stack ?? cause.message) : cause },
+      'a request failed',
+    );
 };
 
 /** Answers with an error. Unexpected errors are logged with the request id. */
