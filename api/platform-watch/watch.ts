@@ -30,6 +30,7 @@ import {
 import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { toldEvent } from '../../subjects/alerts/told.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
+import { endUntriedChannels } from './untried-channels.ts';
 import { WatchedRules } from './watched-rules.ts';
 
 export interface PlatformWatchPorts {
@@ -87,7 +88,12 @@ export class PlatformWatch {
     this.#lookedMs = nowMs;
     await this.#rules.read();
     const stale = await this.#staleOrganizations();
-    const told = await Promise.allSettled([this.#tellOperator(stale), this.#tellOrganizations(stale)]);
+    const { documents, clock } = this.#ports;
+    const told = await Promise.allSettled([
+      this.#tellOperator(stale),
+      this.#tellOrganizations(stale),
+      endUntriedChannels({ documents, clock, publish: (transition) => this.#publish(transition) }),
+    ]);
     for (const each of told) if (each.status === 'rejected') throw each.reason;
   }
 

@@ -17,6 +17,8 @@ import { silent } from '../../schemas/ports/log.ts';
 import type { GroupStanding } from '../../schemas/ports/standing.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { channelHealths } from '../../schemas/resources/notification-delivery.ts';
 import { Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
@@ -302,4 +304,30 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
   });
   t.true(await channel?.tell([{ name: 'sinks.logs', text: 'stands still', sinceMs: minuteMs, endedMs: 2 * minuteMs }]));
   t.like(bodies[1], { status: 'resolved' });
+});
+
+test('the alert of a channel that fails ends once when it is disabled or deleted, and that of one that is tried goes on', async (t) => {
+  const { pass, transitions, events, documents } = await open(t);
+  const own = documents.of('acme');
+  for (const id of ['tried', 'disabled', 'deleted']) {
+    if (id !== 'deleted')
+      await own.collection(notificationChannels).insert({
+        ...{ id, name: `Channel ${id}`, description: '', enabled: id === 'tried', maxPerMinute: 60 },
+        ...{ settings: { type: 'email', to: ['a@example.com'] }, templates: { title: '', text: '' } },
+      });
+    await own.collection(channelHealths).insert({
+      ...{ id, failures: 3, failingSince: '2026-01-01T00:00:00.000Z', lastDeliveredAt: null, lastError: 'refused' },
+    });
+  }
+  await pass(2 * minuteMs);
+  t.deepEqual(transitions.map(({ labels, to, reason }) => [labels['channel'], to, reason]).toSorted(), [
+    ['Channel disabled', 'inactive', 'the channel is disabled'],
+    ['deleted', 'inactive', 'the channel is deleted'],
+  ]);
+  t.is(events.length, 2);
+  const { items } = await own.collection(channelHealths).list();
+  t.deepEqual(items.map(({ id, failingSince }) => [id, failingSince !== null]).toSorted(), [
+    ['disabled', false],
+    ['tried', true],
+  ]);
 });

