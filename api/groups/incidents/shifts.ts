@@ -103,7 +103,7 @@ export const getOnCall = defineOperation({
       scheduleId !== undefined &&
       (await own.collection(onCallSchedules).find(scheduleId)) === undefined
     )
-      throw notFound('on-call schedule');
+      throw invalid('scheduleId', 'there is no such on-call schedule in this organization');
     return {
       at: new Date(atMs).toISOString(),
       items: found.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
