@@ -41,7 +41,8 @@ import { openSignInFailures } from './identity/sign-in-failures.ts';
 import { checkDomains, type DomainPorts } from './identity/sso/domains.ts';
 import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
-import { resolveEndedJob } from './incidents/resolve-ended.ts';
+import { escalateJob } from './incidents/escalate.ts';
+import { type EndedPorts, resolveEndedJob } from './incidents/resolve-ended.ts';
 import { makeApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
@@ -112,6 +113,10 @@ const publishing = (
   publishEvent: (event) => events.publish(event),
 });
 
+const startIncidentJobs = (jobs: Jobs, ports: EndedPorts): void => {
+  for (const job of [escalateJob, resolveEndedJob]) jobs.start<EndedPorts>(job, ports);
+};
+
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
@@ -165,7 +170,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   });
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
-  jobs.start(resolveEndedJob, { ...options, configurationActions: configurationActionsOf(operations) });
+  startIncidentJobs(jobs, { ...options, configurationActions: configurationActionsOf(operations) });
   const operator = operatorChannels(options);
   const watch = new PlatformWatch({ ...given, standings, operator, ...publishing(alertTransitions, events) });
   jobs.start(platformWatchJob, watch);

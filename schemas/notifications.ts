@@ -30,7 +30,7 @@ export const notificationReasons = ['first', 'escalated', 'firing', 'resolved', 
 export const Notification = z.strictObject({
   tenantId: z.string(),
   id: z.string().describe('The idempotency key: equal in every attempt'),
-  channelId: z.string().describe('Empty for what opens an incident'),
+  channelId: z.string().describe('Empty for what opens an incident, and for a page of a person'),
   escalationPolicyId: z.string().optional().describe('Of the receiver, of what opens an incident'),
   receiver: z.string(),
   groupKey: z.string(),
@@ -45,10 +45,18 @@ export const Notification = z.strictObject({
   truncatedAlerts: z.int().describe('Alerts that were left out because they are too many for one message'),
   atMs: z.int(),
   isTest: z.boolean().optional(),
+  page: z
+    .strictObject({
+      incidentId: z.string(),
+      userId: z.string().nullable().describe('Whom it is for; null for a channel'),
+      sinceMs: z.int().describe('When the incident opened, or reopened last'),
+    })
+    .optional()
+    .describe('Of a page for an incident'),
 });
 export type Notification = z.output<typeof Notification>;
 
-export const deliveryStates = ['queued', 'retrying', 'delivered', 'failed'] as const;
+export const deliveryStates = ['queued', 'retrying', 'delivered', 'failed', 'withdrawn'] as const;
 
 /** One step of a delivery, for the ledger: that it was queued (attempt 0), or an attempt with its answer. */
 export const DeliveryStep = z.strictObject({

@@ -24,6 +24,7 @@ import { messageOf } from '../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
 import { takeAlerts } from '../incidents/take-alerts.ts';
 import { noteOutcome } from './health.ts';
+import { accountChannel, counting, pageTurn } from './pages.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
 
 /** What it is called among the processors. */
@@ -217,10 +218,53 @@ class Deliveries {
       one.dueMs = clock.now() + waitMs;
       return;
     }
+    const notification = await this.#inTurn(one, pending);
+    if (notification === undefined) return;
     const dueAt = new Date(clock.now() + this.#leaseMs).toISOString();
     const claimed = await stored.update(one.id, { dueAt, attempts: pending.attempts + 1 }, pending.version);
     one.dueMs = Date.parse(dueAt);
-    await this.#attempt(one, claimed);
+    await this.#attempt(one, claimed, notification);
+  }
+
+  /** What is to be sent now; undefined for a page that waits or is over. */
+  async #inTurn(one: Waiting, pending: PendingDelivery & Stored): Promise<Notification | undefined> {
+    const { documents, producer, clock } = this.#options;
+    const notification = Notification.parse(pending.notification);
+    const { tenantId, page } = notification;
+    if (page === undefined) return notification;
+    const turn = await pageTurn(documents, { ...notification, page }, clock.now());
+    if (turn.kind === 'send') {
+      // A page is queued by a transaction, which tells no ledger.
+      if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
+      return counting(notification, turn.rest);
+    }
+    const stored = documents.of(tenantId).collection(pendingDeliveries);
+    if (turn.kind === 'wait') {
+      const after = await stored.update(one.id, { dueAt: new Date(turn.untilMs).toISOString() }, pending.version);
+      this.changed(tenantId, one.id, after);
+      return undefined;
+    }
+    const { answer } = turn;
+    await producer.publish([
+      this.#step(pending, notification, { outcome: 'withdrawn', statusCode: null, answer, latencyMs: 0 }),
+    ]);
+    await this.#end(one, pending);
+    return undefined;
+  }
+
+  async #end(one: Waiting, { version }: Pick<Stored, 'version'>): Promise<void> {
+    const { documents, clock } = this.#options;
+    const ended = { endedAt: new Date(clock.now()).toISOString(), notification: undefined };
+    await documents.of(one.tenantId).collection(pendingDeliveries).update(one.id, ended, version);
+    this.#queue.delete(one.key);
+  }
+
+  /** Where it goes: a channel, or the mail of the account that a page is for. */
+  #channelOf({ tenantId, channelId, page }: Notification): Promise<NotificationChannel | undefined> {
+    const userId = page?.userId ?? null;
+    return userId === null
+      ? Promise.resolve(this.#channels.find(tenantId, channelId))
+      : accountChannel(this.#options.documents, tenantId, userId);
   }
 
   /** How long the channel's rate makes it wait. */
@@ -232,18 +276,17 @@ class Deliveries {
     return granted > 0 ? 0 : Math.max(1, retryAfterMs);
   }
 
-  async #attempt(one: Waiting, pending: PendingDelivery & Stored): Promise<void> {
+  async #attempt(one: Waiting, pending: PendingDelivery & Stored, notification: Notification): Promise<void> {
     const { documents, producer, clock, metrics } = this.#options;
-    const notification = Notification.parse(pending.notification);
     const { tenantId, channelId } = notification;
-    const channel = this.#channels.find(tenantId, channelId);
+    const channel = await this.#channelOf(notification);
     const attempted = await this.#tell(channel, notification);
     const nextMs = attempted.outcome === 'retry' ? this.#nextMs(pending.attempts, attempted) : undefined;
     const outcome = attempted.outcome === 'retry' && nextMs === undefined ? 'failed' : attempted.outcome;
     const step = this.#step(pending, notification, { ...attempted, outcome }, channel);
     const { answer } = attempted;
     const messages: Message[] = [step];
-    if (channel?.enabled === true) {
+    if (channel?.enabled === true && channelId !== '') {
       const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
       messages.push(...(await noteOutcome(documents, health)));
     }
@@ -255,15 +298,10 @@ class Deliveries {
       this.changed(tenantId, one.id, after);
       return;
     }
-    await stored.update(
-      one.id,
-      { endedAt: new Date(clock.now()).toISOString(), notification: undefined },
-      pending.version,
-    );
-    this.#queue.delete(one.key);
+    await this.#end(one, pending);
   }
 
-  async #tell(channel: (NotificationChannel & Stored) | undefined, notification: Notification): Promise<Attempted> {
+  async #tell(channel: NotificationChannel | undefined, notification: Notification): Promise<Attempted> {
     const nothing = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
     if (channel === undefined) return { ...nothing, answer: 'the channel is not there any more' };
     if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
@@ -308,8 +346,8 @@ class Deliveries {
   #step(
     pending: PendingDelivery & Stored,
     notification: Notification,
-    attempted: Attempted | undefined,
-    channel = this.#channels.find(notification.tenantId, notification.channelId),
+    attempted: (Omit<Attempted, 'outcome'> & { readonly outcome: Attempted['outcome'] | 'withdrawn' }) | undefined,
+    channel: NotificationChannel | undefined = this.#channels.find(notification.tenantId, notification.channelId),
   ): Message {
     const {
       tenantId,
@@ -323,12 +361,13 @@ class Deliveries {
       resolved,
       isTest = false,
     } = notification;
-    const states = { delivered: 'delivered', failed: 'failed', retry: 'retrying' } as const;
+    const states = { delivered: 'delivered', failed: 'failed', retry: 'retrying', withdrawn: 'withdrawn' } as const;
     const step: DeliveryStep = {
       ...{ tenantId, deliveryId: id, channelId, receiver, groupKey, status, reason, firing, resolved, isTest },
       channelType: channel?.settings.type ?? '',
       queuedAtMs: Date.parse(pending.queuedAt),
-      attempt: attempted === undefined ? 0 : pending.attempts,
+      // What is withdrawn had no attempt of its own.
+      attempt: pending.attempts + (attempted?.outcome === 'withdrawn' ? 1 : 0),
       atMs: this.#options.clock.now(),
       state: attempted === undefined ? 'queued' : states[attempted.outcome],
       statusCode: attempted?.statusCode ?? null,

@@ -48,13 +48,24 @@ export interface IncidentTimes {
   readonly groupId: string | null;
   /** Escalates it; null for none. */
   readonly escalationPolicyId: string | null;
+  /** When it is looked at next who is to be paged; null for never. Absent where an earlier version wrote it last. */
+  readonly escalatesAt?: string | null;
 }
 
 export type Incident = z.output<typeof IncidentFields> & IncidentTimes;
 
 export const incidents = defineCollection<Incident>({
   name: 'incidents',
-  indexes: [['status'], ['severity'], ['services'], ['alertIds'], ['mergedInto'], ['openedAt'], ['groupId']],
+  indexes: [
+    ['status'],
+    ['severity'],
+    ['services'],
+    ['alertIds'],
+    ['mergedInto'],
+    ['openedAt'],
+    ['groupId'],
+    ['escalatesAt'],
+  ],
   sorts: ['openedAt', 'createdAt', 'updatedAt', 'title'],
 });
 

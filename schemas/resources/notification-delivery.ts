@@ -34,3 +34,18 @@ export interface ChannelHealth {
   readonly lastError: string | null;
 }
 export const channelHealths = defineCollection<ChannelHealth>({ name: 'channel-healths' });
+
+/** The pages that a person was sent of late. Its id is the user's. */
+export interface PageRate {
+  /** Each page once, however often it was tried. */
+  readonly sent: readonly { readonly id: string; readonly atMs: number }[];
+  /** The page that is sent with the count of those that came after it; null where there is none. */
+  readonly rest: {
+    readonly id: string;
+    readonly dueMs: number;
+    /** Others are counted until then. */
+    readonly isSent: boolean;
+    readonly counted: readonly { readonly id: string; readonly title: string }[];
+  } | null;
+}
+export const pageRates = defineCollection<PageRate>({ name: 'page-rates' });

@@ -25,7 +25,7 @@ export const notificationDeliveriesTable = defineTable({
     /** 0 for being queued. */
     attempt: 'UInt16',
     at: "DateTime64(3, 'UTC')",
-    /** After the step: `queued`, `retrying`, `delivered` or `failed`. */
+    /** After the step: `queued`, `retrying`, `delivered`, `failed` or `withdrawn`. */
     state: 'LowCardinality(String)',
     /** 0 where there was no answer. */
     status_code: 'UInt16',

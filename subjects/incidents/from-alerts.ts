@@ -70,10 +70,12 @@ const opened = (
   const id = hash([groupIdOf(notification), firstMs(openers), before]);
   const alerts = firingOf(notification);
   const fields = IncidentFields.parse({ title: titleOf(notification), severity: 'info' });
+  const openedAt = new Date(notification.atMs).toISOString();
+  const { escalationPolicyId = null } = notification;
   const made = withAlerts(
     {
-      ...{ ...fields, ...untouched, openedBy: '', openedAt: new Date(notification.atMs).toISOString() },
-      ...{ groupId: groupIdOf(notification), escalationPolicyId: notification.escalationPolicyId ?? null },
+      ...{ ...fields, ...untouched, openedBy: '', openedAt, groupId: groupIdOf(notification), escalationPolicyId },
+      escalatesAt: escalationPolicyId === null ? null : openedAt,
       severity: severest(alerts, alerts.some(({ labels }) => rankOf(labels['severity']) >= 0) ? 'info' : 'error'),
     },
     alerts,

@@ -13,6 +13,7 @@ const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
 export const untouched = {
   ...{ firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
   ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null, evidenceHash: null },
+  escalatesAt: null,
 } as const satisfies Partial<IncidentTimes>;
 
 /** Who moves an incident, and when. */
@@ -32,10 +33,20 @@ export const canBecome = (from: IncidentState, to: IncidentState): boolean =>
 export const moved = <One extends Incident>(incident: One, to: IncidentState, { by, at }: Move): One | undefined => {
   if (incident.status === to) return incident;
   if (!canBecome(incident.status, to)) return undefined;
-  const next = { ...incident, status: to };
+  const goesOn = to === 'open' || to === 'acknowledged';
+  const escalatesAt = goesOn && incident.escalationPolicyId !== null ? at : null;
+  const next = { ...incident, status: to, escalatesAt };
   if (to === 'open')
     return { ...next, acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null, reopenedAt: at };
   if (to === 'acknowledged')
     return { ...next, acknowledgedAt: at, acknowledgedBy: by, firstAcknowledgedAt: incident.firstAcknowledgedAt ?? at };
   return to === 'resolved' ? { ...next, resolvedAt: at, resolvedBy: by } : next;
 };
+
+/** An incident whose acknowledgement holds no more: it is open again, and as old as it was. */
+export const unacknowledged = (incident: Incident): Incident => ({
+  ...incident,
+  status: 'open',
+  acknowledgedAt: null,
+  acknowledgedBy: null,
+});

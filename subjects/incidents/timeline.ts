@@ -58,7 +58,7 @@ export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { 
   const changes = details?.changes ?? [];
   const isAcknowledged = changes.some(({ path, after }) => path === 'status' && after === 'acknowledged');
   const named = changes
-    .filter(({ path }) => path !== '' && path !== 'evidenceHash')
+    .filter(({ path }) => !['', 'evidenceHash', 'escalatesAt'].includes(path))
     .map(({ path, after }) => `${path}: ${after === undefined ? 'removed' : shown(after)}`);
   return {
     ...{ at, kind: isAcknowledged ? 'acknowledgement' : 'change', id, actor, service: '' },

@@ -1,21 +1,9 @@
 /** Escalation of an incident: a pure function of policy, state, people and time gives the next state and the pages. */
+import type { Escalation, PageReceiver } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import { holdsAt } from '../alerts/routing/times.ts';
 
 const minuteMs = 60_000;
-
-/** Where the escalation of an incident stands. */
-export interface Escalation {
-  readonly status: 'open' | 'acknowledged' | 'resolved' | 'merged';
-  /** Of the step that comes next, both from 0. */
-  readonly round: number;
-  readonly step: number;
-  /** When it is due; `null` after the last. */
-  readonly dueMs: number | null;
-  readonly acknowledgedMs: number | null;
-  /** Whether a step has reached anybody so far. */
-  readonly reached: boolean;
-}
 
 /** One page to send. Its id follows from the incident, round, step and whom it is for, so a repeat sends nothing. */
 export interface Page {
@@ -23,7 +11,7 @@ export interface Page {
   readonly round: number;
   /** `null` for the owners, who are paged when no step reaches anybody. */
   readonly step: number | null;
-  readonly to: { readonly kind: 'person' | 'channel'; readonly id: string };
+  readonly to: PageReceiver;
 }
 
 /** What the timeline says of a step that paged nobody, and of what came of it. */

@@ -1,3 +1,4 @@
+import { escalationDeeds, escalations } from '../../../schemas/resources/escalation.ts';
 import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
@@ -30,5 +31,5 @@ export const incidentsGroup = defineGroup({
     listShifts,
     getOnCall,
   ],
-  collections: [onCallVersions, incidentNotes, incidentEvidence, incidentPostmortems],
+  collections: [onCallVersions, incidentNotes, incidentEvidence, incidentPostmortems, escalations, escalationDeeds],
 });

@@ -37,6 +37,7 @@ const IncidentView = z.strictObject({
   evidenceHash: z.string().nullable().describe('SHA-256 of the timeline as it was frozen when it was last resolved'),
   groupId: z.string().nullable().describe('Group of alerts that opened it; null where it was declared'),
   escalationPolicyId: z.string().nullable(),
+  escalatesAt: time.optional().describe('When it is looked at next who is to be paged; null for never'),
   ...storedView,
 });
 

@@ -1,4 +1,4 @@
-import { channelHealths, pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
+import { channelHealths, pageRates, pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
 import { defineGroup } from '../define-group.ts';
 import { channelResource, deleteChannel } from './channel.ts';
 import { listChannelDeliveries } from './deliveries.ts';
@@ -10,5 +10,5 @@ export const notificationChannelsGroup = defineGroup({
   summary: 'Where notifications are sent.',
   resources: [channelResource],
   operations: [listChannelTypes, deleteChannel, testChannel, previewTemplates, listChannelDeliveries],
-  collections: [pendingDeliveries, channelHealths],
+  collections: [pendingDeliveries, channelHealths, pageRates],
 });

@@ -1,0 +1,130 @@
+/** Escalates incidents: queues the pages that are due, and opens an incident again whose acknowledgement holds no more. */
+import { createHash } from 'node:crypto';
+import { defineJob } from '../../runtime/jobs.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { type EscalationDeed, escalationDeeds, escalations } from '../../schemas/resources/escalation.ts';
+import { type Incident, incidents } from '../../schemas/resources/incident.ts';
+import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { unacknowledged } from '../../subjects/incidents/state.ts';
+import { type Looked, lookAt, ownersOnly } from '../../subjects/on-call/incident-escalation.ts';
+import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
+import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
+import { readEscalationPolicy } from '../../subjects/on-call/reading.ts';
+import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
+import { fieldsOf, keepVersion } from '../resources/resource-history.ts';
+
+export interface EscalatePorts {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Known = Incident & Stored;
+
+const noteId = (key: string, note: object): string =>
+  createHash('sha256')
+    .update(JSON.stringify([key, note]))
+    .digest('hex')
+    .slice(0, 32);
+
+interface Putting extends Paging {
+  readonly of: Documents['of'];
+  readonly people: NamedPeople;
+}
+
+/** Queues the pages and writes what the timeline tells of them. */
+const put = async (incident: Known, { key, pages, notes }: Looked, putting: Putting): Promise<void> => {
+  const { of, tenantId, people, nowMs } = putting;
+  const deeds = of(tenantId).collection(escalationDeeds);
+  const waiting = of(tenantId).collection(pendingDeliveries);
+  const told = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
+  for (const note of notes) {
+    const { kind, round, step = null, reason = null } = note;
+    const deed: EscalationDeed = { ...told, kind, round, step, reason, to: null };
+    await deeds.insert({ id: noteId(key, [note, told.at]), ...deed });
+  }
+  for (const page of pages) {
+    const delivery = deliveryOf(incident, page, putting);
+    if ((await waiting.find(delivery.id)) !== undefined) continue;
+    await waiting.insert(delivery);
+    const to = { ...page.to, name: people.nameOf(page.to) };
+    await deeds.insert({
+      id: delivery.id,
+      ...told,
+      kind: 'page',
+      round: page.round,
+      step: page.step,
+      reason: null,
+      to,
+    });
+  }
+};
+
+/** Writes the incident as the look left it; what is recorded is that its acknowledgement holds no more. */
+const write = async (
+  scope: AuditedTransaction,
+  tenantId: string,
+  before: Known,
+  { escalatesAt, isTimedOut }: Looked,
+): Promise<void> => {
+  const own = scope.of(tenantId);
+  const fields = fieldsOf<Incident>(before);
+  const next = { ...(isTimedOut ? unacknowledged(fields) : fields), escalatesAt };
+  const after = await own.collection(incidents).replace(before.id, next, before.version);
+  if (!isTimedOut) return scope.unchanged();
+  await keepVersion(own, 'incident', { before, after, actor: { type: 'system', id: '' } });
+  scope.record({ id: after.id, name: after.title, before, after, tenantId, actor: systemActor('incidents') });
+};
+
+/** One transaction: where escalation stands, its pages, and the incident are there together or not at all. */
+const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 'id'>): Promise<void> => {
+  const { documents, clock } = ports;
+  const found = await documents.of(tenantId).collection(incidents).find(id);
+  if (found === undefined) return;
+  const { escalationPolicyId } = found;
+  const policy =
+    (escalationPolicyId === null
+      ? undefined
+      : await readEscalationPolicy(documents.of(tenantId), escalationPolicyId)) ?? ownersOnly;
+  const nowMs = clock.now();
+  const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
+  await systemChange(
+    ports,
+    'incident.escalate',
+  )(async (scope) => {
+    const own = scope.of(tenantId);
+    const before = await own.collection(incidents).find(id);
+    // What changed meanwhile is looked at again in the next run.
+    if (before?.version !== found.version) return scope.unchanged();
+    const known = await own.collection(escalations).find(id);
+    const looked = lookAt(before, known, { policy, people, nowMs });
+    const { key, state } = looked;
+    await put(before, looked, { of: scope.of, tenantId, policyName: policy.name, people, nowMs });
+    if (known === undefined) await own.collection(escalations).insert({ id, key, state });
+    else await own.collection(escalations).replace(id, { key, state }, known.version);
+    await write(scope, tenantId, before, looked);
+  });
+};
+
+/** Looks at each incident that is due. One that cannot be looked at keeps no other from it. */
+export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
+  const filter = { escalatesAt: { $lte: new Date(ports.clock.now()).toISOString() } };
+  const due: { readonly tenantId: string; readonly id: string }[] = [];
+  for await (const { tenantId, id } of ports.documents.everywhere(incidents, filter)) due.push({ tenantId, id });
+  for (const { tenantId, id } of due) {
+    if (signal.aborted) return;
+    await look(ports, tenantId, { id }).catch((error: unknown) =>
+      ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; it is looked at again'),
+    );
+  }
+};
+
+export const escalateJob = defineJob<EscalatePorts>({
+  name: 'incidents-escalate',
+  summary: 'Pages who is to be paged for incidents.',
+  everyMs: 3000,
+  scope: 'installation',
+  run: escalateDue,
+});

@@ -1,0 +1,104 @@
+/** What is done with a page before it is sent: it is withdrawn once somebody sees to the incident, and a person gets ten in five minutes. */
+import type { Notification } from '../../schemas/notifications.ts';
+import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
+import { incidents } from '../../schemas/resources/incident.ts';
+import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
+import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
+import { noPages, type Turn, turnOf, withdrawn } from '../../subjects/on-call/page-rate.ts';
+
+type Page = NonNullable<Notification['page']>;
+type Reading = Pick<Documents, 'of'>;
+
+/** What is done with a page now. */
+export type PageTurn = Extract<Turn, { kind: 'send' | 'wait' }> | { readonly kind: 'end'; readonly answer: string };
+
+/** Why a page is needed no more; undefined where it is. */
+const endOf = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
+  const incident = await documents.of(tenantId).collection(incidents).find(incidentId);
+  if (incident === undefined) return 'the incident is not there any more';
+  if (Date.parse(sinceOf(incident)) !== sinceMs) return 'the incident was resolved and opened again meanwhile';
+  return incident.status === 'open' ? undefined : `the incident is ${incident.status}`;
+};
+
+/** Changes the pages of a person of late, under the version that was read. */
+const changeRate = async <Result>(
+  documents: Reading,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+  change: (rate: PageRate) => { readonly rate: PageRate; readonly result: Result },
+): Promise<Result> => {
+  const stored = documents.of(tenantId).collection(pageRates);
+  for (;;) {
+    const found = await stored.find(userId);
+    const before = found === undefined ? noPages : { sent: found.sent, rest: found.rest };
+    const { rate, result } = change(before);
+    try {
+      if (rate === before) return result;
+      if (found === undefined) await stored.insert({ id: userId, ...rate });
+      else await stored.replace(userId, rate, found.version);
+      return result;
+    } catch (error) {
+      // Another page of the person was faster: look again.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+};
+
+/** Says whether a page is sent now, waits, or is over. Asked again, it says the same. */
+export const pageTurn = async (
+  documents: Reading,
+  notification: Notification & { readonly page: Page },
+  nowMs: number,
+): Promise<PageTurn> => {
+  const { tenantId, id, page, commonLabels } = notification;
+  const end = await endOf(documents, tenantId, page);
+  const { userId } = page;
+  if (userId === null) return end === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: end };
+  return changeRate(documents, { tenantId, userId }, (before): { rate: PageRate; result: PageTurn } => {
+    const left = end === undefined ? undefined : withdrawn(before, id);
+    if (end !== undefined && left !== undefined) return { rate: left, result: { kind: 'end', answer: end } };
+    const { rate, turn } = turnOf(before, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
+    if (turn.kind !== 'counted') return { rate, result: turn };
+    const answer = `the person was sent 10 pages within five minutes: it is counted in ${turn.inId}`;
+    return { rate, result: { kind: 'end', answer } };
+  });
+};
+
+const mostTitles = 20;
+
+/** The page that counts others names them. */
+export const counting = (
+  notification: Notification,
+  rest: Extract<PageTurn, { kind: 'send' }>['rest'],
+): Notification => {
+  if (rest.length === 0) return notification;
+  const titles = rest.slice(0, mostTitles).map(({ title }) => title);
+  const more = rest.length > titles.length ? `, and ${rest.length - titles.length} others` : '';
+  const told = `and ${rest.length} more ${rest.length === 1 ? 'page' : 'pages'}: ${titles.join(', ')}${more}`.slice(
+    0,
+    4000,
+  );
+  const alerts = notification.alerts.map((alert) => ({
+    ...alert,
+    reason: `${alert.reason ?? ''}, ${told}`.slice(0, 4096),
+  }));
+  const name = `${notification.commonLabels['alertname'] ?? ''} and ${rest.length} more`;
+  return { ...notification, alerts, commonLabels: { ...notification.commonLabels, alertname: name } };
+};
+
+/** The channel of a person who has named none: mail to the account. Undefined where the person has left. */
+export const accountChannel = async (
+  documents: Reading,
+  tenantId: string,
+  userId: string,
+): Promise<NotificationChannel | undefined> => {
+  const membership = await documents.of(tenantId).collection(memberships).find(userId);
+  const user = await documents.of(usersTenant).collection(users).find(userId);
+  if (membership === undefined || user === undefined) return undefined;
+  return {
+    ...{ name: user.name || user.email, description: '', maxPerMinute: 60, templates: { title: '', text: '' } },
+    enabled: membership.disabled !== true && !user.disabled,
+    settings: { type: 'email', to: [user.email] },
+  };
+};

@@ -1,0 +1,47 @@
+/** Where the escalation of each incident stands, and what it did so far. */
+import { defineCollection } from '../ports/documents.ts';
+import type { IncidentState } from './incident.ts';
+
+/** Where the escalation of an incident stands. */
+export interface Escalation {
+  readonly status: IncidentState;
+  /** Of the step that comes next, both from 0. */
+  readonly round: number;
+  readonly step: number;
+  /** When it is due; `null` after the last. */
+  readonly dueMs: number | null;
+  readonly acknowledgedMs: number | null;
+  /** Whether a step has reached anybody so far. */
+  readonly reached: boolean;
+}
+
+/** The id is the incident's. */
+interface StoredEscalation {
+  /** What is escalated: the incident since it opened, or reopened, by one policy. Another one begins anew. */
+  readonly key: string;
+  readonly state: Escalation;
+}
+export const escalations = defineCollection<StoredEscalation>({ name: 'escalations' });
+
+/** Whom a page is for. */
+export interface PageReceiver {
+  readonly kind: 'person' | 'channel';
+  readonly id: string;
+}
+
+/** One thing that escalation did, for the timeline: a page that was queued, or why a step paged nobody. */
+export interface EscalationDeed {
+  readonly incidentId: string;
+  readonly at: string;
+  readonly kind: 'page' | 'step-skipped' | 'owners-paged' | 'acknowledgement-timed-out' | 'nobody-reached';
+  readonly round: number;
+  /** `null` for pages of the owners, and for what is about no step. */
+  readonly step: number | null;
+  readonly reason: 'outside-hours' | 'nobody-on-call' | null;
+  /** Of a page; its id is that of the delivery. */
+  readonly to: (PageReceiver & { readonly name: string }) | null;
+}
+export const escalationDeeds = defineCollection<EscalationDeed>({
+  name: 'escalation-deeds',
+  indexes: [['incidentId']],
+});

@@ -1,0 +1,66 @@
+/** Who can be paged by a policy at a time, read for the pure function of escalation. */
+import { documentsIn } from '../../runtime/documents-in.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { PageReceiver } from '../../schemas/resources/escalation.ts';
+import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
+import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import type { People } from './escalation.ts';
+import { readOnCall } from './reading.ts';
+
+/** People of a time, with the name of each whom a page may be for. */
+export interface NamedPeople extends People {
+  nameOf(to: PageReceiver): string;
+}
+
+const keyOf = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
+
+type Reading = Pick<Documents, 'of'>;
+
+/** The name of a person or a channel that can be sent a page; undefined where none can. */
+const nameOf = async (documents: Reading, tenantId: string, { kind, id }: PageReceiver) => {
+  const own = documents.of(tenantId);
+  if (kind === 'channel') {
+    const channel = await own.collection(notificationChannels).find(id);
+    return channel?.enabled === true ? channel.name : undefined;
+  }
+  const membership = await own.collection(memberships).find(id);
+  if (membership === undefined || membership.disabled === true) return undefined;
+  const user = await documents.of(usersTenant).collection(users).find(id);
+  return user === undefined || user.disabled ? undefined : user.name || user.email;
+};
+
+const ownersOf = async (documents: Reading, tenantId: string): Promise<string[]> => {
+  const owners: string[] = [];
+  const filter = { role: 'owner' } as const;
+  for await (const { id } of documentsIn(documents.of(tenantId).collection(memberships), { filter })) owners.push(id);
+  return owners.sort();
+};
+
+/** Reads who can be paged by a policy at a time. Whether somebody can be reached is told as it is now. */
+export const readPeople = async (
+  documents: Reading,
+  tenantId: string,
+  { policy, atMs, nowMs }: { readonly policy: EscalationPolicy; readonly atMs: number; readonly nowMs: number },
+): Promise<NamedPeople> => {
+  const targets = policy.steps.flatMap((step) => step.targets);
+  const onCall = new Map<string, readonly string[]>();
+  for (const { kind, id } of targets) {
+    if (kind !== 'schedule' || onCall.has(id)) continue;
+    const [found] = await readOnCall(documents.of(tenantId), { atMs, nowMs, scheduleId: id });
+    onCall.set(id, found?.userIds ?? []);
+  }
+  const owners = await ownersOf(documents, tenantId);
+  const named = new Map<string, string | undefined>();
+  const all: PageReceiver[] = [
+    ...targets.flatMap(({ kind, id }) => (kind === 'schedule' ? [] : [{ kind, id }])),
+    ...[...[...onCall.values()].flat(), ...owners].map((id) => ({ kind: 'person' as const, id })),
+  ];
+  for (const to of all) if (!named.has(keyOf(to))) named.set(keyOf(to), await nameOf(documents, tenantId, to));
+  return {
+    owners,
+    onCall: (scheduleId) => onCall.get(scheduleId) ?? [],
+    canReach: (to) => named.get(keyOf(to)) !== undefined,
+    nameOf: (to) => named.get(keyOf(to)) ?? to.id,
+  };
+};

@@ -1,0 +1,143 @@
+/** Who is paged for open incidents, once, and when no more. */
+import test from 'ava';
+import { openPaging, startSending } from './paging.ts';
+
+const person = (id: string) => ({ kind: 'person', id });
+
+test('each step pages whom it names when it is due, once, however often it is looked at', async (t) => {
+  const paging = await openPaging();
+  const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
+  await paging.incident(
+    await paging.policy({ steps: [{ targets: [person(ann)] }, { targets: [person(ben)], afterMinutes: 5 }] }),
+  );
+  await paging.escalate();
+  await paging.escalate();
+  t.deepEqual(await paging.deeds(), ['page ann']);
+  paging.pass(5);
+  await Promise.all([paging.escalate(), paging.escalate()]);
+  t.deepEqual(await paging.deeds(), ['page ann', 'page ben']);
+  paging.pass(600);
+  await paging.escalate();
+  t.is((await paging.waiting()).length, 2);
+});
+
+test('a step that reaches nobody is skipped at once, which is told, and the owners are paged where none reaches anybody', async (t) => {
+  const paging = await openPaging();
+  const [gone, ben] = [await paging.person('gone', 'editor', true), await paging.person('ben')];
+  await paging.person('olga', 'owner');
+  await paging.incident(
+    await paging.policy({ steps: [{ targets: [person(gone)] }, { targets: [person(ben)], afterMinutes: 30 }] }),
+  );
+  await paging.escalate();
+  t.deepEqual((await paging.deeds()).sort(), ['page ben', 'step-skipped 0 nobody-on-call']);
+  paging.pass(1);
+  await paging.incident(await paging.policy({ steps: [{ targets: [person(gone)] }] }));
+  await paging.escalate();
+  t.deepEqual((await paging.deeds()).slice(2).sort(), ['owners-paged', 'page olga', 'step-skipped 0 nobody-on-call']);
+});
+
+test('the owners are paged where the policy of an incident is gone', async (t) => {
+  const paging = await openPaging();
+  await paging.person('olga', 'owner');
+  await paging.incident('no-policy');
+  await paging.escalate();
+  t.deepEqual((await paging.deeds()).sort(), ['owners-paged', 'page olga']);
+});
+
+test('an acknowledgement stops escalation until its time is over, when the incident is open again and the next step pages', async (t) => {
+  const paging = await openPaging();
+  const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
+  const steps = [{ targets: [person(ann)] }, { targets: [person(ben)], afterMinutes: 5 }];
+  const id = await paging.incident(await paging.policy({ steps, acknowledgeTimeoutMinutes: 60 }));
+  await paging.escalate();
+  paging.pass(1);
+  await paging.move(id, 'acknowledged');
+  for (const minutes of [0, 10, 49]) {
+    paging.pass(minutes);
+    await paging.escalate();
+  }
+  t.deepEqual(await paging.deeds(), ['page ann']);
+  paging.pass(1);
+  await paging.escalate();
+  t.deepEqual((await paging.deeds()).sort(), ['acknowledgement-timed-out', 'page ann', 'page ben']);
+  const { status, acknowledgedAt, firstAcknowledgedAt } = await paging.find(id);
+  t.is(status, 'open');
+  t.is(acknowledgedAt, null);
+  t.not(firstAcknowledgedAt, null);
+});
+
+test('a resolved incident pages nobody, and pages anew once it is reopened', async (t) => {
+  const paging = await openPaging();
+  const ann = await paging.person('ann');
+  const id = await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }], repeat: 1 }));
+  await paging.escalate();
+  await paging.move(id, 'resolved');
+  paging.pass(60);
+  await paging.escalate();
+  t.deepEqual(await paging.deeds(), ['page ann']);
+  await paging.move(id, 'open');
+  await paging.escalate();
+  t.deepEqual(await paging.deeds(), ['page ann', 'page ann']);
+});
+
+test('a page is mail to the account, with the facts, and the ledger has its steps', async (t) => {
+  const paging = await openPaging();
+  const ann = await paging.person('ann');
+  await paging.incident(await paging.policy({ name: 'Shop', steps: [{ targets: [person(ann)] }] }));
+  await paging.escalate();
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.steps.length === 2);
+  const [mail] = sending.mails;
+  t.is(mail?.to, 'ann@acme.example');
+  t.regex(mail?.subject ?? '', /Checkout is slow/);
+  t.regex(mail?.text ?? '', /Step 1, round 1, escalation policy Shop/);
+  t.deepEqual(
+    sending.steps.map(({ state, channelType, attempt }) => [state, channelType, attempt]),
+    [
+      ['queued', '', 0],
+      ['delivered', 'email', 1],
+    ],
+  );
+});
+
+test('a page that waits is withdrawn once the incident is acknowledged', async (t) => {
+  const paging = await openPaging();
+  const ann = await paging.person('ann');
+  const id = await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }] }));
+  await paging.escalate();
+  await paging.move(id, 'acknowledged');
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.steps.length > 0);
+  t.deepEqual(
+    sending.steps.map(({ state, answer }) => [state, answer]),
+    [['withdrawn', 'the incident is acknowledged']],
+  );
+  t.is(sending.mails.length, 0);
+  t.not((await paging.waiting())[0]?.endedAt, null);
+});
+
+test('a person is sent ten pages in five minutes, and then one that counts the rest', async (t) => {
+  const paging = await openPaging();
+  const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
+  const policyId = await paging.policy({ steps: [{ targets: [person(ann)] }] });
+  for (let count = 0; count < 25; count++) await paging.incident(policyId, `incident ${count}`);
+  paging.pass(1);
+  await paging.incident(await paging.policy({ steps: [{ targets: [person(ben)] }] }), 'of another person');
+  await paging.escalate();
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.steps.filter(({ state }) => state === 'withdrawn').length === 14);
+  const toAnn = () => sending.to().filter((name) => name === 'ann').length;
+  t.is(toAnn(), 10);
+  t.deepEqual(
+    sending.to().filter((name) => name !== 'ann'),
+    ['ben'],
+  );
+  paging.pass(5);
+  await sending.until(() => toAnn() === 11);
+  t.regex(sending.mails.at(-1)?.subject ?? '', /and 14 more/);
+  await sending.until(() => sending.steps.filter(({ state }) => state === 'delivered').length === 12);
+  t.is(toAnn(), 11);
+});

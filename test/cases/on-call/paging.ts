@@ -1,0 +1,109 @@
+/** An organization with people, a policy and incidents; the job that escalates them, and deliveries that send pages, over a clock that the test moves. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryCounters } from '../../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { escalateDue } from '../../../api/incidents/escalate.ts';
+import { startDeliveries } from '../../../processors/deliveries/deliveries.ts';
+import { openOutbound } from '../../../runtime/outbound.ts';
+import { makeSecretBox } from '../../../runtime/secret-box.ts';
+import type { DeliveryStep } from '../../../schemas/notifications.ts';
+import type { Message } from '../../../schemas/ports/bus.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import type { Mail } from '../../../schemas/ports/mail.ts';
+import { noMetrics } from '../../../schemas/ports/metrics.ts';
+import { type EscalationDeed, escalationDeeds } from '../../../schemas/resources/escalation.ts';
+import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
+import { type Incident, IncidentFields, type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
+import { pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
+import { memberships, type Role, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { topics } from '../../../schemas/topics.ts';
+import { moved, untouched } from '../../../subjects/incidents/state.ts';
+import { eventually } from '../../waiting.ts';
+
+const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
+const tenantId = 'acme';
+
+export const openPaging = async () => {
+  const clock = { ms: openedMs, now: () => clock.ms };
+  const path = join(mkdtempSync(join(tmpdir(), 'paging-')), 'documents.db');
+  const documents = await sqliteDocuments({ path, clock });
+  const own = documents.of(tenantId);
+  const iso = (): string => new Date(clock.ms).toISOString();
+  const change = async (id: string, make: (incident: Incident) => Incident | undefined): Promise<void> => {
+    const found = await own.collection(incidents).find(id);
+    if (found === undefined) throw new Error('no incident');
+    const { id: _, version, createdAt: __, updatedAt: ___, ...fields } = found;
+    await own.collection(incidents).replace(id, make(fields) as Incident, version);
+  };
+  return {
+    ...{ documents, clock },
+    pass(minutes: number): void {
+      clock.ms += minutes * 60_000;
+    },
+    async person(name: string, role: Role = 'editor', disabled = false): Promise<string> {
+      const fields = { email: `${name}@acme.example`, name, passwordHash: null, disabled: false };
+      const { id } = await documents.of(usersTenant).collection(users).insert(fields);
+      await own.collection(memberships).insert({ id, role, disabled });
+      return id;
+    },
+    async policy(fields: object): Promise<string> {
+      const policy = EscalationPolicyFields.parse({ name: `policy of ${iso()}`, ...fields });
+      return (await own.collection(escalationPolicies).insert(policy)).id;
+    },
+    async incident(escalationPolicyId: string, title = 'Checkout is slow'): Promise<string> {
+      const { id } = await own.collection(incidents).insert({
+        ...{ ...IncidentFields.parse({ title }), ...untouched, openedBy: '', openedAt: iso(), groupId: null },
+        ...{ escalationPolicyId, escalatesAt: iso() },
+      });
+      return id;
+    },
+    move: (id: string, to: IncidentState) => change(id, (incident) => moved(incident, to, { by: 'u', at: iso() })),
+    find: async (id: string) => (await own.collection(incidents).find(id)) as Incident & Stored,
+    escalate: () => escalateDue({ documents, clock, log: silent }, new AbortController().signal),
+    /** What escalation did, in order: `page Ann`, or the kind and reason. */
+    async deeds(): Promise<string[]> {
+      const { items } = await own.collection(escalationDeeds).list({ sort: { at: 1 }, limit: 1000 });
+      const shown = ({ kind, to, reason, step }: EscalationDeed): string =>
+        to === null ? [kind, step ?? '', reason ?? ''].join(' ').trim() : `page ${to.name}`;
+      return items.map(shown);
+    },
+    waiting: async () => (await own.collection(pendingDeliveries).list({ limit: 1000 })).items,
+  };
+};
+export type Paging = Awaited<ReturnType<typeof openPaging>>;
+
+/** Deliveries that send mails to a list; `send` may refuse them. */
+export const startSending = async ({ documents, clock }: Paging, send: (mail: Mail) => void = () => undefined) => {
+  const mails: Mail[] = [];
+  const steps: DeliveryStep[] = [];
+  const mailer = {
+    delivers: true,
+    async send(mail: Mail) {
+      send(mail);
+      mails.push(mail);
+    },
+    close: async () => undefined,
+  };
+  const publish = async (messages: readonly Message[]): Promise<void> => {
+    for (const { topic, value } of messages)
+      if (topic === topics.notificationDeliveries.name) steps.push(...JSON.parse(Buffer.from(value).toString('utf8')));
+  };
+  const ended = Promise.withResolvers<void>();
+  const consumer = { run: () => ended.promise, stop: async () => ended.resolve() };
+  const running = await startDeliveries({
+    ...{ documents, clock, mailer, log: silent, metrics: noMetrics, publicUrl: 'https://oiq.example' },
+    ...{ bus: { consumer: () => consumer } as never, producer: { publish } as never },
+    ...{ counters: memoryCounters({ clock }), box: makeSecretBox('k'.repeat(40)) },
+    outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 }),
+    lookMs: 10,
+  });
+  return {
+    ...{ mails, steps },
+    to: () => mails.map(({ to }) => to.slice(0, to.indexOf('@'))),
+    until: (is: () => boolean) => eventually('what is sent', async () => is()),
+    stop: () => running.stop(),
+  };
+};
