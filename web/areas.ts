@@ -3,6 +3,12 @@ import type { Area } from './frame/area.ts';
 
 export const areas: readonly Area[] = [
   {
+    path: '/services',
+    title: 'Services',
+    entitlement: 'traces',
+    load: async () => (await import('./areas/services/services.tsx')).Services,
+  },
+  {
     path: '/logs',
     title: 'Logs',
     entitlement: 'logs',

@@ -33,3 +33,11 @@ export const go = (address: string, { replace = false }: { readonly replace?: bo
 /** Changes values of the address. */
 export const change = (values: Readonly<Record<string, string>>, options?: { readonly replace?: boolean }): void =>
   go(addressWith(values), options);
+
+/** An address of another area. The range of time goes along, all else is that area's own. */
+export const toArea = (pathname: string, values: Readonly<Record<string, string>> = {}): string => {
+  const kept = new URLSearchParams();
+  for (const name of ['from', 'to']) if (inAddress(name) !== '') kept.set(name, inAddress(name));
+  for (const [name, value] of Object.entries(values)) if (value !== '') kept.set(name, value);
+  return kept.size === 0 ? pathname : `${pathname}?${kept}`;
+};

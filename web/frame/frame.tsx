@@ -3,27 +3,14 @@ import { type Signal, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Account } from './account.tsx';
-import { addressWith, go, path } from './address.ts';
+import { go, path, toArea } from './address.ts';
 import { type Area, whyClosed } from './area.ts';
 import { Keys, listenToKeys } from './keys.tsx';
+import { Link } from './link.tsx';
 import { RangePicker } from './range-picker.tsx';
 import { type Session, session, sessionError } from './session.ts';
 
 const isUnder = (area: Area): boolean => path.value === area.path || path.value.startsWith(`${area.path}/`);
-
-/** Goes to another area by its link, without loading the page anew. */
-const follow = (event: MouseEvent, address: string): void => {
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-  event.preventDefault();
-  go(address);
-};
-
-/** Ranges go along to the next area, other values are its own. */
-const addressOf = (area: Area): string => {
-  const here = new URL(addressWith({}, area.path), location.origin);
-  for (const name of [...here.searchParams.keys()]) if (!['from', 'to'].includes(name)) here.searchParams.delete(name);
-  return here.pathname + here.search;
-};
 
 const Menu = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: Session }) => (
   <nav aria-label="Areas">
@@ -33,13 +20,9 @@ const Menu = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: S
         return (
           <li key={area.path}>
             {why === '' ? (
-              <a
-                href={addressOf(area)}
-                aria-current={isUnder(area) ? 'page' : undefined}
-                onClick={(event) => follow(event, addressOf(area))}
-              >
+              <Link to={toArea(area.path)} isCurrent={isUnder(area)}>
                 {area.title}
-              </a>
+              </Link>
             ) : (
               <span class="closed" title={why}>
                 {area.title} <span class="sr-only">{why}</span>
@@ -105,7 +88,7 @@ const Shown = ({ area, who }: { readonly area: Area | undefined; readonly who: S
 /** The first area is where the page opens. */
 const openFirst = (areas: readonly Area[], who: Session): void => {
   const first = areas.find((area) => whyClosed(area, who) === '') ?? areas[0];
-  if (path.peek() === '/' && first !== undefined) go(addressOf(first), { replace: true });
+  if (path.peek() === '/' && first !== undefined) go(toArea(first.path), { replace: true });
 };
 
 export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {

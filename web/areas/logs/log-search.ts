@@ -3,6 +3,7 @@ import { computed } from '@preact/signals';
 import { Paged } from '../../client/paged.ts';
 import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { histogramCall, type LogRecord, logsCall } from './calls.ts';
 
@@ -27,13 +28,9 @@ export const askLogs = (): void => {
 export const setSearch = (text: string): void => change({ search: text.trim(), record: '' });
 export const setOpen = (id: string): void => change({ record: id }, { replace: openId.peek() !== '' });
 
-/** A name of a field as searches spell it. */
-const spelled = (name: string): string => (/^[A-Za-z_@$][\w.@$/-]*$/.test(name) ? name : quoted(name));
-const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-
 /** The search of what was found before where a field has this value, or has it not. */
 export const narrowed = (before: string, name: string, value: string, { not = false } = {}): string => {
-  const condition = `${not ? 'NOT ' : ''}${spelled(name)}:${quoted(value)}`;
+  const condition = `${not ? 'NOT ' : ''}${conditionOf(name, value)}`;
   const isOr = /\bOR\b/.test(before);
   return before.trim() === '' ? condition : `${isOr ? `(${before.trim()})` : before.trim()} ${condition}`;
 };

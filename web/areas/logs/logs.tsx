@@ -1,5 +1,6 @@
 /** Logs: search, counts by time, the list, and a record beside it. */
 import { useEffect } from 'preact/hooks';
+import { useEscape } from '../../frame/escape.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -61,13 +62,9 @@ export const Logs = () => {
     },
     [],
   );
-  useEffect(() => {
-    const close = ({ key }: KeyboardEvent): void => {
-      if (key === 'Escape' && openId.peek() !== '') setOpen('');
-    };
-    addEventListener('keydown', close);
-    return () => removeEventListener('keydown', close);
-  }, []);
+  useEscape(() => {
+    if (openId.peek() !== '') setOpen('');
+  });
   const { error } = list.first.standing.value;
   const atSearch = error?.of('search');
   const id = openId.value;

@@ -1,6 +1,8 @@
 /** One record beside the list: every field, and what stood before and after it. A click on a value filters. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -98,7 +100,7 @@ export const OpenRecord = ({ id, listed }: { readonly id: string; readonly liste
           </Scrolled>
           {record.traceId === null ? null : (
             <p>
-              <a href={`/traces/${record.traceId}`}>Open its trace</a>
+              <Link to={toArea(`/traces/${record.traceId}`)}>Open its trace</Link>
             </p>
           )}
           <Around key={id} id={id} />

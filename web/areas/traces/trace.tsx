@@ -2,8 +2,9 @@
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
-import { addressWith, change, go, inAddress } from '../../frame/address.ts';
+import { addressWith, change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -47,15 +48,7 @@ const Facts = ({ trace }: { readonly trace: Trace }) => {
         {shownTime(Date.parse(trace.startTime))}, <b id="duration">{shownDuration(trace.durationNs)}</b>,{' '}
         <b id="spans">{trace.spanCount}</b> spans, {trace.errorCount} failed.{' '}
         {trace.missingParentCount === 0 ? null : `${trace.missingParentCount} have a parent that is not there. `}
-        <a
-          href={logsOf(trace)}
-          onClick={(event) => {
-            event.preventDefault();
-            go(logsOf(trace));
-          }}
-        >
-          Logs of this trace
-        </a>
+        <Link to={logsOf(trace)}>Logs of this trace</Link>
       </p>
     </>
   );
@@ -97,15 +90,7 @@ export const TraceView = ({ id }: { readonly id: string }) => {
   const span = pages.items.value.find(({ spanId }) => spanId === open);
   return (
     <div class="logs">
-      <a
-        href={addressWith({ span: '' }, '/traces')}
-        onClick={(event) => {
-          event.preventDefault();
-          go(addressWith({ span: '' }, '/traces'));
-        }}
-      >
-        All traces
-      </a>
+      <Link to={addressWith({ span: '' }, '/traces')}>All traces</Link>
       <Problem error={error} />
       {answer === undefined ? (
         <h1>Trace {shownText(id)}</h1>

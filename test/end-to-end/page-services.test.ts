@@ -1,0 +1,124 @@
+/** The area of services in a real browser: what is slow stands first, says what it waits for, and its traces and logs are one step away. */
+import test from 'ava';
+import { durationBucket } from '../../schemas/tables/durations.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { landedIn, type SentSpan } from './landed-spans.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+const minuteMs = 60_000;
+const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
+const ms = 1_000_000;
+
+let spans = 0;
+/** Requests of one service, of which the first few take so long and fail. */
+const requests = (service: string, atMs: number, all: number, { slow = 0, slowMs = 2_000 } = {}): SentSpan[] =>
+  Array.from({ length: all }, (_, index) => {
+    spans++;
+    const id = spans.toString(16);
+    return {
+      ...{ trace: id.padStart(32, '0'), span: id.padStart(16, '0'), service, name: `POST /<i>${service}</i>`, kind: 2 },
+      ...{ start: BigInt(atMs + index) * BigInt(ms), duration: (index < slow ? slowMs : 10) * ms },
+      status: index < slow ? 2 : 0,
+    };
+  });
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  const now = nowMs - 10 * minuteMs;
+  const before = nowMs - 90 * minuteMs;
+  await landedIn(harness).spans([
+    ...requests('catalog', now, 300),
+    ...[...requests('payments', before, 200), ...requests('payments', now, 200, { slow: 60 })],
+    ...requests('web', now, 400, { slow: 2 }),
+  ]);
+  const duration = 1_900 * ms;
+  await harness.columns.execute(
+    `INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, requests, timed, duration_sum, duration_max, duration_buckets)
+    VALUES (now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', 'payments', 'service', 'bank.example', 'external', 60, 60, ${60 * duration}, ${duration}, map(${durationBucket(duration)}, 60))`,
+  );
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+declare('the page opens at the services: the slow one is first, and tells what it waits for', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/');
+  await page.waitForURL('**/services');
+  const first = page.locator('.services .extent .row').first();
+  await first.getByText('bank.example, p95 1.').waitFor();
+  const { body } = await harness.ask('GET', '/api/services?scope=account&sort=p95');
+  t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
+    ...body.items.map(({ name }: { name: string }) => name),
+  ]);
+  t.deepEqual(
+    body.items.map(({ name, figures: { requests, errors } }: typeof body) => [name, requests, errors]).at(0),
+    ['payments', 200, 60],
+  );
+  const cells = await first.getByRole('gridcell').allTextContents();
+  t.deepEqual(cells.slice(0, 3), ['payments', '200', '60 (30 %)']);
+  const { attention } = (await harness.ask('GET', '/api/overview?scope=account&attention=true')).body;
+  const told = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
+  await told.first().waitFor();
+  t.is(await told.count(), attention.items.length);
+  t.is(
+    await told.filter({ hasText: 'More requests fail: payments' }).count(),
+    attention.items.filter(({ kind }: { kind: string }) => kind === 'service-errors').length,
+  );
+  await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
+});
+
+declare('a service opens beside the list, and leads to its slow and failed traces and its logs', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/services?from=now-30m');
+  await page.locator('.services .extent .row', { hasText: 'payments' }).click();
+  const service = page.getByRole('complementary', { name: 'Service' });
+  const endpoint = service.getByRole('row', { name: /^POST \/<i>payments<\/i> 200 60/ });
+  await endpoint.waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  const ways = service.getByRole('listitem').getByRole('link');
+  const to = async (name: string, rows: string): Promise<string> => {
+    await ways.getByText(name, { exact: true }).click();
+    await page.locator(rows).first().waitFor();
+    const search = await page.locator('#search').inputValue();
+    t.is(new URL(page.url()).searchParams.get('from'), 'now-30m');
+    await page.goBack();
+    await endpoint.waitFor();
+    return search;
+  };
+  t.is(await to('Failed traces', '.traces[aria-rowcount="61"]'), 'service:"payments" status:error');
+  t.regex(await to('Slowest traces', '.traces'), /^service:"payments" duration:>\d+ns$/);
+  t.is(await to('Logs of errors', '.logs .said'), 'service:"payments" severity:>=error');
+  await page.keyboard.press('Escape');
+  await service.waitFor({ state: 'detached' });
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('services are searched and sorted in the address, and a plan without traces says so', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/services?sort=name');
+  await page.locator('.services .extent .row').nth(2).waitFor();
+  t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
+    ...['catalog', 'payments', 'web'],
+  ]);
+  await page.locator('#search').fill('cat');
+  await page.keyboard.press('Enter');
+  await page.locator('.services[aria-rowcount="2"]').waitFor();
+  t.is(new URL(page.url()).searchParams.get('sort'), 'name');
+  t.deepEqual(tab.complaints, []);
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, '/services', 'viewer@b.example');
+  await other.page.locator('main').getByText('The plan of this organization does not include services.').waitFor();
+  await holdsAsAView(t, other, 'main h1');
+});

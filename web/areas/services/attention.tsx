@@ -1,0 +1,63 @@
+/** What became worse in the range, and where to look. */
+
+import type { showOverview } from '../../../api/groups/overview/overview.ts';
+import type { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import type { AttentionItem } from './calls.ts';
+
+const titles: Readonly<Record<AttentionItem['kind'], string>> = {
+  platform: 'The platform itself',
+  'service-errors': 'More requests fail',
+  'slow-service': 'Slower',
+  deployment: 'Worse after a deployment',
+  'new-error': 'New error',
+  'silent-host': 'Silent host',
+  'full-disk': 'Full disk',
+  'log-pattern': 'Far more records of a kind',
+};
+
+/** Where the page shows more of it. */
+const placeOf = ({ kind, name }: AttentionItem): string | undefined => {
+  if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
+  if (kind === 'slow-service') return toArea('/services', { service: name });
+  if (kind === 'new-error') return toArea('/logs', { search: 'severity:error' });
+  return undefined;
+};
+
+const Item = ({ item }: { readonly item: AttentionItem }) => {
+  const place = placeOf(item);
+  const name = <bdi>{shownText(item.name)}</bdi>;
+  return (
+    <li>
+      {titles[item.kind]}: {place === undefined ? <b>{name}</b> : <Link to={place}>{name}</Link>}. {shownText(item.why)}
+    </li>
+  );
+};
+
+export const Attention = ({ of }: { readonly of: Question<typeof showOverview> }) => {
+  const { answer, error } = of.standing.value;
+  const attention = answer?.attention;
+  if (attention === undefined) return <Problem error={error} />;
+  const { items, unknown } = attention;
+  return (
+    <Scrolled class="attention" label="Needs attention">
+      <h2>Needs attention</h2>
+      {items.length === 0 ? <p class="soft">Nothing became worse than in the range before.</p> : null}
+      <ul>
+        {items.map((item) => (
+          <Item key={`${item.kind} ${item.name}`} item={item} />
+        ))}
+        {unknown.map(({ kind, reason }) => (
+          <li key={kind} class="soft">
+            {titles[kind]}: not known, {reason}
+          </li>
+        ))}
+      </ul>
+    </Scrolled>
+  );
+};

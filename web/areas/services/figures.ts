@@ -1,0 +1,49 @@
+/** Figures of requests as they are written. */
+import { conditionOf } from '../../frame/conditions.ts';
+import { shownDuration } from '../../frame/durations.ts';
+import type { Edge, Figures, Service } from './calls.ts';
+
+const number = new Intl.NumberFormat('en');
+
+/** Figures of a service that sent spans. */
+export const figuresOf = ({ figures }: Service): Figures | undefined => ('requests' in figures ? figures : undefined);
+
+/** A quantile in nanoseconds. */
+export const quantileOf = (figures: Figures | undefined, name: 'p50' | 'p95' | 'p99'): number | undefined =>
+  figures !== undefined && 'p50' in figures.duration ? figures.duration[name] : undefined;
+
+export const shownQuantile = (figures: Figures | undefined, name: 'p50' | 'p95' | 'p99'): string => {
+  const value = quantileOf(figures, name);
+  return value === undefined ? '' : shownDuration(value);
+};
+
+export const shownRequests = (figures: Figures | undefined): string =>
+  figures === undefined ? '' : number.format(figures.requests);
+
+/** `12 (3 %)`; empty where none failed. */
+export const shownErrors = (figures: Figures | undefined): string => {
+  if (figures === undefined || figures.errors === 0) return '';
+  const share = Number(((figures.errors / figures.requests) * 100).toPrecision(2));
+  return `${number.format(figures.errors)} (${share} %)`;
+};
+
+/** The call that takes most of a service's time, by the service. */
+export const longestWaits = (edges: readonly Edge[]): ReadonlyMap<string, Edge> => {
+  const timeOf = ({ requests, duration }: Edge): number => requests * (duration?.mean ?? 0);
+  const longest = new Map<string, Edge>();
+  for (const edge of edges) {
+    const isCall = edge.connection === 'request' || edge.connection === 'query';
+    const before = longest.get(edge.client.name);
+    if (isCall && edge.client.kind === 'service' && timeOf(edge) > (before === undefined ? 0 : timeOf(before)))
+      longest.set(edge.client.name, edge);
+  }
+  return longest;
+};
+
+/** `payments, p95 98 ms` */
+export const shownWait = ({ server, duration }: Edge): string =>
+  `${server.name || server.system || server.kind}${duration === null ? '' : `, p95 ${shownDuration(duration.p95)}`}`;
+
+/** Spans of a service that took longer than most of its requests. */
+export const slowSpansOf = (name: string, p95: number): string =>
+  `${conditionOf('service', name)} duration:>${Math.floor(p95)}ns`;

@@ -1,0 +1,105 @@
+/** One service beside the list: what it was asked for, and the ways to its traces and logs. */
+import { useEffect, useState } from 'preact/hooks';
+import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { type Edge, endpointsCall, type Service } from './calls.ts';
+import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
+
+const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
+  const own = conditionOf('service', name);
+  const p95 = service === undefined ? undefined : quantileOf(figuresOf(service), 'p95');
+  return (
+    <ul class="links">
+      <li>
+        <Link to={toArea('/traces', { search: own })}>Traces</Link>
+      </li>
+      {p95 === undefined ? null : (
+        <li>
+          <Link to={toArea('/traces', { search: slowSpansOf(name, p95) })}>Slowest traces</Link>
+        </li>
+      )}
+      <li>
+        <Link to={toArea('/traces', { search: `${own} status:error` })}>Failed traces</Link>
+      </li>
+      <li>
+        <Link to={toArea('/logs', { search: own })}>Logs</Link>
+      </li>
+      <li>
+        <Link to={toArea('/logs', { search: `${own} severity:>=error` })}>Logs of errors</Link>
+      </li>
+    </ul>
+  );
+};
+
+const Endpoints = ({ name }: { readonly name: string }) => {
+  const [asked] = useState(() => new Question(endpointsCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    asked.ask({ params: { name }, query: { from, to, scope: 'account', sort: 'p95', limit: 100 } });
+    return () => asked.cancel();
+  }, [name, from, to]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <>
+      <h3>What it was asked for</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <table class="figures">
+          <thead>
+            <tr>
+              {['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99'].map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {answer.items.map(({ name, kind, figures }) => (
+              <tr key={`${kind} ${name}`}>
+                <td>
+                  <bdi>{shownText(name)}</bdi>
+                </td>
+                <td>{shownRequests(figures)}</td>
+                <td class="text-error">{shownErrors(figures)}</td>
+                <td>{shownQuantile(figures, 'p50')}</td>
+                <td>{shownQuantile(figures, 'p95')}</td>
+                <td>{shownQuantile(figures, 'p99')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {answer?.nextCursor ? <p class="soft">There are more; these are the slowest.</p> : null}
+    </>
+  );
+};
+
+export const OpenService = ({
+  name,
+  service,
+  wait,
+  onClose,
+}: {
+  readonly name: string;
+  readonly service: Service | undefined;
+  readonly wait: Edge | undefined;
+  readonly onClose: () => void;
+}) => (
+  <aside class="beside" aria-label="Service">
+    <div class="beside-head">
+      <h2>{shownText(name)}</h2>
+      <button type="button" class="plain" onClick={onClose}>
+        Close
+      </button>
+    </div>
+    <Ways name={name} service={service} />
+    {wait === undefined ? null : <p>Most of its time it waits for {shownText(shownWait(wait))}.</p>}
+    <Endpoints name={name} />
+  </aside>
+);

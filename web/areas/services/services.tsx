@@ -1,0 +1,157 @@
+/** Services: what became worse, the list with the slowest first, and one service beside it. */
+import { computed } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Paged } from '../../client/paged.ts';
+import { Question } from '../../client/question.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useEscape } from '../../frame/escape.ts';
+import { Search } from '../../frame/search.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Rows } from '../../lists/rows.tsx';
+import { Attention } from './attention.tsx';
+import { mapCall, overviewCall, type Service, servicesCall } from './calls.ts';
+import {
+  figuresOf,
+  longestWaits,
+  quantileOf,
+  shownErrors,
+  shownQuantile,
+  shownRequests,
+  shownWait,
+} from './figures.ts';
+import { OpenService } from './service.tsx';
+
+const list = new Paged(servicesCall, ({ items }) => items);
+const map = new Question(mapCall);
+const overview = new Question(overviewCall);
+
+const sorts = {
+  p95: 'the slowest',
+  errorRate: 'the most errors',
+  requests: 'the most requests',
+  name: 'name',
+} as const;
+type Sort = keyof typeof sorts;
+const sort = computed<Sort>(() => {
+  const written = inAddress('sort');
+  return written in sorts ? (written as Sort) : 'p95';
+});
+const open = computed(() => inAddress('service'));
+const waits = computed(() => longestWaits(map.standing.value.answer?.edges ?? []));
+const longest = computed(() =>
+  Math.max(1, ...list.items.value.map((service) => quantileOf(figuresOf(service), 'p95') ?? 0)),
+);
+
+const setOpen = (service: string): void => change({ service }, { replace: open.peek() !== '' });
+
+const Bar = ({ of }: { readonly of: number }) => (
+  <span class="track">
+    <span class="bar" style={{ width: `${(of / longest.value) * 100}%` }} />
+  </span>
+);
+
+const cellsOf = (service: Service) => {
+  const figures = figuresOf(service);
+  const wait = waits.value.get(service.name);
+  return [
+    <bdi key="name">{shownText(service.name)}</bdi>,
+    shownRequests(figures),
+    <span key="errors" class="text-error">
+      {shownErrors(figures)}
+    </span>,
+    shownQuantile(figures, 'p50'),
+    <b key="p95">{shownQuantile(figures, 'p95')}</b>,
+    <Bar key="bar" of={quantileOf(figures, 'p95') ?? 0} />,
+    wait === undefined ? '' : <bdi key="wait">{shownText(shownWait(wait))}</bdi>,
+  ];
+};
+
+const Found = () => {
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (list.items.value.length === 0)
+    return (
+      <div class="said" role="status">
+        <p>No services were found: nothing with a service.name was sent in this range.</p>
+      </div>
+    );
+  return (
+    <Rows<Service>
+      items={list.items.value}
+      label="Services"
+      class="services"
+      columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'How long', 'Waits most for']}
+      keyOf={({ name }) => name}
+      cellsOf={cellsOf}
+      open={open.value}
+      onOpen={setOpen}
+      onEnd={() => list.askFurther()}
+    />
+  );
+};
+
+const ask = (): void => {
+  const query = { ...writtenRange.value, scope: 'account' } as const;
+  list.ask({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
+  map.ask({ query: { ...query, limit: 2000 } });
+  overview.ask({ query: { ...query, attention: 'true' } });
+};
+
+export const Services = () => {
+  const { from, to } = writtenRange.value;
+  const search = inAddress('search');
+  useEffect(() => {
+    ask();
+    return () => {
+      for (const question of [list, map, overview]) question.cancel();
+    };
+  }, [from, to, search, sort.value, refreshes.value]);
+  useEscape(() => {
+    if (open.peek() !== '') setOpen('');
+  });
+  const { error } = list.first.standing.value;
+  const name = open.value;
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Services</h1>
+      <Attention of={overview} />
+      <div class="toolbar">
+        <Search
+          key={search}
+          label="Search services"
+          placeholder="part of a name"
+          value={search}
+          problem={error?.of('search')}
+          onSearch={(text) => change({ search: text.trim() })}
+        />
+        <label>
+          First{' '}
+          <select value={sort.value} onChange={({ currentTarget }) => change({ sort: currentTarget.value })}>
+            {Object.entries(sorts).map(([key, title]) => (
+              <option key={key} value={key}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      <div class={name === '' ? 'list' : 'list with-record'}>
+        <Found />
+        {name === '' ? null : (
+          <OpenService
+            key={name}
+            name={name}
+            service={list.items.value.find((service) => service.name === name)}
+            wait={waits.value.get(name)}
+            onClose={() => setOpen('')}
+          />
+        )}
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </div>
+  );
+};
