@@ -12,6 +12,7 @@ import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Rows } from '../../lists/rows.tsx';
 import { Attention } from './attention.tsx';
 import { mapCall, overviewCall, type Service, servicesCall } from './calls.ts';
+import { OpenService } from './chosen.tsx';
 import {
   figuresOf,
   longestWaits,
@@ -21,7 +22,6 @@ import {
   shownRequests,
   shownWait,
 } from './figures.ts';
-import { OpenService } from './service.tsx';
 
 const list = new Paged(servicesCall, ({ items }) => items);
 const map = new Question(mapCall);
