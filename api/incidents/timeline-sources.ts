@@ -3,17 +3,22 @@ import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { within } from '../../runtime/within.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import { escalationDeeds } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidentNotes } from '../../schemas/resources/incident.ts';
+import { readPageSteps } from '../../subjects/alerts/deliveries.ts';
 import { readTransitions } from '../../subjects/alerts/history.ts';
 import { eventsRange } from '../../subjects/events/events.ts';
 import { feedPage } from '../../subjects/events/feed.ts';
 import {
+  deedEntry,
+  deliveryEntry,
   eventEntry,
   noteEntry,
   recordEntry,
   type TimelineEntry,
   transitionEntry,
 } from '../../subjects/incidents/timeline.ts';
+import { pageGroupOf } from '../../subjects/on-call/page.ts';
 import { newestRecords } from '../audit/record-search.ts';
 import type { Caller } from '../callers/caller.ts';
 import { eventSources } from '../event-feed/sources.ts';
@@ -67,14 +72,35 @@ const events = async (incident: Known, asking: Asking): Promise<TimelineEntry[]>
     .map(eventEntry);
 };
 
-/** What people wrote and did about it: read from documents, so it is there whatever the state of telemetry is. */
+/** What escalation did, the oldest first. */
+const pages = ({ id }: Known, { tenantId, ports }: Pick<Asking, 'tenantId' | 'ports'>) =>
+  ports.documents
+    .of(tenantId)
+    .collection(escalationDeeds)
+    .list({ filter: { incidentId: id }, sort: { at: 1 }, limit: most });
+
+/** What became of its pages, as the ledger has it. */
+const deliveries = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
+  const { items } = await pages(incident, asking);
+  const names = new Map(items.map(({ id, to }) => [id, to?.name]));
+  if (names.size === 0) return [];
+  const { openedAt, resolvedAt } = incident;
+  const toMs = resolvedAt === null ? asking.ports.clock.now() : Date.parse(resolvedAt);
+  const steps = await readPageSteps(asking.reading.columns, pageGroupOf(incident.id), {
+    ...{ fromMs: Date.parse(openedAt), toMs, limit: most },
+  });
+  return steps.map((step) => deliveryEntry(step, names.get(step.id) ?? ''));
+};
+
+/** What people and escalation did about it: read from documents, so it is there whatever the state of telemetry is. */
 export const deedsOf = async (incident: Known, { tenantId, ports }: Asking): Promise<TimelineEntry[]> => {
   const notes = await ports.documents
     .of(tenantId)
     .collection(incidentNotes)
     .list({ filter: { incidentId: incident.id }, sort: { at: 1 }, limit: most });
   const records = await recordsOf(incident.id, tenantId, ports.documents);
-  return [...notes.items.map(noteEntry), ...records];
+  const { items: deeds } = await pages(incident, { tenantId, ports });
+  return [...notes.items.map(noteEntry), ...records, ...deeds.map(deedEntry)];
 };
 
 const recordsOf = async (id: string, tenantId: string, documents: Documents): Promise<TimelineEntry[]> => {
@@ -89,9 +115,11 @@ export const observedOf = async (
   asking: Asking,
 ): Promise<{ readonly entries: readonly TimelineEntry[]; readonly missing: readonly string[] }> => {
   const read = await Promise.allSettled(
-    [transitions(incident, asking), events(incident, asking)].map((reading) => within(longestMs, reading)),
+    [transitions(incident, asking), events(incident, asking), deliveries(incident, asking)].map((reading) =>
+      within(longestMs, reading),
+    ),
   );
-  const names = ['transitions of alerts', 'deployments and changes of configuration'];
+  const names = ['transitions of alerts', 'deployments and changes of configuration', 'deliveries of pages'];
   return {
     entries: read.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])),
     missing: read.flatMap((each, index) => {

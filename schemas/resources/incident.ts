@@ -27,6 +27,7 @@ export const IncidentFields = z.strictObject({
   services: z.array(z.string().min(1).max(256)).max(100).default([]).describe('Services that it is about'),
   alertIds: z.array(id).max(1000).default([]).describe('Alerts that it is about'),
   tags: z.array(z.string().min(1).max(64)).max(32).default([]),
+  escalationPolicyId: id.nullable().default(null).describe('Who is paged for it; null for nobody'),
 });
 
 /** What the server writes of an incident. */
@@ -46,8 +47,6 @@ export interface IncidentTimes {
   readonly evidenceHash: string | null;
   /** Group of alerts that opened it; null where it was declared. */
   readonly groupId: string | null;
-  /** Escalates it; null for none. */
-  readonly escalationPolicyId: string | null;
   /** When it is looked at next who is to be paged; null for never. Absent where an earlier version wrote it last. */
   readonly escalatesAt?: string | null;
 }

@@ -105,3 +105,28 @@ export const listDeliveries = async (
     nextCursor: more ? encodeCursor('deliveries', [Date.parse(last.queuedAt), textPart(last.id)]) : null,
   };
 };
+
+/** What became of a page by one attempt. */
+export interface PageStep {
+  readonly id: string;
+  readonly attempt: number;
+  readonly state: Delivery['state'];
+  readonly answer: string;
+  readonly ms: string;
+}
+
+/** Attempts of the deliveries of a group, over all channels, the oldest first. */
+export const readPageSteps = (
+  { query }: Pick<TenantColumns, 'query'>,
+  groupKey: string,
+  { fromMs, toMs, limit }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
+): Promise<PageStep[]> =>
+  query<PageStep>(
+    `SELECT delivery_id AS id, attempt, any(state) AS state, any(answer) AS answer,
+      toString(toUnixTimestamp64Milli(min(at))) AS ms
+    FROM notification_deliveries WHERE tenant_id = {tenant:String} AND group_key = {group:String} AND attempt > 0
+      AND queued_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND queued_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    GROUP BY delivery_id, attempt ORDER BY min(at), id LIMIT {limit:UInt32}`,
+    { group: groupKey, from: String(fromMs), to: String(toMs), limit },
+    { maxResultRows: limit },
+  );

@@ -2,11 +2,22 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Actor, type AuditRecord } from '../../schemas/resources/audit-record.ts';
+import type { EscalationDeed } from '../../schemas/resources/escalation.ts';
 import type { IncidentNote } from '../../schemas/resources/incident.ts';
+import type { PageStep } from '../alerts/deliveries.ts';
 import type { PastTransition } from '../alerts/history.ts';
 import type { FeedEvent } from '../events/events.ts';
 
-export const timelineKinds = ['alert', 'acknowledgement', 'change', 'deployment', 'config', 'note'] as const;
+export const timelineKinds = [
+  'alert',
+  'acknowledgement',
+  'change',
+  'deployment',
+  'config',
+  'note',
+  'page',
+  'delivery',
+] as const;
 
 export const TimelineEntry = z.strictObject({
   at: z.iso.datetime(),
@@ -42,6 +53,36 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
   ...{ at: new Date(Number(row.ms)).toISOString(), kind: 'alert', id: row.id, actor: null },
   title: cut(`${row.rule_name}: ${row.from_state} to ${row.to_state}`),
   ...{ text: cut(row.reason), service: cut(row.labels.service ?? '') },
+});
+
+const skippedAs = { 'outside-hours': 'it is outside its hours', 'nobody-on-call': 'it reaches nobody' };
+
+const deedTitle = ({ kind, step, reason, to }: EscalationDeed): string => {
+  switch (kind) {
+    case 'page':
+      return `paged ${to?.name}`;
+    case 'step-skipped':
+      return `step ${(step ?? 0) + 1} was skipped: ${skippedAs[reason ?? 'nobody-on-call']}`;
+    case 'owners-paged':
+      return 'no step reached anybody: the owners are paged';
+    case 'nobody-reached':
+      return 'nobody could be paged, the owners neither';
+    case 'acknowledgement-timed-out':
+      return 'the acknowledgement timed out: escalation goes on';
+  }
+};
+
+/** Of a page that was queued, or why a step paged nobody. */
+export const deedEntry = (deed: EscalationDeed & { readonly id: string }): TimelineEntry => {
+  const { id, at, round, step } = deed;
+  const text = step === null ? `round ${round + 1}` : `step ${step + 1}, round ${round + 1}`;
+  return { at, kind: 'page', id, title: cut(deedTitle(deed)), text, actor: null, service: '' };
+};
+
+/** Of what became of a page. */
+export const deliveryEntry = ({ id, attempt, ms, state, answer }: PageStep, name: string): TimelineEntry => ({
+  ...{ at: new Date(Number(ms)).toISOString(), kind: 'delivery', id: `${id}/${attempt}`, actor: null, service: '' },
+  ...{ title: cut(`page of ${name}: ${state}`), text: cut(answer) },
 });
 
 /** Of a deployment, or of a change of configuration. */

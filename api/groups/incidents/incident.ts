@@ -10,6 +10,7 @@ import {
 } from '../../../schemas/resources/incident.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
 import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
+import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { withEvidence } from '../../incidents/timeline-evidence.ts';
 import { askingOf } from '../../incidents/timeline-sources.ts';
@@ -36,7 +37,6 @@ const IncidentView = z.strictObject({
   reopenedAt: time,
   evidenceHash: z.string().nullable().describe('SHA-256 of the timeline as it was frozen when it was last resolved'),
   groupId: z.string().nullable().describe('Group of alerts that opened it; null where it was declared'),
-  escalationPolicyId: z.string().nullable(),
   escalatesAt: time.optional().describe('When it is looked at next who is to be paged; null for never'),
   ...storedView,
 });
@@ -61,6 +61,22 @@ const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: I
   for (const [index, { userId }] of roles.entries())
     if (!known.has(userId) && (await own.collection(memberships).find(userId)) === undefined)
       throw invalid(`roles.${index}.userId`, 'is no user of this organization');
+};
+
+/** Another policy must be there, and escalates an incident that goes on from the beginning. */
+const requirePolicy = async (
+  own: TenantDocuments,
+  { escalationPolicyId }: Incident,
+  before: Incident | undefined,
+): Promise<void> => {
+  if (escalationPolicyId === null || escalationPolicyId === before?.escalationPolicyId) return;
+  if ((await readEscalationPolicy(own, escalationPolicyId)) === undefined)
+    throw invalid('escalationPolicyId', 'is no escalation policy of this organization');
+};
+
+const escalatedFrom = (incident: Incident, at: string): Incident => {
+  const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
+  return { ...incident, escalatesAt: goesOn && incident.escalationPolicyId !== null ? at : null };
 };
 
 /** The incident that goes on must be there and must not have ended. */
@@ -95,8 +111,8 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
   show: (documents) => documents,
   initial: ({ caller, ports }) => ({
     ...{ openedBy: caller.actor.id, openedAt: new Date(ports.clock.now()).toISOString() },
-    ...{ groupId: null, escalationPolicyId: null },
     ...untouched,
+    groupId: null,
   }),
   async prepare(after, { before, caller, of, ports }) {
     const own = of(caller.tenantId);
@@ -105,13 +121,16 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     if ((status === 'merged') !== (mergedInto !== null))
       throw invalid('mergedInto', 'goes with "status": "merged", and that goes with it');
     await requireRoles(own, after, before);
-    if (before === undefined) return after;
+    await requirePolicy(own, after, before);
+    if (before === undefined)
+      return { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt };
     if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
       throw new ApiError('CONFLICT', `the incident is merged into ${before.mergedInto} already`);
     const how = { by: caller.actor.id, at: new Date(ports.clock.now()).toISOString() };
     const next = move({ ...after, status: before.status }, status, how);
     if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
-    return withEffects(next, before, { ...askingOf(caller, ports), by: caller.actor.id, of });
+    const policied = after.escalationPolicyId === before.escalationPolicyId ? next : escalatedFrom(next, how.at);
+    return withEffects(policied, before, { ...askingOf(caller, ports), by: caller.actor.id, of });
   },
   list: {
     searched: ['title', 'summary'],

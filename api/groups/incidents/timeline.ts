@@ -58,7 +58,7 @@ export const getIncidentTimeline = defineOperation({
   path: '/api/incidents/{id}/timeline',
   operationId: 'getIncidentTimeline',
   summary:
-    'Show what happened, the oldest first: alerts, acknowledgements, changes, deployments, configuration and notes',
+    'Show what happened, the oldest first: alerts, pages and their delivery, acknowledgements, changes, deployments, configuration and notes',
   role: 'viewer',
   params: idParameter,
   query: z.strictObject({ limit: z.coerce.number().int().min(1).max(1000).default(100), cursor: cursorParameter }),
