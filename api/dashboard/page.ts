@@ -1,4 +1,5 @@
 import { acceptInvitePage } from './accept-invite.ts';
+import { acknowledgePage } from './acknowledge.ts';
 import { forgotPasswordPage } from './forgot-password.ts';
 import type { Page } from './html.ts';
 import { loginPage } from './login.ts';
@@ -8,6 +9,7 @@ import { smallPage } from './shell.ts';
 const pages: ReadonlyMap<string, Page> = new Map([
   ['/login', loginPage],
   ['/accept-invite', acceptInvitePage],
+  ['/acknowledge', acknowledgePage],
   ['/reset-password', resetPasswordPage],
   ['/forgot-password', forgotPasswordPage],
 ]);

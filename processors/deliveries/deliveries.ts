@@ -22,6 +22,7 @@ import { topics } from '../../schemas/topics.ts';
 import { type Attempted, deliver, openSettings } from '../../subjects/notification-channels/deliver.ts';
 import { messageOf } from '../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
+import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { takeAlerts } from '../incidents/take-alerts.ts';
 import { noteOutcome } from './health.ts';
 import { accountChannel, counting, pageTurn } from './pages.ts';
@@ -316,7 +317,9 @@ class Deliveries {
         .collection(organizations)
         .find(notification.tenantId);
       const { timeZone } = organization ?? {};
-      const message = messageOf(notification, { templates: channel.templates, publicUrl, address, timeZone });
+      const acknowledgeUrl = await this.#acknowledgeUrl(notification);
+      const { templates } = channel;
+      const message = messageOf(notification, { templates, publicUrl, address, timeZone, acknowledgeUrl });
       return await deliver(type, { message, settings }, this.#options);
     } catch (error) {
       return {
@@ -325,6 +328,15 @@ class Deliveries {
         answer: `it could not be sent: ${(error as Error).message}`.slice(0, 500),
       };
     }
+  }
+
+  /** The link by which a person acknowledges; undefined for what pages no person. */
+  async #acknowledgeUrl({ tenantId, page }: Notification): Promise<string | undefined> {
+    const { documents, clock, publicUrl, address } = this.#options;
+    const baseUrl = publicUrl === '' && address !== undefined ? `http://${address}` : publicUrl;
+    if (page === undefined || page.userId === null || baseUrl === '') return undefined;
+    const link = { tenantId, incidentId: page.incidentId, personId: page.userId };
+    return acknowledgeLink(documents, link, { baseUrl, nowMs: clock.now() });
   }
 
   /** When it may be tried. */

@@ -156,24 +156,27 @@ export interface MessageOptions {
   readonly address?: string | undefined;
   /** In which times are told. */
   readonly timeZone?: string | undefined;
+  /** Of a page of a person: where they say that they see to it. */
+  readonly acknowledgeUrl?: string | undefined;
 }
 
 /** Renders it. Throws `TemplateError`. */
 export const messageOf = (
   notification: Notification,
-  { templates = {}, publicUrl, address = '', timeZone = 'UTC' }: MessageOptions,
+  { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledgeUrl }: MessageOptions,
 ): ChannelMessage => {
   const base = publicUrl.replace(/\/$/, '');
   const payload = payloadOf(notification, externalUrlOf(base, address));
-  const link = base === '' ? '' : `${base}/alerts`;
+  const link = acknowledgeUrl ?? (base === '' ? '' : `${base}/alerts`);
   const facts = factsOf(notification);
-  const values = valuesOf(notification, facts, { payload, link, timeZone });
+  const values = valuesOf(notification, facts, { payload, link: acknowledgeUrl === undefined ? link : '', timeZone });
   const isTest = notification.isTest === true;
   const title = parseTemplate(templates.title || usualTemplates.title);
   const body = parseTemplate(templates.text || usualTemplates.text);
+  const acknowledge = acknowledgeUrl === undefined ? '' : `\n\nAcknowledge: ${acknowledgeUrl}`;
   const render = (quote?: (value: string) => string): Texts => ({
     title: (isTest ? '[TEST] ' : '') + title.render(values, 1000, quote).replaceAll(/\p{Cc}+/gu, ' '),
-    text: (isTest ? 'This is a test.\n\n' : '') + body.render(values, 20_000, quote).trim(),
+    text: (isTest ? 'This is a test.\n\n' : '') + body.render(values, 20_000, quote).trim() + acknowledge,
   });
   const { id, groupKey, status, atMs, reason } = notification;
   return {

@@ -1,9 +1,10 @@
-/** Pages of incidents through the API: declared with a policy, told on the timeline. */
+/** Pages of incidents through the API: declared with a policy, told on the timeline, acknowledged by their links. */
 import test from 'ava';
 import { escalateDue } from '../../api/incidents/escalate.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { memberships } from '../../schemas/resources/user.ts';
+import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { pageGroupOf } from '../../subjects/on-call/page.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -72,4 +73,50 @@ test('an incident that gets a policy later pages by it from the beginning', asyn
     await escalate();
   }
   t.deepEqual(await titles(id, 'page'), ['paged viewer', 'paged admin']);
+});
+
+const linkOf = async (id: string, role: string): Promise<string> => {
+  const page = { tenantId: 'a', incidentId: id, personId: await userOf(role) };
+  const link = await acknowledgeLink(harness.documents, page, { baseUrl: harness.url, nowMs: Date.now() });
+  return link.slice(link.indexOf('=') + 1);
+};
+const acknowledge = (token: string) => ask('POST', '/auth/acknowledge-incident', { token }, 'nobody');
+
+test('the link of a page shows a page that changes nothing, and its button acknowledges as the person who was paged', async (t) => {
+  const { id } = await declare({ title: 'by a link' });
+  const token = await linkOf(id, 'viewer');
+  const page = await ask('GET', `/acknowledge?token=${token}`, undefined, 'nobody');
+  t.is(page.status, 200);
+  t.regex(page.body, /data-to="\/auth\/acknowledge-incident"/);
+  t.is((await ask('GET', `/api/incidents/${id}`)).body.status, 'open');
+
+  t.deepEqual((await acknowledge(token)).body, { title: 'by a link', status: 'acknowledged' });
+  const { body: acknowledged } = await ask('GET', `/api/incidents/${id}`);
+  t.is(acknowledged.acknowledgedBy, await userOf('viewer'));
+  t.is((await acknowledge(token)).status, 200);
+  t.is((await ask('GET', `/api/incidents/${id}`)).body.version, acknowledged.version);
+  const { body } = await ask('GET', `/api/incidents/${id}/timeline`);
+  const entry = body.items.find(({ kind }: { readonly kind: string }) => kind === 'acknowledgement');
+  t.deepEqual(entry.actor, { type: 'user', id: await userOf('viewer') });
+
+  await ask('POST', `/api/incidents/${id}/resolve`);
+  const late = await acknowledge(token);
+  t.is(late.status, 409);
+  t.regex(late.body.message, /is resolved/);
+});
+
+test('a link that is wrong, too old, or of a person who was kept out acknowledges nothing', async (t) => {
+  const { id } = await declare({ title: 'no link' });
+  t.is((await acknowledge('wrong')).body.error, 'TOKEN_INVALID');
+  const page = { tenantId: 'a', incidentId: id, personId: await userOf('viewer') };
+  const eightDays = 8 * 86_400_000;
+  const old = await acknowledgeLink(harness.documents, page, { baseUrl: '', nowMs: Date.now() - eightDays });
+  t.is((await acknowledge(old.slice(old.indexOf('=') + 1))).body.error, 'TOKEN_INVALID');
+  const token = await linkOf(id, 'auditor');
+  await harness.documents
+    .of('a')
+    .collection(memberships)
+    .update(await userOf('auditor'), { disabled: true });
+  t.is((await acknowledge(token)).body.error, 'TOKEN_INVALID');
+  t.is((await ask('GET', `/api/incidents/${id}`)).body.status, 'open');
 });

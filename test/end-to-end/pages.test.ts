@@ -101,6 +101,7 @@ for (const path of [
   '/login',
   '/login/',
   '/accept-invite',
+  '/acknowledge',
   '/reset-password',
   '/forgot-password',
   '/logs/anything',

@@ -2,6 +2,7 @@ import { escalationDeeds, escalations } from '../../../schemas/resources/escalat
 import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
+import { acknowledgeByLink } from './acknowledge-link.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
 import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
 import { maintenanceWindowResource } from './maintenance-windows.ts';
@@ -18,6 +19,7 @@ export const incidentsGroup = defineGroup({
   resources: [incidentResource, scheduleResource, escalationPolicyResource, maintenanceWindowResource],
   operations: [
     acknowledgeIncident,
+    acknowledgeByLink,
     resolveIncident,
     reopenIncident,
     getIncidentTimeline,

@@ -1,5 +1,7 @@
 /** Who is paged for open incidents, once, and when no more. */
+import { hash } from 'node:crypto';
 import test from 'ava';
+import { oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { openPaging, startSending } from './paging.ts';
 
 const person = (id: string) => ({ kind: 'person', id });
@@ -92,6 +94,10 @@ test('a page is mail to the account, with the facts, and the ledger has its step
   t.is(mail?.to, 'ann@acme.example');
   t.regex(mail?.subject ?? '', /Checkout is slow/);
   t.regex(mail?.text ?? '', /Step 1, round 1, escalation policy Shop/);
+  const [, token = ''] = /Acknowledge: https:\/\/oiq\.example\/acknowledge#token=(\S+)/.exec(mail?.text ?? '') ?? [];
+  const [kept] = (await paging.documents.of(oneTimeTokensTenant).collection(oneTimeTokens).list()).items;
+  t.is(kept?.id, hash('sha256', token));
+  t.false(JSON.stringify(kept).includes(token));
   t.deepEqual(
     sending.steps.map(({ state, channelType, attempt }) => [state, channelType, attempt]),
     [

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { type Incident, incidentStates, incidents } from '../../../schemas/resources/incident.ts';
+import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
+import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { moved } from '../../../subjects/incidents/state.ts';
+import { ApiError } from '../../errors.ts';
+import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
+import { findToken } from '../../identity/accounts/one-time-tokens.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { fieldsOf, keepVersion } from '../../resources/resource-history.ts';
+import { acknowledgeAlerts } from './acknowledge-alerts.ts';
+
+const gone = (): ApiError =>
+  new ApiError('TOKEN_INVALID', 'this link is for an incident or a person that is not there any more');
+
+export const acknowledgeByLink = defineOperation({
+  method: 'POST',
+  path: '/auth/acknowledge-incident',
+  operationId: 'acknowledgeIncidentByLink',
+  summary:
+    'Acknowledge an incident with the token of a page, as the person who was paged; repeated, it changes nothing',
+  role: 'none',
+  audit: 'incident.acknowledge',
+  body: z.strictObject({
+    token: z.string().min(1).max(256).describe('Token from the link of a page; valid for 7 days'),
+  }),
+  maxBodyBytes: 16 * 1024,
+  response: z.strictObject({ title: z.string(), status: z.enum(incidentStates) }),
+  async handler({ body, request, change }, ports) {
+    const { counters, documents, columns, clock } = ports;
+    await countTokenUse(counters, request.address);
+    const { tenantId, incidentId, personId } = await findToken(
+      documents,
+      body.token,
+      ['acknowledge-incident'],
+      clock.now(),
+    );
+    const plan = await readPlanOf(documents, tenantId);
+    if (plan === undefined) throw gone();
+    const nowMs = clock.now();
+    const asking = { tenantId, ports, reading: { columns: columns.of(tenantId), plan, nowMs } };
+    return change(async (scope) => {
+      const own = scope.of(tenantId);
+      const [membership, user] = [
+        await own.collection(memberships).find(personId),
+        await scope.of(usersTenant).collection(users).find(personId),
+      ];
+      const before = await own.collection(incidents).find(incidentId);
+      if (before === undefined || user === undefined || membership === undefined) throw gone();
+      if (user.disabled || membership.disabled === true) throw gone();
+      const how = { by: personId, at: new Date(nowMs).toISOString() };
+      const next = moved(fieldsOf<Incident>(before), 'acknowledged', how);
+      if (next === undefined)
+        throw new ApiError('CONFLICT', `the incident is ${before.status} and cannot become acknowledged`);
+      const { title, status } = next;
+      if (before.status === 'acknowledged') {
+        scope.unchanged();
+        return { title, status };
+      }
+      await acknowledgeAlerts(next, before, { ...asking, of: scope.of, by: personId });
+      const after = await own.collection(incidents).replace(before.id, next, before.version);
+      const actor = { type: 'user', id: personId, name: user.email } as const;
+      await keepVersion(own, 'incident', { before, after, actor: { type: actor.type, id: actor.id } });
+      scope.record({ id: after.id, name: title, before, after, tenantId, actor });
+      return { title, status };
+    });
+  },
+});
