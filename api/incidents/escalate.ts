@@ -8,10 +8,10 @@ import { type EscalationDeed, escalationDeeds, escalations } from '../../schemas
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { unacknowledged } from '../../subjects/incidents/state.ts';
-import { type Looked, lookAt, ownersOnly } from '../../subjects/on-call/incident-escalation.ts';
+import { type Looked, lookAt } from '../../subjects/on-call/incident-escalation.ts';
 import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
-import { readEscalationPolicy } from '../../subjects/on-call/reading.ts';
+import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
 import { fieldsOf, keepVersion } from '../resources/resource-history.ts';
 
@@ -83,11 +83,7 @@ const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 
   const { documents, clock } = ports;
   const found = await documents.of(tenantId).collection(incidents).find(id);
   if (found === undefined) return;
-  const { escalationPolicyId } = found;
-  const policy =
-    (escalationPolicyId === null
-      ? undefined
-      : await readEscalationPolicy(documents.of(tenantId), escalationPolicyId)) ?? ownersOnly;
+  const policy = await readPolicyOrOwners(documents.of(tenantId), found.escalationPolicyId);
   const nowMs = clock.now();
   const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
   await systemChange(

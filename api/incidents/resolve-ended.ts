@@ -4,8 +4,9 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
-import { endedMsOf, readLastTransitions, resolveAfterMs } from '../../subjects/incidents/ended.ts';
+import { endedMsOf, readLastTransitions } from '../../subjects/incidents/ended.ts';
 import { moved } from '../../subjects/incidents/state.ts';
+import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { systemActor, systemChange } from '../changes.ts';
 import { fieldsOf, keepVersion } from '../resources/resource-history.ts';
 import { withEvidence } from './timeline-evidence.ts';
@@ -53,8 +54,10 @@ const resolveOf = async (tenantId: string, known: readonly Known[], ports: Ended
   for (const incident of known) {
     if (incident.alertIds.length === 0) continue;
     const endedMs = endedMsOf(incident.alertIds, await readLastTransitions(reading.columns, incident.alertIds));
-    if (endedMs !== undefined && nowMs - endedMs >= resolveAfterMs)
-      await resolve(incident, endedMs, { tenantId, reading, ports });
+    if (endedMs === undefined) continue;
+    const own = ports.documents.of(tenantId);
+    const { resolveAfterMinutes } = await readPolicyOrOwners(own, incident.escalationPolicyId);
+    if (nowMs - endedMs >= resolveAfterMinutes * 60_000) await resolve(incident, endedMs, { tenantId, reading, ports });
   }
 };
 

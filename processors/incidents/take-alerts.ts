@@ -7,6 +7,7 @@ import { ConflictError, type Documents, type Stored } from '../../schemas/ports/
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { topics } from '../../schemas/topics.ts';
 import { groupIdOf, toldOf } from '../../subjects/incidents/from-alerts.ts';
+import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 
 /** Writes of others that may come in between, before the batch is read again. */
 const mostAttempts = 50;
@@ -61,7 +62,8 @@ const messageOf = (event: PlatformEvent): Message => ({
 const written = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Known | undefined> => {
   const stored = documents.of(notification.tenantId).collection(incidents);
   const latest = await latestOf(documents, notification);
-  const told = toldOf(latest, notification);
+  const policyId = latest?.escalationPolicyId ?? notification.escalationPolicyId ?? null;
+  const told = toldOf(latest, notification, await readPolicyOrOwners(documents.of(notification.tenantId), policyId));
   if (told === undefined) return latest;
   if ('opens' in told) return stored.insert(told.opens);
   return latest && stored.replace(latest.id, fieldsOf(told.becomes), latest.version);

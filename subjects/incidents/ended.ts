@@ -2,9 +2,6 @@
 import type { AlertState } from '../../schemas/alerts.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
-/** Alerts of an incident must have ended for so long before it is resolved. */
-export const resolveAfterMs = 5 * 60_000;
-
 export interface LastTransition {
   readonly to: AlertState;
   readonly atMs: number;

@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
+import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import { type Incident, IncidentFields } from '../../schemas/resources/incident.ts';
 import { moved, untouched } from './state.ts';
 
-/** What is told so long after the incident of its group was resolved opens another one. */
-const reopenWithinMs = 30 * 60_000;
 const mostAlerts = 1000;
 const mostServices = 100;
 
@@ -85,11 +84,12 @@ const opened = (
 
 /**
  * What is to be written: a new incident, the one that its group had last with more alerts or reopened, or nothing.
- * Alerts of the incident that began to fire before it was resolved do not open it again.
+ * Alerts of the incident that began to fire before it was resolved do not open it again. The policy says until when it is reopened.
  */
 export const toldOf = (
   latest: (Incident & Stored) | undefined,
   notification: Notification,
+  { reopenWithinMinutes }: Pick<EscalationPolicy, 'reopenWithinMinutes'>,
 ): { readonly opens: Incident & { readonly id: string } } | { readonly becomes: Incident } | undefined => {
   const firing = firingOf(notification);
   if (firing.length === 0) return undefined;
@@ -104,7 +104,7 @@ export const toldOf = (
   const known = new Set(latest.alertIds);
   const later = firing.filter(({ alertId, startsAtMs }) => startsAtMs > Date.parse(resolvedAt) || !known.has(alertId));
   if (later.length === 0) return undefined;
-  if (notification.atMs - Date.parse(resolvedAt) > reopenWithinMs)
+  if (notification.atMs - Date.parse(resolvedAt) > reopenWithinMinutes * 60_000)
     return { opens: opened(notification, later, latest.id) };
   const again = moved<Incident>(latest, 'open', { by: '', at: new Date(notification.atMs).toISOString() });
   return again === undefined ? undefined : { becomes: withAlerts(again, firing) };

@@ -13,12 +13,6 @@ export const sinceOf = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'r
 export const keyOf = (incident: Incident & Stored): string =>
   JSON.stringify([incident.id, sinceOf(incident), incident.escalationPolicyId]);
 
-/** The policy of an incident whose own one is gone: nobody is named, so the owners are paged. */
-export const ownersOnly: EscalationPolicy = {
-  ...{ name: 'owners', steps: [], repeat: 0, repeatAfterMinutes: 15, acknowledgeTimeoutMinutes: null },
-  ...{ resolveAfterMinutes: 5, reopenWithinMinutes: 30 },
-};
-
 const dueOf = ({ status, dueMs, acknowledgedMs }: Escalation, policy: EscalationPolicy): number | null => {
   if (status === 'open') return dueMs;
   const { acknowledgeTimeoutMinutes: minutes } = policy;

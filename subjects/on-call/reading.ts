@@ -116,6 +116,16 @@ export const readOnCall = async (
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 };
 
+/** What holds for an incident without a policy, or whose policy is gone: no step names anybody, so the owners are paged. */
+const ownersOnly: EscalationPolicy = {
+  ...{ name: 'owners', steps: [], repeat: 0, repeatAfterMinutes: 15, acknowledgeTimeoutMinutes: null },
+  ...{ resolveAfterMinutes: 5, reopenWithinMinutes: 30 },
+};
+
 /** A policy of the organization; `undefined` where there is none with that id. */
 export const readEscalationPolicy = (own: Own, id: string): Promise<(EscalationPolicy & Stored) | undefined> =>
   own.collection(escalationPolicies).find(id);
+
+/** The policy of an incident; the owners and the usual times where there is none. */
+export const readPolicyOrOwners = async (own: Own, id: string | null): Promise<EscalationPolicy> =>
+  (id === null ? undefined : await readEscalationPolicy(own, id)) ?? ownersOnly;

@@ -5,6 +5,7 @@ import { resolveEnded } from '../../api/incidents/resolve-ended.ts';
 import { observedOf } from '../../api/incidents/timeline-sources.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
+import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { IncidentFields, incidentEvidence, incidents } from '../../schemas/resources/incident.ts';
 import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
 import { untouched } from '../../subjects/incidents/state.ts';
@@ -292,6 +293,32 @@ test('an incident that alerts opened is resolved once all have ended for five mi
   t.deepEqual(body.items.find(({ title }: { readonly title: string }) => title === 'incident.resolve').actor, {
     ...{ type: 'system', id: '' },
   });
+});
+
+test('the policy of an incident says for how long its alerts must have ended', async (t) => {
+  const endedMs = Date.now() - 10 * 60_000;
+  const steps = [{ targets: [{ kind: 'person', id: 'ann' }] }];
+  const own = harness.documents.of('a');
+  const { id: escalationPolicyId } = await own
+    .collection(escalationPolicies)
+    .insert(EscalationPolicyFields.parse({ name: 'patient', steps, resolveAfterMinutes: 60 }));
+  const { id } = await own.collection(incidents).insert({
+    ...{ ...IncidentFields.parse({ title: 'patient', alertIds: ['patient'] }), ...untouched, escalationPolicyId },
+    ...{ groupId: 'patient', openedBy: '', openedAt: new Date(endedMs - 60_000).toISOString() },
+  });
+  await harness.columns.execute(
+    `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at) VALUES
+      ('a', 'patient', 'patient', 'r', 1, 'Slow', fromUnixTimestamp64Milli(${endedMs}), 'firing', 'inactive', 'critical', map(), 5, '', now64(3))`,
+  );
+  const look = async (minutes: number) => {
+    const { documents, columns } = harness;
+    const clock = { now: () => endedMs + minutes * 60_000 };
+    const ports = { documents, columns, clock, log: silent, configurationActions: [] };
+    await resolveEnded(ports, new AbortController().signal);
+    return (await ask('GET', `/${id}`)).body.status;
+  };
+  t.is(await look(59), 'open');
+  t.is(await look(61), 'resolved');
 });
 
 test('an incident can be resolved while telemetry cannot be read, and what is missing is told', async (t) => {

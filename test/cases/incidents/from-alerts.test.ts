@@ -7,6 +7,7 @@ import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sq
 import { takeAlerts } from '../../../processors/incidents/take-alerts.ts';
 import type { Notification } from '../../../schemas/notifications.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
+import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { moved } from '../../../subjects/incidents/state.ts';
 
@@ -159,6 +160,31 @@ test('an alert that was muted until its incident was resolved opens it again, an
       ['resolved', ['a', 'muted']],
       ['open', ['muted too']],
     ],
+  );
+  await documents.close();
+});
+
+test('the policy of an incident says until when an alert opens it again', async (t) => {
+  const documents = await open();
+  const steps = [{ targets: [{ kind: 'person', id: 'ann' }] }];
+  const policy = EscalationPolicyFields.parse({ name: 'patient', steps, reopenWithinMinutes: 120 });
+  await documents
+    .of('acme')
+    .collection(escalationPolicies)
+    .insert({ id: 'policy', ...policy });
+  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  const id = (await all(documents))[0]?.id ?? '';
+  await resolve(documents, id, 10);
+  await takeAlerts(documents, told(125, [{ id: 'a', since: 124 }]));
+  t.deepEqual(
+    (await all(documents)).map(({ status }) => status),
+    ['open'],
+  );
+  await resolve(documents, id, 126);
+  await takeAlerts(documents, told(250, [{ id: 'a', since: 249 }]));
+  t.deepEqual(
+    (await all(documents)).map(({ status }) => status),
+    ['resolved', 'open'],
   );
   await documents.close();
 });
