@@ -20,4 +20,9 @@ export const areas: readonly Area[] = [
     entitlement: 'traces',
     load: async () => (await import('./areas/traces/traces.tsx')).Traces,
   },
+  {
+    path: '/alerts',
+    title: 'Alerts',
+    load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
+  },
 ];

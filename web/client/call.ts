@@ -37,6 +37,29 @@ export const callOf = <Operation extends Declared>(
   path: Operation['path'],
 ): Call<Operation> => ({ method, path });
 
+/** A configuration resource: what one of it looks like to callers. */
+interface Resource {
+  shown(document: never, context: never): Promise<unknown>;
+}
+/** One of a configuration resource. */
+export type ViewOf<Kind extends Resource> = Awaited<ReturnType<Kind['shown']>>;
+
+/** The list of a configuration resource, and what creates one: `listOf<typeof alertRuleResource>('/api/alerts/rules')`. */
+interface ListOf<Kind extends Resource> extends Declared {
+  readonly method: 'GET';
+  readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
+  readonly response: z.ZodType<{ readonly items: readonly ViewOf<Kind>[]; readonly nextCursor: string | null }>;
+}
+interface CreationOf<Kind extends Resource, Fields extends z.ZodType> extends Declared {
+  readonly method: 'POST';
+  readonly body: Fields;
+  readonly response: z.ZodType<ViewOf<Kind>>;
+}
+export const listOf = <Kind extends Resource>(path: string): Call<ListOf<Kind>> => ({ method: 'GET', path });
+export const creationOf = <Kind extends Resource, Fields extends z.ZodType>(
+  path: string,
+): Call<CreationOf<Kind, Fields>> => ({ method: 'POST', path });
+
 /** Path and query of a call. Parameters without a value are left out. */
 export const addressOf = <Operation extends Declared>(
   { path }: Call<Operation>,

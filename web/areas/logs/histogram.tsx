@@ -1,10 +1,10 @@
 /** How many records there are, by time and severity. A drag or two keys choose a range. */
 import { useState } from 'preact/hooks';
+import { levelOf } from '../../frame/severity.ts';
 import { shortTime, shownTime } from '../../frame/shown-time.ts';
 import { setMoments } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import type { Histogram } from './calls.ts';
-import { levelOf } from './severity.ts';
 
 const height = 80;
 

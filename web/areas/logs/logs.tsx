@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useEscape } from '../../frame/escape.ts';
 import { Search } from '../../frame/search.tsx';
+import { levelOf } from '../../frame/severity.ts';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -11,7 +12,6 @@ import type { LogRecord } from './calls.ts';
 import { LogHistogram } from './histogram.tsx';
 import { askLogs, histogram, list, openId, order, search, setOpen, setSearch } from './log-search.ts';
 import { OpenRecord } from './record.tsx';
-import { levelOf } from './severity.ts';
 
 /** A line of the list; the record beside it has the rest. */
 const lineLength = 400;

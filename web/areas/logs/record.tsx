@@ -6,6 +6,7 @@ import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
+import { Beside } from '../../lists/beside.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { contextCall, type LogRecord, logCall } from './calls.ts';
 import { narrowed, search, setOpen, setSearch } from './log-search.ts';
@@ -85,13 +86,11 @@ export const OpenRecord = ({ id, listed }: { readonly id: string; readonly liste
   }, [id, listed === undefined]);
   const record = listed ?? asked.standing.value.answer;
   return (
-    <aside class="beside" aria-label="Record">
-      <div class="beside-head">
-        <h2>{record === undefined ? 'Record' : shownTime(Date.parse(record.timestamp))}</h2>
-        <button type="button" class="plain" onClick={() => setOpen('')}>
-          Close
-        </button>
-      </div>
+    <Beside
+      label="Record"
+      title={record === undefined ? 'Record' : shownTime(Date.parse(record.timestamp))}
+      onClose={() => setOpen('')}
+    >
       {listed === undefined ? <Problem error={asked.standing.value.error} /> : null}
       {record === undefined ? null : (
         <>
@@ -107,6 +106,6 @@ export const OpenRecord = ({ id, listed }: { readonly id: string; readonly liste
           <Fields record={record} />
         </>
       )}
-    </aside>
+    </Beside>
   );
 };

@@ -7,6 +7,7 @@ import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
+import { Beside } from '../../lists/beside.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
 
@@ -91,15 +92,9 @@ export const OpenService = ({
   readonly wait: Edge | undefined;
   readonly onClose: () => void;
 }) => (
-  <aside class="beside" aria-label="Service">
-    <div class="beside-head">
-      <h2>{shownText(name)}</h2>
-      <button type="button" class="plain" onClick={onClose}>
-        Close
-      </button>
-    </div>
+  <Beside label="Service" title={name} onClose={onClose}>
     <Ways name={name} service={service} />
     {wait === undefined ? null : <p>Most of its time it waits for {shownText(shownWait(wait))}.</p>}
     <Endpoints name={name} />
-  </aside>
+  </Beside>
 );

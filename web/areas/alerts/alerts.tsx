@@ -1,0 +1,34 @@
+/** Alerts: those that there are now, the rules, and the silences. */
+import { path, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { AlertsNow } from './now.tsx';
+import { Rules } from './rules.tsx';
+import { Silences } from './silences.tsx';
+
+const parts = [
+  ['', 'Now', AlertsNow],
+  ['rules', 'Rules', Rules],
+  ['silences', 'Silences', Silences],
+] as const;
+
+export const Alerts = () => {
+  const at = path.value.split('/')[2] ?? '';
+  const [, title, View] = parts.find(([name]) => name === at) ?? parts[0];
+  return (
+    <div class="logs">
+      <h1 class="sr-only">{`Alerts: ${title.toLowerCase()}`}</h1>
+      <nav class="tabs" aria-label="Alerts">
+        <ul>
+          {parts.map(([name, title]) => (
+            <li key={name}>
+              <Link to={toArea(name === '' ? '/alerts' : `/alerts/${name}`)} isCurrent={name === at}>
+                {title}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <View />
+    </div>
+  );
+};

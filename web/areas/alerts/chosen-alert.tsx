@@ -1,0 +1,183 @@
+/** One alert beside the list: why it fires, how it went, who sees to it, and how to mute it. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Link } from '../../frame/link.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { type Alert, acknowledgeCall, evaluationsCall, silenceCall } from './calls.ts';
+import { shownValue } from './shown.ts';
+
+const timeOf = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
+
+const Acknowledge = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(acknowledgeCall));
+  const run = async (note: string): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { note } })) !== undefined) refresh();
+  };
+  return (
+    <form
+      class="act"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(String(new FormData(event.currentTarget).get('note')));
+      }}
+    >
+      <label>
+        Note <input name="note" maxLength={2048} autocomplete="off" />
+      </label>
+      <button type="submit" disabled={action.isRunning.value}>
+        Acknowledge
+      </button>
+      <Problem error={action.error.value} />
+    </form>
+  );
+};
+
+const hours = [1, 4, 24, 168];
+const titleOf = (count: number): string =>
+  count === 168 ? '7 days' : count === 24 ? 'a day' : count === 1 ? 'an hour' : `${count} hours`;
+
+const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
+  const [action] = useState(() => new Action(silenceCall));
+  const [said, setSaid] = useState('');
+  const run = async (form: FormData): Promise<void> => {
+    const endsAt = new Date(Date.now() + Number(form.get('hours')) * 3_600_000).toISOString();
+    const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
+    const made = await action.run({ body: { matchers, endsAt, comment: String(form.get('comment')) } });
+    setSaid(made === undefined ? '' : `It is muted until ${timeOf(endsAt)}.`);
+  };
+  return (
+    <form
+      class="act"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(new FormData(event.currentTarget));
+      }}
+    >
+      <label>
+        Silence for{' '}
+        <select name="hours">
+          {hours.map((count) => (
+            <option key={count} value={count}>
+              {titleOf(count)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Because <input name="comment" maxLength={4096} autocomplete="off" />
+      </label>
+      <button type="submit" disabled={action.isRunning.value}>
+        Silence
+      </button>
+      <p class="soft" role="status">
+        {said}
+      </p>
+      <Problem error={action.error.value} />
+    </form>
+  );
+};
+
+const Evaluations = ({ alert: { id, ruleId } }: { readonly alert: Alert }) => {
+  const [asked] = useState(() => new Question(evaluationsCall));
+  useEffect(() => {
+    asked.ask({ params: { id: ruleId }, query: { alertId: id, limit: 20 } });
+    return () => asked.cancel();
+  }, [id, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <>
+      <h3>Last evaluations</h3>
+      <Problem error={error} />
+      <table class="figures">
+        <thead>
+          <tr>
+            {['Time', 'State', 'Value', 'Why'].map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {answer?.items.map(({ at, state, value, reason, error: failed }) => (
+            <tr key={at}>
+              <td>{timeOf(at)}</td>
+              <td>{state}</td>
+              <td>{shownValue(value)}</td>
+              <td>{shownText(failed ?? reason)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+};
+
+const Ways = ({ service }: { readonly service: string }) => (
+  <ul class="links">
+    <li>
+      <Link to={toArea('/services', { service })}>Its service</Link>
+    </li>
+    <li>
+      <Link to={toArea('/logs', { search: conditionOf('service', service) })}>Logs of its service</Link>
+    </li>
+    <li>
+      <Link to={toArea('/traces', { search: conditionOf('service', service) })}>Traces of its service</Link>
+    </li>
+  </ul>
+);
+
+const Told = ({ alert }: { readonly alert: Alert }) => {
+  const { reason, state, severity, value, since, startedAt, evaluatedAt, staleSince, labels, annotations } = alert;
+  const { acknowledged, origin } = alert;
+  const service = labels['service'] ?? labels['service.name'];
+  return (
+    <>
+      <p>{shownText(reason)}</p>
+      {staleSince === null ? null : (
+        <p class="problem">It was evaluated last at {timeOf(staleSince)}: things may be otherwise by now.</p>
+      )}
+      {service === undefined ? null : <Ways service={service} />}
+      {acknowledged === null ? null : (
+        <p>
+          {shownText(acknowledged.by)} sees to it since {timeOf(acknowledged.at)}. {shownText(acknowledged.note)}
+        </p>
+      )}
+      {mayAs('editor') ? (
+        <>
+          {acknowledged === null ? <Acknowledge id={alert.id} /> : null}
+          <Mute labels={labels} />
+        </>
+      ) : (
+        <p class="soft">Editors can acknowledge and silence it.</p>
+      )}
+      <Fields
+        values={{
+          ...{ state, severity, value: shownValue(value), 'condition holds since': timeOf(since) },
+          ...{ 'fires since': timeOf(startedAt), 'evaluated last': timeOf(evaluatedAt), ...annotations },
+        }}
+      />
+      <h3>Labels</h3>
+      <Fields values={labels} />
+      {origin === 'rule' ? <Evaluations alert={alert} /> : null}
+    </>
+  );
+};
+
+export const OpenAlert = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
+  <Beside label="Alert" title={alert?.ruleName ?? 'Alert'} onClose={onClose}>
+    {alert === undefined ? (
+      <p>This alert is over, or it is not on the pages that were read.</p>
+    ) : (
+      <Told alert={alert} />
+    )}
+  </Beside>
+);

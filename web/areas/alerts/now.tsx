@@ -1,0 +1,81 @@
+/** The alerts that there are now: what fires comes with its value, since when, and why. */
+import { useEffect } from 'preact/hooks';
+import { Paged } from '../../client/paged.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useEscape } from '../../frame/escape.ts';
+import { levelOf } from '../../frame/severity.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes } from '../../frame/time-range.ts';
+import { Rows } from '../../lists/rows.tsx';
+import { type Alert, alertsCall } from './calls.ts';
+import { OpenAlert } from './chosen-alert.tsx';
+import { shownLabels, shownValue } from './shown.ts';
+
+const list = new Paged(alertsCall, ({ items }) => items);
+
+const setOpen = (alert: string): void => change({ alert }, { replace: inAddress('alert') !== '' });
+
+const cellsOf = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
+  <span key="state" class={state === 'firing' ? `text-${levelOf(severity)}` : ''}>
+    {acknowledged === null ? state : `${state}, seen to`}
+  </span>,
+  severity ?? '',
+  <bdi key="rule">{shownText(ruleName)}</bdi>,
+  <bdi key="labels">{shownText(shownLabels(labels))}</bdi>,
+  shownValue(value),
+  <bdi key="why">{shownText(reason)}</bdi>,
+  since === null ? '' : shownTime(Date.parse(since)),
+];
+
+const Found = ({ open }: { readonly open: string }) => {
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (list.items.value.length === 0)
+    return (
+      <p class="said" role="status">
+        No alert fires.
+      </p>
+    );
+  return (
+    <Rows<Alert>
+      items={list.items.value}
+      label="Alerts"
+      class="alerts"
+      columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Why', 'Since']}
+      keyOf={({ id }) => id}
+      classOf={({ state, severity }) => (state === 'firing' ? `level-${levelOf(severity)}` : '')}
+      cellsOf={cellsOf}
+      open={open}
+      onOpen={setOpen}
+      onEnd={() => list.askFurther()}
+    />
+  );
+};
+
+export const AlertsNow = () => {
+  useEffect(() => {
+    list.ask({ query: {} });
+    return () => list.cancel();
+  }, [refreshes.value]);
+  useEscape(() => {
+    if (inAddress('alert') !== '') setOpen('');
+  });
+  const open = inAddress('alert');
+  const alert = list.items.value.find(({ id }) => id === open);
+  const { error, answer } = list.first.standing.value;
+  return (
+    <>
+      <Problem error={error} />
+      <div class={open === '' ? 'list' : 'list with-record'}>
+        <Found open={open} />
+        {open === '' || answer === undefined ? null : (
+          <OpenAlert key={open} alert={alert} onClose={() => setOpen('')} />
+        )}
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </>
+  );
+};

@@ -1,0 +1,119 @@
+/** Alert rules, and how each stands by its last evaluation. */
+import { useEffect } from 'preact/hooks';
+import { Paged } from '../../client/paged.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useEscape } from '../../frame/escape.ts';
+import { Search } from '../../frame/search.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Rows } from '../../lists/rows.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { type Rule, rulesCall } from './calls.ts';
+import { shownCondition } from './shown.ts';
+
+const list = new Paged(rulesCall, ({ items }) => items);
+
+const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
+
+/** The state in a word; a rule that is off, fails or is not evaluated says that before. */
+const stateOf = ({ enabled, standing }: Rule): string => {
+  if (!enabled) return 'off';
+  if (standing === null) return 'not evaluated yet';
+  if (standing.error !== null) return 'fails';
+  return standing.stale ? `${standing.state}, late` : standing.state;
+};
+
+const isBad = ({ standing }: Rule): boolean => standing?.state === 'firing' || (standing?.error ?? null) !== null;
+
+const cellsOf = (rule: Rule) => [
+  <span key="state" class={isBad(rule) ? 'text-error' : ''}>
+    {stateOf(rule)}
+  </span>,
+  <bdi key="name">{shownText(rule.name)}</bdi>,
+  String(rule.standing?.firing ?? ''),
+  <bdi key="condition">{shownText(shownCondition(rule))}</bdi>,
+  rule.standing === null ? '' : shownTime(Date.parse(rule.standing.evaluatedAt)),
+];
+
+const OpenRule = ({ rule }: { readonly rule: Rule }) => (
+  <Beside label="Rule" title={rule.name} onClose={() => setOpen('')}>
+    <p>{shownText(rule.description ?? '')}</p>
+    {rule.standing === null || rule.standing.error === null ? null : (
+      <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
+    )}
+    <Fields
+      values={{
+        ...{ state: stateOf(rule), fires: shownCondition(rule), 'evaluated every': rule.interval, for: rule.for },
+        ...{ 'keeps firing for': rule.keepFiringFor, delay: rule.delay, groups: rule.standing?.groups },
+        ...{ 'alerts that fire': rule.standing?.firing, ...rule.annotations },
+      }}
+    />
+    <h3>Labels</h3>
+    <Fields values={rule.labels ?? {}} />
+    <h3>Condition</h3>
+    <Scrolled class="body" label="Condition">
+      {shownText(JSON.stringify(rule.condition, null, 2), { lines: true })}
+    </Scrolled>
+  </Beside>
+);
+
+const Found = ({ open }: { readonly open: string }) => {
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (list.items.value.length === 0)
+    return (
+      <p class="said" role="status">
+        No alert rules were found.
+      </p>
+    );
+  return (
+    <Rows<Rule>
+      items={list.items.value}
+      label="Alert rules"
+      class="rules"
+      columns={['State', 'Name', 'Firing', 'Fires', 'Evaluated']}
+      keyOf={({ id }) => id}
+      classOf={(rule) => (isBad(rule) ? 'level-error' : '')}
+      cellsOf={cellsOf}
+      open={open}
+      onOpen={setOpen}
+      onEnd={() => list.askFurther()}
+    />
+  );
+};
+
+export const Rules = () => {
+  const search = inAddress('search');
+  useEffect(() => {
+    list.ask({ query: { limit: 100, search } });
+    return () => list.cancel();
+  }, [search, refreshes.value]);
+  useEscape(() => {
+    if (inAddress('rule') !== '') setOpen('');
+  });
+  const open = inAddress('rule');
+  const rule = list.items.value.find(({ id }) => id === open);
+  const { error } = list.first.standing.value;
+  return (
+    <>
+      <Search
+        key={search}
+        label="Search rules"
+        placeholder="part of a name"
+        value={search}
+        problem={error?.of('search')}
+        onSearch={(text) => change({ search: text.trim(), rule: '' })}
+      />
+      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      <div class={rule === undefined ? 'list' : 'list with-record'}>
+        <Found open={open} />
+        {rule === undefined ? null : <OpenRule rule={rule} />}
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </>
+  );
+};
