@@ -37,14 +37,7 @@ for (const [method, path] of [
     t.is(page.headers.get('x-content-type-options'), 'nosniff');
   });
 
-for (const path of [
-  '/login',
-  '/accept-invite',
-  '/acknowledge',
-  '/reset-password',
-  '/forgot-password',
-  '/api/docs',
-])
+for (const path of ['/login', '/accept-invite', '/acknowledge', '/reset-password', '/forgot-password', '/api/docs'])
   test(`the script of ${path} never makes markup or code of text`, async (t) => {
     const page = await harness.ask('GET', path, { as: 'nobody' });
     const [, script = ''] = /<script[^>]*>([\s\S]*)<\/script>/.exec(page.body) ?? [];
