@@ -128,22 +128,25 @@ export const escalate = (policy: EscalationPolicy, state: Escalation, moment: Mo
   return run(policy, state, moment);
 };
 
+/** What would be done at one time of a preview, and the people of that time. */
+interface Previewed<Known extends People> extends Omit<Escalated, 'state'> {
+  readonly atMs: number;
+  readonly people: Known;
+}
+
 /** Who would be paged when, if nobody acknowledged. `peopleAt` says who is there at each step's time. */
-export const previewOf = (
+export const previewOf = async <Known extends People>(
   policy: EscalationPolicy,
   openedMs: number,
-  peopleAt: (atMs: number) => People,
-): readonly (Omit<Escalated, 'state'> & { readonly atMs: number })[] => {
-  const told: (Omit<Escalated, 'state'> & { readonly atMs: number })[] = [];
+  peopleAt: (atMs: number) => Known | Promise<Known>,
+): Promise<readonly Previewed<Known>[]> => {
+  const told: Previewed<Known>[] = [];
   let state = opened(policy, openedMs);
   while (state.dueMs !== null) {
     const atMs = state.dueMs;
-    const {
-      pages,
-      notes,
-      state: next,
-    } = escalate(policy, state, { incidentId: '', people: peopleAt(atMs), nowMs: atMs });
-    told.push({ atMs, pages, notes });
+    const people = await peopleAt(atMs);
+    const { pages, notes, state: next } = escalate(policy, state, { incidentId: '', people, nowMs: atMs });
+    told.push({ atMs, people, pages, notes });
     state = next;
   }
   return told;

@@ -64,3 +64,16 @@ export const readPeople = async (
     nameOf: (to) => named.get(keyOf(to)) ?? to.id,
   };
 };
+
+/** What people are called, those who left too. */
+export const readNames = async (
+  documents: Reading,
+  userIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> => {
+  const names = new Map<string, string>();
+  for (const id of new Set(userIds)) {
+    const user = await documents.of(usersTenant).collection(users).find(id);
+    if (user !== undefined) names.set(id, user.name || user.email);
+  }
+  return names;
+};

@@ -120,3 +120,40 @@ test('a link that is wrong, too old, or of a person who was kept out acknowledge
   t.is((await acknowledge(token)).body.error, 'TOKEN_INVALID');
   t.is((await ask('GET', `/api/incidents/${id}`)).body.status, 'open');
 });
+
+test('a preview says who would be paged when, and which steps would page nobody', async (t) => {
+  const [admin, viewer] = [await userOf('admin'), await userOf('viewer')];
+  const outside = { times: [{ startTime: '00:00', endTime: '00:01' }], location: 'UTC' };
+  const steps = [
+    { targets: [{ kind: 'person', id: admin }] },
+    { targets: [{ kind: 'person', id: admin }], afterMinutes: 10, hours: [outside] },
+    { targets: [{ kind: 'person', id: viewer }], afterMinutes: 5 },
+  ];
+  const id = await policyOf(admin, { steps });
+  const path = `/api/on-call/escalation-policies/${id}`;
+  t.is((await ask('GET', path, undefined, 'viewer')).body.preview, undefined);
+  const { body } = await ask('GET', `${path}?preview=true&at=2026-11-25T10:00:00Z`, undefined, 'viewer');
+  const person = (step: number, of: string, name: string) => ({ round: 0, step, kind: 'person', id: of, name });
+  t.deepEqual(body.preview, [
+    { at: '2026-11-25T10:00:00.000Z', pages: [person(0, admin, 'admin')], skipped: [] },
+    {
+      at: '2026-11-25T10:10:00.000Z',
+      pages: [person(2, viewer, 'viewer')],
+      skipped: [{ step: 1, reason: 'outside-hours' }],
+    },
+  ]);
+});
+
+test('shifts come as a calendar by the format or the Accept header, with names', async (t) => {
+  const layer = { name: 'first', startsAt: '2026-11-23T09:00', participants: [[await userOf('viewer')]] };
+  const body = { name: 'calendar', timeZone: 'UTC', layers: [{ ...layer, rotation: { every: 1, unit: 'weeks' } }] };
+  const { body: schedule } = await ask('POST', '/api/on-call/schedules', body);
+  const path = `/api/on-call/schedules/${schedule.id}/shifts`;
+  const asked = await ask('GET', `${path}?format=ics`, undefined, 'viewer');
+  t.is(asked.headers.get('content-type'), 'text/calendar; charset=utf-8');
+  t.regex(asked.body, /^BEGIN:VCALENDAR/);
+  t.regex(asked.body, /SUMMARY:On call: viewer/);
+  const accepted = await harness.ask('GET', path, { as: 'viewer', headers: { accept: 'text/calendar' } });
+  t.regex(accepted.body, /^BEGIN:VCALENDAR/);
+  t.true(Array.isArray((await ask('GET', path)).body.items));
+});

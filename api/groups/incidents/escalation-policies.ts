@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type EscalationPolicy,
@@ -8,6 +9,7 @@ import { notificationChannels } from '../../../schemas/resources/notification-ch
 import { ApiError, invalid } from '../../errors.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
+import { storedView } from '../../resources/resource-spec.ts';
 
 /** Of an organization. */
 const mostPolicies = 500;
@@ -31,14 +33,22 @@ const checkTargets = async (
     }
 };
 
-export const escalationPolicyResource = defineResource<typeof EscalationPolicyFields>({
+export const PolicyView = z.strictObject({ ...EscalationPolicyFields.shape, ...storedView });
+
+export const escalationPolicyResource = defineResource<
+  typeof EscalationPolicyFields,
+  EscalationPolicy,
+  typeof PolicyView
+>({
   noun: 'escalation policy',
   plural: 'escalation policies',
   path: '/api/on-call/escalation-policies',
   collection: escalationPolicies,
-  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  verbs: ['list', 'create', 'replace', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
   fields: EscalationPolicyFields,
+  view: PolicyView,
+  show: (documents) => documents,
   example: {
     name: 'Shop',
     steps: [{ targets: [{ kind: 'schedule', id: 'the-id-of-a-schedule' }], afterMinutes: 0 }],

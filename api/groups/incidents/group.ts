@@ -4,6 +4,7 @@ import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
 import { acknowledgeByLink } from './acknowledge-link.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
+import { getEscalationPolicy } from './escalation-policy.ts';
 import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
 import { maintenanceWindowResource } from './maintenance-windows.ts';
 import { getIncidentMetrics } from './metrics.ts';
@@ -30,6 +31,7 @@ export const incidentsGroup = defineGroup({
     replaceSchedule,
     addOverride,
     deleteOverride,
+    getEscalationPolicy,
     listShifts,
     getOnCall,
   ],

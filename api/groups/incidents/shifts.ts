@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
+import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
+import { readNames } from '../../../subjects/on-call/people.ts';
 import { peopleOf, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
-import { gapReasons } from '../../../subjects/on-call/shifts.ts';
+import { gapReasons, piecesOf } from '../../../subjects/on-call/shifts.ts';
 import { longestRangeMs, shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
+const calendarType = 'text/calendar; charset=utf-8';
 const usualRangeMs = 30 * 86_400_000;
 const instant = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
@@ -29,12 +32,15 @@ export const listShifts = defineOperation({
   method: 'GET',
   path: '/api/on-call/schedules/{id}/shifts',
   operationId: 'listOnCallShifts',
-  summary: 'List who is on call from when to when, where nobody is and why, and what each person carries',
+  summary:
+    'List who is on call from when to when, where nobody is and why, and what each person carries; format=ics as a calendar',
   role: 'viewer',
+  contentType: ['application/json; charset=utf-8', calendarType],
   params: idParameter,
   query: z.strictObject({
     from: timeParameter.optional().describe('ISO-8601, now-7d or epoch milliseconds; default: now'),
     to: timeParameter.optional().describe('At most 400 days after `from`; default: 30 days after it'),
+    format: z.enum(['json', 'ics']).optional().describe('ics: iCalendar, as `Accept: text/calendar` asks for too'),
   }),
   response: z.strictObject({
     items: z.array(
@@ -53,13 +59,24 @@ export const listShifts = defineOperation({
       }),
     ),
   }),
-  async handler({ caller, params, query }, { documents, clock }) {
+  async handler({ caller, params, query, request }, { documents, clock }) {
     const own = documents.of(caller.tenantId);
     const nowMs = clock.now();
     const range = rangeOf(query, nowMs);
-    if ((await own.collection(onCallSchedules).find(params.id)) === undefined) throw notFound('on-call schedule');
+    const schedule = await own.collection(onCallSchedules).find(params.id);
+    if (schedule === undefined) throw notFound('on-call schedule');
     const versions = await readVersions(own, params.id, range);
     const absences = await readAbsences(own, versions.flatMap(peopleOf), nowMs);
+    const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
+    if (format === 'ics') {
+      const names = await readNames(documents, versions.flatMap(peopleOf));
+      const about = { scheduleId: schedule.id, name: schedule.name, madeMs: nowMs };
+      const content = shiftsCalendar(piecesOf(versions, absences, range), {
+        ...about,
+        nameOf: (userId) => names.get(userId) ?? userId,
+      });
+      return { contentType: calendarType, content };
+    }
     const { items, gaps, people } = shiftsAnswer(versions, absences, range);
     return {
       items: items.map((item) => ({ ...item, userIds: [...item.userIds] })),

@@ -25,37 +25,37 @@ const told = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: number })[
     ].join(' '),
   );
 
-test('steps are run one after the other, and all again as often as the policy says', (t) => {
+test('steps are run one after the other, and all again as often as the policy says', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 1, repeatAfterMinutes: 10 });
-  t.deepEqual(told(previewOf(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
+  t.deepEqual(told(await previewOf(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
     ...['0: ann ben', '5: cleo', '15: ann ben', '20: cleo'],
   ]);
 });
 
-test('a step that reaches nobody is skipped at once, and the timeline says why', (t) => {
+test('a step that reaches nobody is skipped at once, and the timeline says why', async (t) => {
   const hours = [{ times: [{ startTime: '09:00', endTime: '17:00' }], location: 'UTC' }];
   const policy = policyOf({ steps: [step('one', 0), step('empty', 5), step('day', 5, { hours }), step('two', 5)] });
-  t.deepEqual(told(previewOf(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))), [
+  t.deepEqual(told(await previewOf(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))), [
     '0: ann',
     '5: cleo (step-skipped 1 nobody-on-call) (step-skipped 2 outside-hours)',
   ]);
 });
 
-test('if no step reaches anybody, the owners are paged once, and later rounds go on', (t) => {
+test('if no step reaches anybody, the owners are paged once, and later rounds go on', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 2 });
   const skipped = '(step-skipped 0 nobody-on-call) (step-skipped 1 nobody-on-call)';
   const back = (atMs: number): People => people({ one: ['ann'] }, atMs < 30 * minuteMs ? ['ann'] : []);
-  t.deepEqual(told(previewOf(policy, 0, back)), [
+  t.deepEqual(told(await previewOf(policy, 0, back)), [
     `0: owner ${skipped} (owners-paged)`,
     `15: ${skipped}`,
     '30: ann',
     '35: (step-skipped 1 nobody-on-call)',
   ]);
   const without = policyOf({ steps: [step('one', 0), step('two', 5)] });
-  t.deepEqual(told(previewOf(without, 0, () => people({}, ['owner']))), [`0: ${skipped} (nobody-reached)`]);
+  t.deepEqual(told(await previewOf(without, 0, () => people({}, ['owner']))), [`0: ${skipped} (nobody-reached)`]);
 });
 
-test('a person is paged once by a step that names them more than once, and pages have ids of their own', (t) => {
+test('a person is paged once by a step that names them more than once, and pages have ids of their own', async (t) => {
   const targets = [
     { kind: 'person', id: 'ann' },
     { kind: 'schedule', id: 'one' },
@@ -71,7 +71,9 @@ test('a person is paged once by a step that names them more than once, and pages
     pages.map(({ to }) => `${to.kind} ${to.id}`),
     ['person ann', 'channel ann'],
   );
-  const all = previewOf(policy, 0, () => people({ one: ['ann'] })).flatMap((each) => each.pages.map(({ id }) => id));
+  const all = (await previewOf(policy, 0, () => people({ one: ['ann'] }))).flatMap((each) =>
+    each.pages.map(({ id }) => id),
+  );
   t.is(new Set(all).size, 4);
 });
 

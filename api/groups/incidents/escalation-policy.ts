@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { millisecondsOf } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
+import { previewOf } from '../../../subjects/on-call/escalation.ts';
+import { readPeople } from '../../../subjects/on-call/people.ts';
+import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
+import { notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { escalationPolicyResource, PolicyView } from './escalation-policies.ts';
+
+const Previewed = z.strictObject({
+  at: z.iso.datetime(),
+  pages: z.array(
+    z.strictObject({
+      ...{ round: z.int(), step: z.int().nullable().describe('From 0; null where the owners are paged') },
+      ...{ kind: z.enum(['person', 'channel']), id: z.string(), name: z.string() },
+    }),
+  ),
+  skipped: z
+    .array(z.strictObject({ step: z.int(), reason: z.enum(['outside-hours', 'nobody-on-call']) }))
+    .describe('Steps that page nobody then'),
+});
+
+export const getEscalationPolicy = defineOperation({
+  method: 'GET',
+  path: '/api/on-call/escalation-policies/{id}',
+  operationId: 'getEscalationPolicy',
+  summary: 'Get an escalation policy; preview=true shows who would be paged when, if nobody acknowledged',
+  role: 'viewer',
+  versions: 'read',
+  params: idParameter,
+  query: z.strictObject({
+    preview: z.enum(['true', 'false']).default('false'),
+    at: timeParameter.optional().describe('When the incident of the preview opens; default: now'),
+  }),
+  response: z.strictObject({
+    ...PolicyView.shape,
+    preview: z.array(Previewed).optional().describe('With preview=true'),
+  }),
+  async handler(input, ports) {
+    const { caller, params, query } = input;
+    const { documents, clock } = ports;
+    const { tenantId } = caller;
+    const policy = await readEscalationPolicy(documents.of(tenantId), params.id);
+    if (policy === undefined) throw notFound(escalationPolicyResource.noun);
+    if (query.preview === 'false') return escalationPolicyResource.answer(policy, input, ports);
+    const nowMs = clock.now();
+    const openedMs = millisecondsOf('at', query.at, nowMs) ?? nowMs;
+    const told = await previewOf(policy, openedMs, (atMs) => readPeople(documents, tenantId, { policy, atMs, nowMs }));
+    return {
+      ...(await escalationPolicyResource.shown(policy, { caller, ports })),
+      preview: told.map(({ atMs, people, pages, notes }) => ({
+        at: new Date(atMs).toISOString(),
+        pages: pages.map(({ round, step, to }) => ({ round, step, ...to, name: people.nameOf(to) })),
+        skipped: notes.flatMap(({ step, reason }) =>
+          step === undefined || reason === undefined ? [] : [{ step, reason }],
+        ),
+      })),
+    };
+  },
+});
