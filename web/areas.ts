@@ -21,6 +21,13 @@ export const areas: readonly Area[] = [
     load: async () => (await import('./areas/traces/traces.tsx')).Traces,
   },
   {
+    // `/metrics` is where Prometheus scrapes.
+    path: '/explore-metrics',
+    title: 'Metrics',
+    entitlement: 'metrics',
+    load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
+  },
+  {
     path: '/alerts',
     title: 'Alerts',
     load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,

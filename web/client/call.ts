@@ -74,7 +74,11 @@ export const addressOf = <Operation extends Declared>(
 };
 
 /** The call for a shell, with a token of the reader's own. */
-export const asCurl = (method: string, address: string): string => {
-  const quoted = `${location.origin}${address}`.replaceAll("'", "'\\''");
-  return `curl -s${method === 'GET' ? '' : ` -X ${method}`} -H "authorization: Bearer $TOKEN" '${quoted}'`;
+export const asCurl = <Operation extends Declared>(call: Call<Operation>, sent: Sent<Operation>): string => {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const parts = ['curl -s', ...(call.method === 'GET' ? [] : [`-X ${call.method}`])];
+  parts.push('-H "authorization: Bearer $TOKEN"');
+  if (sent.body !== undefined)
+    parts.push("-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(sent.body))}`);
+  return [...parts, quoted(`${location.origin}${addressOf(call, sent)}`)].join(' ');
 };

@@ -1,7 +1,7 @@
 /** A call that a view shows: its answer, how old that is, and what went wrong. */
 import { signal } from '@preact/signals';
 import { ask, CallError } from './ask.ts';
-import { type Answered, addressOf, type Call, type Declared, type Sent } from './call.ts';
+import { type Answered, asCurl, type Call, type Declared, type Sent } from './call.ts';
 
 /** What is known of a call. While it is asked anew, the answer before stays. */
 export interface Standing<Answer> {
@@ -11,8 +11,8 @@ export interface Standing<Answer> {
   /** When the answer came, in epoch milliseconds. */
   readonly answeredAt?: number | undefined;
   readonly tookMs?: number | undefined;
-  /** Path and query of the last call. */
-  readonly address?: string | undefined;
+  /** The last call, for a shell. */
+  readonly curl?: string | undefined;
 }
 
 const errorOf = (error: unknown): CallError =>
@@ -36,13 +36,13 @@ export class Question<Operation extends Declared> {
     const cancel = new AbortController();
     this.#cancel = cancel;
     const started = performance.now();
-    const address = addressOf(this.call, sent);
-    this.standing.value = { ...this.standing.peek(), isAsking: true, address };
+    const curl = asCurl(this.call, sent);
+    this.standing.value = { ...this.standing.peek(), isAsking: true, curl };
     void ask(this.call, sent, cancel.signal).then(
       (answer) => {
         if (cancel.signal.aborted) return;
         const tookMs = performance.now() - started;
-        this.standing.value = { isAsking: false, answer, answeredAt: Date.now(), tookMs, address };
+        this.standing.value = { isAsking: false, answer, answeredAt: Date.now(), tookMs, curl };
       },
       (failed: unknown) => {
         if (cancel.signal.aborted) return;

@@ -1,15 +1,14 @@
 /** How a call stands: how fresh the answer is, what was cut, what went wrong, and the call for a shell. */
 import { useState } from 'preact/hooks';
 import type { CallError } from '../client/ask.ts';
-import { asCurl } from '../client/call.ts';
 import type { Standing } from '../client/question.ts';
 import { shownText } from './shown-text.tsx';
 import { shownTime } from './shown-time.ts';
 
-const CopyCurl = ({ address }: { readonly address: string }) => {
+const CopyCurl = ({ curl }: { readonly curl: string }) => {
   const [said, setSaid] = useState('Copy as curl');
   const copy = (): Promise<void> =>
-    navigator.clipboard.writeText(asCurl('GET', address)).then(
+    navigator.clipboard.writeText(curl).then(
       () => setSaid('Copied'),
       () => setSaid('The browser does not let this page copy'),
     );
@@ -26,7 +25,7 @@ const partialOf = (answer: object | undefined): readonly { readonly message: str
 
 /** A line below what a call answered. */
 export const Freshness = ({
-  of: { isAsking, answer, answeredAt, tookMs, address },
+  of: { isAsking, answer, answeredAt, tookMs, curl },
 }: {
   readonly of: Standing<object>;
 }) => (
@@ -38,7 +37,7 @@ export const Freshness = ({
         : null}
       {partialOf(answer).map(({ message }) => ` Not complete: ${message}.`)}
     </span>
-    {address === undefined ? null : <CopyCurl key={address} address={address} />}
+    {curl === undefined ? null : <CopyCurl key={curl} curl={curl} />}
   </p>
 );
 

@@ -1,5 +1,5 @@
 /** How many records there are, by time and severity. A drag or two keys choose a range. */
-import { useState } from 'preact/hooks';
+import { useDrag } from '../../charts/drag.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { shortTime, shownTime } from '../../frame/shown-time.ts';
 import { setMoments } from '../../frame/time-range.ts';
@@ -75,21 +75,12 @@ const Numbers = ({ answer, bars }: { readonly answer: Histogram; readonly bars: 
 const legendOf = ({ series }: Histogram): string =>
   series.map(({ value, records }) => `${value === '' ? 'no severity' : value} ${number.format(records)}`).join(', ');
 
-/** The step below the pointer. */
-const stepAt = (event: PointerEvent, count: number): number => {
-  const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
-  return Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - left) / width) * count)));
-};
-
 const Chart = ({ answer, bars }: { readonly answer: Histogram; readonly bars: readonly Bar[] }) => {
-  const [drag, setDrag] = useState<readonly [from: number, to: number]>();
   const most = Math.max(1, ...bars.map(({ total }) => total));
-  const [low, high] = drag === undefined ? [0, -1] : [Math.min(...drag), Math.max(...drag)];
-  const zoom = (): void => {
+  const { chosen, heeds } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
-    setDrag(undefined);
     if (first !== undefined && last !== undefined) setMoments(first.start, last.start + answer.stepMs - 1);
-  };
+  });
   return (
     <svg
       class="histogram"
@@ -97,19 +88,14 @@ const Chart = ({ answer, bars }: { readonly answer: Histogram; readonly bars: re
       aria-label={`${number.format(answer.records)} records by time: ${legendOf(answer)}. The most in one step are ${number.format(most)}.`}
       viewBox={`0 0 ${bars.length} ${height}`}
       preserveAspectRatio="none"
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        const at = stepAt(event, bars.length);
-        setDrag([at, at]);
-      }}
-      onPointerMove={(event) => drag !== undefined && setDrag([drag[0], stepAt(event, bars.length)])}
-      onPointerUp={zoom}
-      onPointerCancel={() => setDrag(undefined)}
+      {...heeds}
     >
       {bars.map((bar, index) => (
         <Parts key={bar.start} {...{ bar, index, most }} />
       ))}
-      {drag === undefined ? null : <rect class="chosen" x={low} width={high - low + 1} y={0} height={height} />}
+      {chosen === undefined ? null : (
+        <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />
+      )}
     </svg>
   );
 };

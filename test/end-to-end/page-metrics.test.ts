@@ -1,0 +1,104 @@
+/** The area of metrics in a real browser: a metric is found in the catalogue and drawn, PromQL too, and numbers are those of the API. */
+import test from 'ava';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { agentOf } from './infrastructure-senders.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+const minuteMs = 60_000;
+const end = Math.floor(Date.now() / minuteMs) * minuteMs;
+const times = Array.from({ length: 20 }, (_, index) => end - (20 - index) * minuteMs);
+/** Absolute, so that the page and the test ask of the same. */
+const range = { from: new Date(times[0] ?? 0).toISOString(), to: new Date(end - 1).toISOString() };
+const at = (path: string, values: Readonly<Record<string, string>> = {}): string =>
+  `${path}?${new URLSearchParams({ ...range, ...values })}`;
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  for (const [service, size] of [
+    ['cart', 100],
+    ['<b>mail</b>', 300],
+  ] as const)
+    await agentOf(harness.columns, 'a').metrics({ 'service.name': service }, [
+      {
+        ...{ name: 'queue.size', unit: 'By', kind: 'gauge' },
+        points: [{ values: times.map((time, index) => [time, size * 1024 + index] as const) }],
+      },
+      {
+        ...{ name: 'orders', unit: '{order}', kind: 'counter' },
+        points: [{ values: times.map((time, index) => [time, index * size] as const) }],
+      },
+    ]);
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+const query = async (question: object) =>
+  (await harness.ask('POST', '/api/metrics/query', { body: { ...range, queries: { a: question } } })).body.results.a;
+
+declare('a metric of the catalogue is drawn, a series for each service, with the numbers of the API', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, at('/explore-metrics'));
+  await page.locator('#search').fill('queue');
+  await page.keyboard.press('Enter');
+  await page.locator('.metrics[aria-rowcount="2"]').waitFor();
+  await page.locator('.metrics .extent .row').first().click();
+  await page.locator('.lines path').waitFor();
+  await page.getByLabel('One series for each').fill('service');
+  await page.keyboard.press('Enter');
+  await page.locator('.lines path').nth(1).waitFor();
+  const { series } = await query({
+    kind: 'metric',
+    metric: 'queue.size',
+    overTime: 'avg',
+    across: 'avg',
+    groupBy: ['service'],
+  });
+  t.is(series.length, 2);
+  const legend = page.getByRole('region', { name: 'Series of the chart' }).getByRole('row');
+  t.deepEqual(
+    (await legend.locator('td:first-child').allTextContents()).map((text) => text.trim()),
+    series.map(
+      ({ name, labels }: { name: string; labels: object }) =>
+        `${name}{${Object.entries(labels).map(([key, value]) => `${key}=${JSON.stringify(value)}`)}}`,
+    ),
+  );
+  t.regex(
+    (await page.locator('.lines').getAttribute('aria-label')) ?? '',
+    /^queue.size, average: 2 series, from 100 KiBy to 300 KiBy\.$/,
+  );
+  await page.getByText('Numbers', { exact: true }).click();
+  const rows = page.getByRole('region', { name: 'Numbers of the chart' }).getByRole('row');
+  await rows.nth(1).waitFor();
+  t.is(await rows.count(), series[0].points.length + 1);
+  await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
+  await page.locator('.lines path').nth(1).waitFor();
+});
+
+declare('PromQL is drawn; what cannot be read is told at its field with the words of the API', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const expression = 'sum by (job) (increase(orders_total[5m]))';
+  await signedInAt(tab, harness.url, at('/explore-metrics', { promql: expression }));
+  await page.locator('.lines path').nth(1).waitFor();
+  const { series } = await query({ kind: 'promql', expression });
+  t.is(await page.locator('.lines path').count(), series.length);
+  await page.locator('#promql').fill('sum by (job (orders_total)');
+  await page.keyboard.press('Enter');
+  const problem = page.locator('#promql-problem', { hasText: /./ });
+  await problem.waitFor();
+  const { body } = await harness.ask('POST', '/api/metrics/query', {
+    body: { ...range, queries: { a: { kind: 'promql', expression: 'sum by (job (orders_total)' } } },
+  });
+  t.is(await problem.textContent(), body.details[0].message);
+  await holdsAsAView(t, tab, '#promql-problem');
+});

@@ -1,0 +1,82 @@
+/** Metrics: PromQL or one metric of the catalogue, as a chart. */
+import { useEffect } from 'preact/hooks';
+import { Paged } from '../../client/paged.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { Search } from '../../frame/search.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Rows } from '../../lists/rows.tsx';
+import { Asked } from './answer.tsx';
+import { chosen, usualOverTime } from './asked.ts';
+import { type Metric, metricsCall } from './calls.ts';
+
+const catalogue = new Paged(metricsCall, ({ items }) => items);
+
+const setChosen = (name: string): void => {
+  const metric = catalogue.items.peek().find((each) => each.name === name);
+  if (metric !== undefined) change({ metric: name, over: usualOverTime(metric), promql: '', by: '' });
+};
+
+const cellsOf = ({ name, type, unit, seriesCount, services, description }: Metric) => [
+  <bdi key="name">{shownText(name)}</bdi>,
+  type,
+  <bdi key="unit">{shownText(unit)}</bdi>,
+  String(seriesCount),
+  <bdi key="services">{shownText(services.join(', '))}</bdi>,
+  <bdi key="description">{shownText(description)}</bdi>,
+];
+
+const Found = () => {
+  const { answer, isAsking } = catalogue.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (catalogue.items.value.length === 0)
+    return (
+      <p class="said" role="status">
+        No metrics were found in this range.
+      </p>
+    );
+  return (
+    <Rows<Metric>
+      items={catalogue.items.value}
+      label="Metrics"
+      class="metrics"
+      columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}
+      keyOf={({ name }) => name}
+      cellsOf={cellsOf}
+      open={chosen.value}
+      onOpen={setChosen}
+      onEnd={() => catalogue.askFurther()}
+    />
+  );
+};
+
+export const Metrics = () => {
+  const { from, to } = writtenRange.value;
+  const search = inAddress('search');
+  useEffect(() => {
+    catalogue.ask({ query: { from, to, search, limit: 200 } });
+    return () => catalogue.cancel();
+  }, [from, to, search, refreshes.value]);
+  const { error } = catalogue.first.standing.value;
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Metrics</h1>
+      <Asked />
+      <Search
+        key={search}
+        label="Search the catalogue"
+        placeholder="words of a name or a description"
+        value={search}
+        problem={error?.of('search')}
+        onSearch={(text) => change({ search: text.trim() })}
+      />
+      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      <div class="list">
+        <Found />
+      </div>
+      <Problem error={catalogue.furtherError.value} />
+      <Freshness of={catalogue.first.standing.value} />
+    </div>
+  );
+};

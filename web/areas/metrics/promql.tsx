@@ -1,0 +1,46 @@
+/** The field of a PromQL expression, with what is wrong in it. */
+import { useState } from 'preact/hooks';
+import { shownText } from '../../frame/shown-text.tsx';
+
+export const Promql = ({
+  value,
+  problem,
+  onAsk,
+}: {
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly onAsk: (expression: string) => void;
+}) => {
+  const [typed, setTyped] = useState(value);
+  return (
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAsk(typed.trim());
+      }}
+    >
+      <label for="promql">PromQL</label>
+      <textarea
+        id="promql"
+        rows={2}
+        value={typed}
+        maxLength={16_384}
+        spellcheck={false}
+        placeholder="sum by (job) (rate(http_requests_total[5m]))"
+        aria-invalid={problem !== undefined}
+        aria-describedby="promql-problem"
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey) return;
+          event.preventDefault();
+          onAsk(typed.trim());
+        }}
+      />
+      <button type="submit">Ask</button>
+      <p class="problem-text" id="promql-problem" role="alert">
+        {problem === undefined ? '' : shownText(problem)}
+      </p>
+    </form>
+  );
+};

@@ -1,0 +1,32 @@
+/** A range of steps that somebody chooses on a chart with the pointer. */
+import { useState } from 'preact/hooks';
+
+/** The step below the pointer. */
+export const stepAt = (event: PointerEvent, count: number): number => {
+  const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
+  return Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - left) / width) * count)));
+};
+
+/** What is chosen while the pointer moves, and what a chart's element heeds. */
+export const useDrag = (count: number, onChosen: (first: number, last: number) => void) => {
+  const [drag, setDrag] = useState<readonly [from: number, to: number]>();
+  const chosen = drag === undefined ? undefined : { first: Math.min(...drag), last: Math.max(...drag) };
+  return {
+    chosen,
+    heeds: {
+      onPointerDown(event: PointerEvent): void {
+        (event.currentTarget as Element).setPointerCapture(event.pointerId);
+        const at = stepAt(event, count);
+        setDrag([at, at]);
+      },
+      onPointerMove(event: PointerEvent): void {
+        if (drag !== undefined) setDrag([drag[0], stepAt(event, count)]);
+      },
+      onPointerUp(): void {
+        setDrag(undefined);
+        if (chosen !== undefined) onChosen(chosen.first, chosen.last);
+      },
+      onPointerCancel: (): void => setDrag(undefined),
+    },
+  };
+};

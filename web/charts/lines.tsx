@@ -1,0 +1,185 @@
+/** Series over time: lines, what each is at the pointer or at the end, and their numbers as a table. A drag chooses a range. */
+import { useState } from 'preact/hooks';
+import { shownText } from '../frame/shown-text.tsx';
+import { shortTime, shownTime } from '../frame/shown-time.ts';
+import { setMoments } from '../frame/time-range.ts';
+import { Scrolled } from '../lists/scrolled.tsx';
+import { stepAt, useDrag } from './drag.ts';
+import { type Line, shownValue } from './values.ts';
+
+const height = 160;
+/** Colors and dashes repeat after these. */
+const styles = 8;
+/** Columns of the table of numbers; a table of hundreds is read by nobody. */
+const mostColumns = 20;
+
+export interface LinesProps {
+  /** What the chart shows, in a few words. */
+  readonly title: string;
+  readonly unit: string;
+  /** Epoch milliseconds. */
+  readonly steps: readonly number[];
+  readonly stepMs: number;
+  readonly lines: readonly Line[];
+}
+
+const known = (values: Line['values']): number[] => values.filter((value) => value !== undefined);
+const lastOf = ({ values }: Line): number | undefined => values.findLast((value) => value !== undefined);
+
+/** From 0, or from below it, to the largest value. */
+const extentOf = (lines: readonly Line[]): { readonly low: number; readonly high: number } => {
+  let [low, high] = [0, 0];
+  for (const { values } of lines)
+    for (const value of known(values)) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  return { low, high: high === low ? low + 1 : high };
+};
+
+/** A path with a gap where a value is missing; a value by itself is a short stroke. */
+const pathOf = ({ values }: Line, { low, high }: ReturnType<typeof extentOf>): string => {
+  const parts: string[] = [];
+  for (const [index, value] of values.entries()) {
+    if (value === undefined) continue;
+    const y = (height - ((value - low) / (high - low)) * height).toFixed(2);
+    const isFirst = values[index - 1] === undefined;
+    parts.push(isFirst ? `M${index + 0.3},${y}L${index + 0.5},${y}` : `L${index + 0.5},${y}`);
+  }
+  return parts.join('');
+};
+
+const sentenceOf = ({ title, unit, lines }: LinesProps): string => {
+  const values = lines.flatMap(({ values }) => known(values));
+  if (values.length === 0) return `${title}: no values.`;
+  const { low, high } = values.reduce(
+    ({ low, high }, value) => ({ low: Math.min(low, value), high: Math.max(high, value) }),
+    { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY },
+  );
+  return `${title}: ${lines.length} series, from ${shownValue(low, unit)} to ${shownValue(high, unit)}.`;
+};
+
+const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined) => void }) => {
+  const { steps, stepMs, lines, onPoint } = props;
+  const { chosen, heeds } = useDrag(steps.length, (first, last) => {
+    const [from, to] = [steps[first], steps[last]];
+    if (from !== undefined && to !== undefined && last > first) setMoments(from, to + stepMs - 1);
+  });
+  const extent = extentOf(lines);
+  return (
+    <svg
+      class="lines"
+      role="img"
+      aria-label={sentenceOf(props)}
+      viewBox={`0 0 ${steps.length} ${height}`}
+      preserveAspectRatio="none"
+      {...heeds}
+      onPointerMove={(event) => {
+        onPoint(stepAt(event, steps.length));
+        heeds.onPointerMove(event);
+      }}
+      onPointerLeave={() => onPoint(undefined)}
+    >
+      {lines.map((line, index) => (
+        <path key={line.name} class={`line-${index % styles}`} d={pathOf(line, extent)} />
+      ))}
+      {chosen === undefined ? null : (
+        <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />
+      )}
+    </svg>
+  );
+};
+
+const Legend = ({ lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
+  <Scrolled class="numbers" label="Series of the chart">
+    <table>
+      <thead>
+        <tr>
+          {['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most'].map((column) => (
+            <th key={column} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line, index) => {
+          const values = known(line.values);
+          return (
+            <tr key={line.name}>
+              <td>
+                <span class={`swatch line-${index % styles}`} /> <bdi>{shownText(line.name)}</bdi>
+              </td>
+              <td>{shownValue(at === undefined ? lastOf(line) : line.values[at], unit)}</td>
+              <td>{values.length === 0 ? '' : shownValue(Math.min(...values), unit)}</td>
+              <td>{values.length === 0 ? '' : shownValue(Math.max(...values), unit)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  </Scrolled>
+);
+
+const Numbers = ({ steps, lines, unit }: LinesProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Numbers</summary>
+      {isOpen ? (
+        <Scrolled class="numbers" label="Numbers of the chart">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {lines.slice(0, mostColumns).map(({ name }) => (
+                  <th key={name} scope="col">
+                    {shownText(name)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {steps.map((step, index) => (
+                <tr key={step}>
+                  <td>{shownTime(step)}</td>
+                  {lines.slice(0, mostColumns).map(({ name, values }) => (
+                    <td key={name}>{shownValue(values[index], unit)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {lines.length > mostColumns ? <p class="soft">The first {mostColumns} series.</p> : null}
+        </Scrolled>
+      ) : null}
+    </details>
+  );
+};
+
+export const Lines = (props: LinesProps) => {
+  const [at, setAt] = useState<number>();
+  const { steps, stepMs, lines, unit } = props;
+  const first = steps[0];
+  const last = steps.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const { low, high } = extentOf(lines);
+  const here = at === undefined ? undefined : steps[at];
+  return (
+    <div>
+      <p class="axis">
+        <span>{shownValue(high, unit)}</span>
+        <span>{here === undefined ? '' : shownTime(here)}</span>
+      </p>
+      <Plot {...props} onPoint={setAt} />
+      <p class="axis">
+        <span>
+          {shownValue(low, unit)} · {shortTime(first)}
+        </span>
+        <span>{shortTime(last + stepMs)}</span>
+      </p>
+      <Legend {...props} at={at} />
+      <Numbers {...props} />
+    </div>
+  );
+};

@@ -1,0 +1,58 @@
+/** Values of series as they are drawn and written. */
+import type { Result } from '../../queries/result.ts';
+import { shownDuration } from '../frame/durations.ts';
+
+type Series = Result['series'][number];
+
+/** A series by step. */
+export interface Line {
+  readonly name: string;
+  /** One for each step; undefined where there is none, or none that can be drawn. */
+  readonly values: readonly (number | undefined)[];
+}
+
+const drawn = (value: number | string | null | undefined): number | undefined => {
+  if (value === null || value === undefined) return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+};
+
+/** `orders{shop="north"}` */
+const nameOf = ({ name, labels }: Series): string => {
+  const told = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
+};
+
+/** The steps of an answer, and its series by them. */
+export const linesOf = ({
+  series,
+}: Pick<Result, 'series'>): {
+  readonly steps: readonly number[];
+  readonly lines: readonly Line[];
+} => {
+  const steps = [...new Set(series.flatMap(({ points }) => points.map(([at]) => at)))].sort(
+    (one, other) => one - other,
+  );
+  const lines = series.map((each) => {
+    const byStep = new Map(each.points);
+    return { name: nameOf(each), values: steps.map((step) => drawn(byStep.get(step))) };
+  });
+  return { steps, lines };
+};
+
+const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
+const bytes = ['By', 'KiBy', 'MiBy', 'GiBy', 'TiBy'];
+const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+
+/** A value in a unit of UCUM. */
+export const shownValue = (value: number | undefined, unit: string): string => {
+  if (value === undefined) return '';
+  const factor = nanoseconds[unit];
+  if (factor !== undefined) return shownDuration(value * factor);
+  if (unit === 'By') {
+    const power = Math.min(bytes.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value) || 1) / 10)));
+    return `${number.format(value / 1024 ** power)} ${bytes[power]}`;
+  }
+  const told = unit.replace(/[{}]/g, '');
+  return told === '' || told === '1' ? number.format(value) : `${number.format(value)} ${told}`;
+};
