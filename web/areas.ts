@@ -32,4 +32,9 @@ export const areas: readonly Area[] = [
     title: 'Alerts',
     load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
   },
+  {
+    path: '/incidents',
+    title: 'Incidents',
+    load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
+  },
 ];

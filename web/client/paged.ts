@@ -14,6 +14,8 @@ export class Paged<Operation extends Declared, Item> {
   readonly first: Question<Operation>;
   /** What was read of the list. */
   readonly items: ReadonlySignal<readonly Item[]>;
+  /** Whether there are pages that were not read. */
+  readonly hasFurther: ReadonlySignal<boolean>;
   /** Why the next page did not come. */
   readonly furtherError = signal<CallError | undefined>(undefined);
   readonly #further = signal<readonly Answered<Operation>[]>([]);
@@ -23,6 +25,11 @@ export class Paged<Operation extends Declared, Item> {
   constructor(call: Call<Operation>, itemsOf: (page: Answered<Operation>) => readonly Item[]) {
     this.first = new Question(call);
     this.items = computed(() => this.#pages().flatMap(itemsOf));
+    this.hasFurther = computed(() => this.#nextCursor() !== null);
+  }
+
+  #nextCursor(): string | null {
+    return (this.#pages().at(-1) as Page | undefined)?.nextCursor ?? null;
   }
 
   #pages(): readonly Answered<Operation>[] {
@@ -40,8 +47,7 @@ export class Paged<Operation extends Declared, Item> {
 
   /** Asks for the next page, unless that is being done. */
   askFurther(): void {
-    const last = this.#pages().at(-1) as Page | undefined;
-    const cursor = last?.nextCursor ?? null;
+    const cursor = this.#nextCursor();
     if (cursor === null || this.#reading !== undefined || this.first.standing.peek().isAsking) return;
     const cancel = new AbortController();
     this.#reading = cancel;

@@ -1,0 +1,75 @@
+/** The area of incidents in a real browser: one is declared, acknowledged and resolved, and its timeline tells it as the API does. */
+import test from 'ava';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+const title = 'Checkout <b>answers</b> with errors';
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  const { status } = await harness.ask('POST', '/api/incidents', {
+    ...{ as: 'editor', body: { title, severity: 'critical', services: ['checkout'], summary: 'since noon' } },
+  });
+  if (status !== 200) throw new Error(`not declared: ${status}`);
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+const found = async (name = title) =>
+  (await harness.ask('GET', '/api/incidents')).body.items.find((each: { title: string }) => each.title === name);
+
+declare('an editor acknowledges an incident, writes a note, resolves it, and the timeline tells it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  const row = page.locator('.incidents .extent .row').first();
+  await row.waitFor();
+  t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 4), ['open', 'critical', title, 'checkout']);
+  await row.click();
+  const beside = page.getByRole('complementary', { name: 'Incident' });
+  await beside.getByRole('button', { name: 'Acknowledge' }).click();
+  await beside.getByRole('button', { name: 'Acknowledge' }).waitFor({ state: 'detached' });
+  t.is((await found()).status, 'acknowledged');
+  await beside.getByLabel('Note').fill('the bank is <i>slow</i>');
+  await page.keyboard.press('Enter');
+  await beside.getByRole('listitem').filter({ hasText: 'the bank is <i>slow</i>' }).waitFor();
+  await beside.getByRole('button', { name: 'Resolve' }).click();
+  await beside.getByRole('button', { name: 'Reopen' }).waitFor();
+  const { id, status } = await found();
+  t.is(status, 'resolved');
+  const { items } = (await harness.ask('GET', `/api/incidents/${id}/timeline`)).body;
+  const entries = beside.getByRole('list').last().getByRole('listitem');
+  await entries.nth(items.length - 1).waitFor();
+  t.is(await entries.count(), items.length);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('an incident is declared, and somebody who only looks is told who may change it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  await page.getByLabel('What is wrong').fill('Mails are late');
+  await page.getByRole('button', { name: 'Declare an incident' }).click();
+  await page
+    .getByRole('complementary', { name: 'Incident' })
+    .getByRole('heading', { name: 'Mails are late' })
+    .waitFor();
+  const { id } = await found('Mails are late');
+  t.is(new URL(page.url()).searchParams.get('incident'), id);
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, `/incidents?status=open&incident=${id}`);
+  await other.page.getByText('Editors can acknowledge and resolve it.').waitFor();
+  t.is(await other.page.locator('.incidents .extent .row').count(), 1);
+  t.is(await other.page.getByRole('button', { name: /Acknowledge|Resolve|Declare|Add/ }).count(), 0);
+  await holdsAsAView(t, other, '.beside h2');
+  t.deepEqual(tab.complaints, []);
+});

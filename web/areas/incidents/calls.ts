@@ -1,0 +1,20 @@
+/** What the area of incidents asks and changes. */
+import type {
+  acknowledgeIncident,
+  incidentResource,
+  reopenIncident,
+  resolveIncident,
+} from '../../../api/groups/incidents/incident.ts';
+import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/incidents/timeline.ts';
+import type { IncidentFields } from '../../../schemas/resources/incident.ts';
+import { callOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';
+
+export const incidentsCall = listOf<typeof incidentResource>('/api/incidents');
+export const declareCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
+export const timelineCall = callOf<typeof getIncidentTimeline>('GET', '/api/incidents/{id}/timeline');
+export const noteCall = callOf<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');
+export const acknowledgeCall = callOf<typeof acknowledgeIncident>('POST', '/api/incidents/{id}/acknowledge');
+export const resolveCall = callOf<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
+export const reopenCall = callOf<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
+
+export type Incident = ViewOf<typeof incidentResource>;

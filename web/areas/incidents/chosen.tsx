@@ -1,0 +1,144 @@
+/** One incident beside the list: how far it is, what happened, and what somebody does about it. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Paged } from '../../client/paged.ts';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { acknowledgeCall, type Incident, noteCall, reopenCall, resolveCall, timelineCall } from './calls.ts';
+
+const timeOf = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
+
+const steps = {
+  acknowledge: ['Acknowledge', acknowledgeCall],
+  resolve: ['Resolve', resolveCall],
+  reopen: ['Reopen', reopenCall],
+} as const;
+
+/** What can be done in each state. */
+const possible: Readonly<Record<string, readonly (keyof typeof steps)[]>> = {
+  open: ['acknowledge', 'resolve'],
+  acknowledged: ['resolve'],
+  resolved: ['reopen'],
+};
+
+const Step = ({ id, step }: { readonly id: string; readonly step: keyof typeof steps }) => {
+  const [title, call] = steps[step];
+  const [action] = useState(() => new Action<NonNullable<(typeof call)['of']>>(call));
+  const run = async (): Promise<void> => {
+    if ((await action.run({ params: { id } })) !== undefined) refresh();
+  };
+  return (
+    <>
+      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+        {title}
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const Note = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(noteCall));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const text = String(new FormData(form).get('text'));
+    if ((await action.run({ params: { id }, body: { text } })) === undefined) return;
+    form.reset();
+    refresh();
+  };
+  return (
+    <form
+      class="act"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(event.currentTarget);
+      }}
+    >
+      <label>
+        Note <input name="text" required={true} maxLength={16_384} autocomplete="off" />
+      </label>
+      <button type="submit" disabled={action.isRunning.value}>
+        Add
+      </button>
+      <Problem error={action.error.value} />
+    </form>
+  );
+};
+
+const Timeline = ({ id }: { readonly id: string }) => {
+  const [list] = useState(() => new Paged(timelineCall, ({ items }) => items));
+  useEffect(() => {
+    list.ask({ params: { id }, query: { limit: 200 } });
+    return () => list.cancel();
+  }, [id, refreshes.value]);
+  const { answer, error } = list.first.standing.value;
+  return (
+    <>
+      <h3>What happened</h3>
+      <Problem error={error} />
+      {answer?.missing.map((source) => (
+        <p key={source} class="problem">
+          It could not be read: {shownText(source)}
+        </p>
+      ))}
+      <ol class="around">
+        {list.items.value.map(({ kind, id: entry, at, title, text, service }) => (
+          <li key={`${kind} ${entry}`}>
+            <time>{timeOf(at)}</time> {kind}
+            {service === '' ? '' : <bdi> {shownText(service)}</bdi>}: {kind === 'note' ? '' : shownText(title)}{' '}
+            {shownText(text)}
+          </li>
+        ))}
+      </ol>
+      {list.hasFurther.value ? (
+        <button type="button" class="plain" onClick={() => list.askFurther()}>
+          Show more
+        </button>
+      ) : null}
+      <Problem error={list.furtherError.value} />
+    </>
+  );
+};
+
+const Services = ({ services }: { readonly services: readonly string[] }) => (
+  <ul class="links">
+    {services.map((service) => (
+      <li key={service}>
+        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+      </li>
+    ))}
+  </ul>
+);
+
+export const OpenIncident = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
+  const { id, title, summary, status, severity, services = [], tags = [] } = incident;
+  return (
+    <Beside label="Incident" title={title} onClose={onClose}>
+      <p>{shownText(summary ?? '', { lines: true })}</p>
+      {mayAs('editor') ? (
+        <div class="act">
+          {(possible[status ?? 'open'] ?? []).map((step) => (
+            <Step key={step} id={id} step={step} />
+          ))}
+        </div>
+      ) : (
+        <p class="soft">Editors can acknowledge and resolve it.</p>
+      )}
+      <Services services={services} />
+      <Fields
+        values={{
+          ...{ status, severity, opened: timeOf(incident.openedAt), acknowledged: timeOf(incident.acknowledgedAt) },
+          ...{ 'acknowledged by': incident.acknowledgedBy, resolved: timeOf(incident.resolvedAt) },
+          ...{ 'resolved by': incident.resolvedBy, 'merged into': incident.mergedInto, tags: tags.join(', ') },
+        }}
+      />
+      {mayAs('editor') ? <Note id={id} /> : null}
+      <Timeline id={id} />
+    </Beside>
+  );
+};

@@ -1,0 +1,130 @@
+/** Incidents: those that go on and those that are over, and what happened in one. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Paged } from '../../client/paged.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useEscape } from '../../frame/escape.ts';
+import { mayAs } from '../../frame/session.ts';
+import { levelOf } from '../../frame/severity.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Rows } from '../../lists/rows.tsx';
+import { declareCall, type Incident, incidentsCall } from './calls.ts';
+import { OpenIncident } from './chosen.tsx';
+
+const list = new Paged(incidentsCall, ({ items }) => items);
+
+const setOpen = (incident: string): void => change({ incident }, { replace: inAddress('incident') !== '' });
+
+const goesOn = ({ status }: Incident): boolean => status === 'open' || status === 'acknowledged';
+
+const cellsOf = (incident: Incident) => [
+  <span key="status" class={incident.status === 'open' ? 'text-error' : ''}>
+    {incident.status}
+  </span>,
+  incident.severity,
+  <bdi key="title">{shownText(incident.title)}</bdi>,
+  <bdi key="services">{shownText((incident.services ?? []).join(', '))}</bdi>,
+  shownTime(Date.parse(incident.openedAt)),
+];
+
+const Declare = () => {
+  const [action] = useState(() => new Action(declareCall));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const made = await action.run({ body: { title: String(new FormData(form).get('title')).trim() } });
+    if (made === undefined) return;
+    form.reset();
+    refresh();
+    setOpen(made.id);
+  };
+  return (
+    <form
+      class="act"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(event.currentTarget);
+      }}
+    >
+      <label>
+        What is wrong <input name="title" required={true} maxLength={256} autocomplete="off" />
+      </label>
+      <button type="submit" disabled={action.isRunning.value}>
+        Declare an incident
+      </button>
+      <Problem error={action.error.value} />
+    </form>
+  );
+};
+
+const states = ['open', 'acknowledged', 'resolved', 'merged'];
+
+const Found = ({ open }: { readonly open: string }) => {
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (list.items.value.length === 0)
+    return (
+      <p class="said" role="status">
+        There are no such incidents.
+      </p>
+    );
+  return (
+    <Rows<Incident>
+      items={list.items.value}
+      label="Incidents"
+      class="incidents"
+      columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}
+      keyOf={({ id }) => id}
+      classOf={(incident) => (goesOn(incident) ? `level-${levelOf(incident.severity ?? null)}` : '')}
+      cellsOf={cellsOf}
+      open={open}
+      onOpen={setOpen}
+      onEnd={() => list.askFurther()}
+    />
+  );
+};
+
+export const Incidents = () => {
+  const status = inAddress('status');
+  useEffect(() => {
+    list.ask({ query: { limit: 100, sort: '-openedAt', status } });
+    return () => list.cancel();
+  }, [status, refreshes.value]);
+  useEscape(() => {
+    if (inAddress('incident') !== '') setOpen('');
+  });
+  const open = inAddress('incident');
+  const incident = list.items.value.find(({ id }) => id === open);
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Incidents</h1>
+      <div class="toolbar">
+        <label>
+          Show{' '}
+          <select
+            value={status}
+            onChange={({ currentTarget }) => change({ status: currentTarget.value, incident: '' })}
+          >
+            <option value="">all</option>
+            {states.map((state) => (
+              <option key={state} value={state}>
+                {state}
+              </option>
+            ))}
+          </select>
+        </label>
+        {mayAs('editor') ? <Declare /> : null}
+      </div>
+      <Problem error={list.first.standing.value.error} />
+      <div class={incident === undefined ? 'list' : 'list with-record'}>
+        <Found open={open} />
+        {incident === undefined ? null : (
+          <OpenIncident key={incident.id} incident={incident} onClose={() => setOpen('')} />
+        )}
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </div>
+  );
+};
