@@ -8,7 +8,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import { type Alert, alertsCall } from './calls.ts';
 import { OpenAlert } from './chosen-alert.tsx';
 import { shownLabels, shownValue } from './shown.ts';
@@ -29,30 +29,20 @@ const cellsOf = ({ state, severity, ruleName, labels, value, reason, since, ackn
   since === null ? '' : shownTime(Date.parse(since)),
 ];
 
-const Found = ({ open }: { readonly open: string }) => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (list.items.value.length === 0)
-    return (
-      <p class="said" role="status">
-        No alert fires.
-      </p>
-    );
-  return (
-    <Rows<Alert>
-      items={list.items.value}
-      label="Alerts"
-      class="alerts"
-      columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Why', 'Since']}
-      keyOf={({ id }) => id}
-      classOf={({ state, severity }) => (state === 'firing' ? `level-${levelOf(severity)}` : '')}
-      cellsOf={cellsOf}
-      open={open}
-      onOpen={setOpen}
-      onEnd={() => list.askFurther()}
-    />
-  );
-};
+const Listed = ({ open }: { readonly open: string }) => (
+  <Found
+    of={list}
+    nothing="No alert fires."
+    label="Alerts"
+    class="alerts"
+    columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Why', 'Since']}
+    keyOf={({ id }) => id}
+    classOf={({ state, severity }) => (state === 'firing' ? `level-${levelOf(severity)}` : '')}
+    cellsOf={cellsOf}
+    open={open}
+    onOpen={setOpen}
+  />
+);
 
 export const AlertsNow = () => {
   useEffect(() => {
@@ -69,7 +59,7 @@ export const AlertsNow = () => {
     <>
       <Problem error={error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
-        <Found open={open} />
+        <Listed open={open} />
         {open === '' || answer === undefined ? null : (
           <OpenAlert key={open} alert={alert} onClose={() => setOpen('')} />
         )}

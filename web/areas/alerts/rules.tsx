@@ -9,7 +9,7 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { type Rule, rulesCall } from './calls.ts';
 import { shownCondition } from './shown.ts';
@@ -60,30 +60,20 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
   </Beside>
 );
 
-const Found = ({ open }: { readonly open: string }) => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (list.items.value.length === 0)
-    return (
-      <p class="said" role="status">
-        No alert rules were found.
-      </p>
-    );
-  return (
-    <Rows<Rule>
-      items={list.items.value}
-      label="Alert rules"
-      class="rules"
-      columns={['State', 'Name', 'Firing', 'Fires', 'Evaluated']}
-      keyOf={({ id }) => id}
-      classOf={(rule) => (isBad(rule) ? 'level-error' : '')}
-      cellsOf={cellsOf}
-      open={open}
-      onOpen={setOpen}
-      onEnd={() => list.askFurther()}
-    />
-  );
-};
+const Listed = ({ open }: { readonly open: string }) => (
+  <Found
+    of={list}
+    nothing="No alert rules were found."
+    label="Alert rules"
+    class="rules"
+    columns={['State', 'Name', 'Firing', 'Fires', 'Evaluated']}
+    keyOf={({ id }) => id}
+    classOf={(rule) => (isBad(rule) ? 'level-error' : '')}
+    cellsOf={cellsOf}
+    open={open}
+    onOpen={setOpen}
+  />
+);
 
 export const Rules = () => {
   const search = inAddress('search');
@@ -109,7 +99,7 @@ export const Rules = () => {
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class={rule === undefined ? 'list' : 'list with-record'}>
-        <Found open={open} />
+        <Listed open={open} />
         {rule === undefined ? null : <OpenRule rule={rule} />}
       </div>
       <Problem error={list.furtherError.value} />

@@ -10,7 +10,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import { declareCall, type Incident, incidentsCall } from './calls.ts';
 import { OpenIncident } from './chosen.tsx';
 
@@ -60,30 +60,20 @@ const Declare = () => {
 
 const states = ['open', 'acknowledged', 'resolved', 'merged'];
 
-const Found = ({ open }: { readonly open: string }) => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (list.items.value.length === 0)
-    return (
-      <p class="said" role="status">
-        There are no such incidents.
-      </p>
-    );
-  return (
-    <Rows<Incident>
-      items={list.items.value}
-      label="Incidents"
-      class="incidents"
-      columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}
-      keyOf={({ id }) => id}
-      classOf={(incident) => (goesOn(incident) ? `level-${levelOf(incident.severity ?? null)}` : '')}
-      cellsOf={cellsOf}
-      open={open}
-      onOpen={setOpen}
-      onEnd={() => list.askFurther()}
-    />
-  );
-};
+const Listed = ({ open }: { readonly open: string }) => (
+  <Found
+    of={list}
+    nothing="There are no such incidents."
+    label="Incidents"
+    class="incidents"
+    columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}
+    keyOf={({ id }) => id}
+    classOf={(incident) => (goesOn(incident) ? `level-${levelOf(incident.severity ?? null)}` : '')}
+    cellsOf={cellsOf}
+    open={open}
+    onOpen={setOpen}
+  />
+);
 
 export const Incidents = () => {
   const status = inAddress('status');
@@ -118,7 +108,7 @@ export const Incidents = () => {
       </div>
       <Problem error={list.first.standing.value.error} />
       <div class={incident === undefined ? 'list' : 'list with-record'}>
-        <Found open={open} />
+        <Listed open={open} />
         {incident === undefined ? null : (
           <OpenIncident key={incident.id} incident={incident} onClose={() => setOpen('')} />
         )}

@@ -7,7 +7,7 @@ import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import type { LogRecord } from './calls.ts';
 import { LogHistogram } from './histogram.tsx';
 import { askLogs, histogram, list, openId, order, search, setOpen, setSearch } from './log-search.ts';
@@ -25,32 +25,20 @@ const cellsOf = ({ timestamp, severity, service, body }: LogRecord) => [
   <bdi key="body">{shownText(textOf(body).slice(0, lineLength))}</bdi>,
 ];
 
-const Nothing = ({ hint }: { readonly hint: string | undefined }) => (
-  <div class="said" role="status">
-    <p>No records were found.</p>
-    {hint === undefined ? null : <p>{shownText(hint)}</p>}
-  </div>
+const Listed = () => (
+  <Found
+    of={list}
+    nothing="No records were found."
+    label="Log records"
+    class="records"
+    columns={['Time', 'Severity', 'Service', 'Body']}
+    keyOf={({ id }) => id}
+    classOf={({ severity }) => `level-${levelOf(severity)}`}
+    cellsOf={cellsOf}
+    open={openId.value}
+    onOpen={setOpen}
+  />
 );
-
-const Found = () => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (list.items.value.length === 0) return <Nothing hint={answer.hint} />;
-  return (
-    <Rows<LogRecord>
-      items={list.items.value}
-      label="Log records"
-      class="records"
-      columns={['Time', 'Severity', 'Service', 'Body']}
-      keyOf={({ id }) => id}
-      classOf={({ severity }) => `level-${levelOf(severity)}`}
-      cellsOf={cellsOf}
-      open={openId.value}
-      onOpen={setOpen}
-      onEnd={() => list.askFurther()}
-    />
-  );
-};
 
 export const Logs = () => {
   const { from, to } = writtenRange.value;
@@ -82,7 +70,7 @@ export const Logs = () => {
       {atSearch === undefined ? <Problem error={error} /> : null}
       <LogHistogram answer={histogram.standing.value.answer} />
       <div class={id === '' ? 'list' : 'list with-record'}>
-        <Found />
+        <Listed />
         {id === '' ? null : <OpenRecord id={id} listed={list.items.value.find((record) => record.id === id)} />}
       </div>
       <Problem error={list.furtherError.value} />

@@ -6,7 +6,7 @@ import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import { Asked } from './answer.tsx';
 import { chosen, usualOverTime } from './asked.ts';
 import { type Metric, metricsCall } from './calls.ts';
@@ -27,29 +27,19 @@ const cellsOf = ({ name, type, unit, seriesCount, services, description }: Metri
   <bdi key="description">{shownText(description)}</bdi>,
 ];
 
-const Found = () => {
-  const { answer, isAsking } = catalogue.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (catalogue.items.value.length === 0)
-    return (
-      <p class="said" role="status">
-        No metrics were found in this range.
-      </p>
-    );
-  return (
-    <Rows<Metric>
-      items={catalogue.items.value}
-      label="Metrics"
-      class="metrics"
-      columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}
-      keyOf={({ name }) => name}
-      cellsOf={cellsOf}
-      open={chosen.value}
-      onOpen={setChosen}
-      onEnd={() => catalogue.askFurther()}
-    />
-  );
-};
+const Listed = () => (
+  <Found
+    of={catalogue}
+    nothing="No metrics were found in this range."
+    label="Metrics"
+    class="metrics"
+    columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}
+    keyOf={({ name }) => name}
+    cellsOf={cellsOf}
+    open={chosen.value}
+    onOpen={setChosen}
+  />
+);
 
 export const Metrics = () => {
   const { from, to } = writtenRange.value;
@@ -73,7 +63,7 @@ export const Metrics = () => {
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class="list">
-        <Found />
+        <Listed />
       </div>
       <Problem error={catalogue.furtherError.value} />
       <Freshness of={catalogue.first.standing.value} />

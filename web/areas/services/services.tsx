@@ -9,7 +9,7 @@ import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import { Attention } from './attention.tsx';
 import { mapCall, overviewCall, type Service, servicesCall } from './calls.ts';
 import { OpenService } from './chosen.tsx';
@@ -68,29 +68,19 @@ const cellsOf = (service: Service) => {
   ];
 };
 
-const Found = () => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (list.items.value.length === 0)
-    return (
-      <div class="said" role="status">
-        <p>No services were found: nothing with a service.name was sent in this range.</p>
-      </div>
-    );
-  return (
-    <Rows<Service>
-      items={list.items.value}
-      label="Services"
-      class="services"
-      columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'How long', 'Waits most for']}
-      keyOf={({ name }) => name}
-      cellsOf={cellsOf}
-      open={open.value}
-      onOpen={setOpen}
-      onEnd={() => list.askFurther()}
-    />
-  );
-};
+const Listed = () => (
+  <Found
+    of={list}
+    nothing="No services were found: nothing with a service.name was sent in this range."
+    label="Services"
+    class="services"
+    columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'How long', 'Waits most for']}
+    keyOf={({ name }) => name}
+    cellsOf={cellsOf}
+    open={open.value}
+    onOpen={setOpen}
+  />
+);
 
 const ask = (): void => {
   const query = { ...writtenRange.value, scope: 'account' } as const;
@@ -139,7 +129,7 @@ export const Services = () => {
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class={name === '' ? 'list' : 'list with-record'}>
-        <Found />
+        <Listed />
         {name === '' ? null : (
           <OpenService
             key={name}

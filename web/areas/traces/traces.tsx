@@ -8,7 +8,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Rows } from '../../lists/rows.tsx';
+import { Found } from '../../lists/found.tsx';
 import { type TraceSummary, tracesCall } from './calls.ts';
 import { TraceView } from './trace.tsx';
 
@@ -23,31 +23,20 @@ const cellsOf = ({ startTime, durationNs, rootService, rootName, spanCount, erro
   errorCount === 0 ? '' : <b class="text-error">{errorCount} failed</b>,
 ];
 
-const Found = () => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (list.items.value.length === 0)
-    return (
-      <div class="said" role="status">
-        <p>No traces were found.</p>
-        {answer.hint === undefined ? null : <p>{shownText(answer.hint)}</p>}
-      </div>
-    );
-  return (
-    <Rows<TraceSummary>
-      items={list.items.value}
-      label="Traces"
-      class="traces"
-      columns={['Start', 'Duration', 'Service', 'Name', 'Spans', 'Failed']}
-      keyOf={({ traceId }) => traceId}
-      classOf={({ errorCount }) => (errorCount > 0 ? 'level-error' : '')}
-      cellsOf={cellsOf}
-      open=""
-      onOpen={(id) => go(addressWith({}, `/traces/${id}`))}
-      onEnd={() => list.askFurther()}
-    />
-  );
-};
+const Listed = () => (
+  <Found
+    of={list}
+    nothing="No traces were found."
+    label="Traces"
+    class="traces"
+    columns={['Start', 'Duration', 'Service', 'Name', 'Spans', 'Failed']}
+    keyOf={({ traceId }) => traceId}
+    classOf={({ errorCount }) => (errorCount > 0 ? 'level-error' : '')}
+    cellsOf={cellsOf}
+    open=""
+    onOpen={(id) => go(addressWith({}, `/traces/${id}`))}
+  />
+);
 
 const List = () => {
   const { from, to } = writtenRange.value;
@@ -71,7 +60,7 @@ const List = () => {
       />
       {atSearch === undefined ? <Problem error={error} /> : null}
       <div class="list">
-        <Found />
+        <Listed />
       </div>
       <Problem error={list.furtherError.value} />
       <Freshness of={list.first.standing.value} />

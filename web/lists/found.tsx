@@ -1,0 +1,30 @@
+/** What a list of the API found: rows, or why there are none. */
+import type { ComponentChildren } from 'preact';
+import type { Declared } from '../client/call.ts';
+import type { Paged } from '../client/paged.ts';
+import { shownText } from '../frame/shown-text.tsx';
+import { Rows, type RowsProps } from './rows.tsx';
+
+/** What some lists say of an answer without items. */
+const hintOf = (answer: object): string => ('hint' in answer && typeof answer.hint === 'string' ? answer.hint : '');
+
+export const Found = <Operation extends Declared, Item>({
+  of,
+  nothing,
+  ...rows
+}: Omit<RowsProps<Item>, 'items' | 'onEnd'> & {
+  readonly of: Paged<Operation, Item>;
+  /** What an empty list says. */
+  readonly nothing: ComponentChildren;
+}) => {
+  const { answer, isAsking } = of.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (of.items.value.length > 0) return <Rows<Item> {...rows} items={of.items.value} onEnd={() => of.askFurther()} />;
+  const hint = hintOf(answer as object);
+  return (
+    <div class="said" role="status">
+      <p>{nothing}</p>
+      {hint === '' ? null : <p>{shownText(hint)}</p>}
+    </div>
+  );
+};
