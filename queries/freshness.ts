@@ -13,6 +13,8 @@ export const signalsOf = (query: Query): readonly ReadSignal[] => {
     case 'rows':
     case 'aggregate':
       return [query.signal];
+    case 'slo':
+      return [];
     case 'formula':
       return [...new Set(Object.values(query.queries).flatMap(signalsOf))];
     default:
@@ -53,6 +55,7 @@ const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigin
 export const freshnessOf = async (query: Query, reading: Reading): Promise<Result['freshness']> => {
   const signals = signalsOf(query);
   const newest = await Promise.all(signals.map((signal) => newestOf(reading, signal)));
+  if (signals.length === 0) return { value: null, reason: 'an objective is measured slice by slice: see its coverage' };
   const silent = signals.filter((_signal, index) => newest[index] === undefined);
   if (silent.length > 0)
     return { value: null, reason: `no ${silent.join(' and no ')} of the last ${minutes} minutes have landed` };

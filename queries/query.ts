@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { querySignals, signals } from './signals/index.ts';
+import { parseDuration } from './time.ts';
 
 const search = z
   .string()
@@ -90,7 +91,47 @@ export const PromqlQuery = z.strictObject({
   expression: z.string().min(1).max(16_384),
 });
 
-const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery] as const;
+export const sloFigures = ['sli', 'burn-rate', 'budget-left', 'budget-spent', 'coverage'] as const;
+const day = parseDuration('1d') as bigint;
+const window = z
+  .string()
+  .max(32)
+  .refine((text) => {
+    const ns = parseDuration(text);
+    return ns !== undefined && ns >= day / 1440n && ns <= 366n * day;
+  }, 'must be a duration from 1m to 366d, such as 5m, 1h or 30d');
+
+/** How a service level objective stands, from what was measured of it. */
+export const SloQuery = z
+  .strictObject({
+    kind: z.literal('slo'),
+    sloId: z.string().min(1).max(128),
+    figure: z
+      .enum(sloFigures)
+      .describe(
+        'sli, budget-left, budget-spent and coverage are shares; burn-rate is how many times faster than it may the budget is spent',
+      ),
+    windows: z
+      .array(window)
+      .min(1)
+      .max(2)
+      .optional()
+      .describe(
+        "Of burn-rate one or two, of which the lower rate is answered; of others one; without it, the objective's own",
+      ),
+  })
+  .superRefine(({ figure, windows = [] }, context) => {
+    const most = figure === 'burn-rate' ? 2 : figure === 'budget-left' ? 0 : 1;
+    if (figure === 'burn-rate' && windows.length === 0)
+      context.addIssue({ code: 'custom', path: ['windows'], message: 'is required for burn-rate' });
+    if (windows.length > most)
+      context.addIssue({
+        ...{ code: 'custom', path: ['windows'] },
+        message: most === 0 ? `must be left out for ${figure}` : `must be one for ${figure}`,
+      });
+  });
+
+const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery] as const;
 
 /** Arithmetic over the results of other queries, joined by equal labels: `100 * errors / requests`. */
 export const FormulaQuery = z.strictObject({
@@ -116,4 +157,5 @@ export type RowsQuery = z.output<typeof RowsQuery>;
 export type AggregateQuery = z.output<typeof AggregateQuery>;
 export type MetricQuery = z.output<typeof MetricQuery>;
 export type PromqlQuery = z.output<typeof PromqlQuery>;
+export type SloQuery = z.output<typeof SloQuery>;
 export type FormulaQuery = z.output<typeof FormulaQuery>;

@@ -15,6 +15,7 @@ import { Query } from './query.ts';
 import { refuseBeyondRetention } from './range.ts';
 import type { Result } from './result.ts';
 import { runRows } from './rows/rows.ts';
+import { runSlo } from './slos/asked.ts';
 import { formatTime } from './time.ts';
 
 export interface RunOptions extends Asked {
@@ -111,6 +112,8 @@ const answerTo = async (
       return runAggregate(query, reading, asked);
     case 'metric':
       return runMetric(query, reading, asked);
+    case 'slo':
+      return runSlo(query, reading, asked);
     case 'formula':
       return runFormula(query, (part) => answerTo(part, reading, asked));
     default:

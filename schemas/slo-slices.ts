@@ -1,6 +1,24 @@
 /** What was measured of objectives, slice by slice. */
 import { z } from 'zod';
 
+/** How good of all is counted: by events, by slices that are good enough, or as the mean of the slices' shares. */
+export const budgetings = ['occurrences', 'timeslices', 'ratio-timeslices'] as const;
+export const calendarPeriods = ['day', 'week', 'month', 'quarter', 'year'] as const;
+
+/** What of an objective its figures are made by, as it was when it was measured. */
+export const SloObjective = z.strictObject({
+  targetPct: z.number(),
+  budgeting: z.enum(budgetings),
+  sliceTarget: z.number().optional(),
+  sliceMs: z.int(),
+  windowDays: z.int(),
+  calendar: z
+    .strictObject({ period: z.enum(calendarPeriods), timeZone: z.string(), startsAt: z.string() })
+    .optional()
+    .describe('In place of the days'),
+});
+export type SloObjective = z.output<typeof SloObjective>;
+
 /** How many slices a message holds of one objective. */
 export const mostSlicesTold = 1500;
 
@@ -14,6 +32,7 @@ export const SloSlices = z.strictObject({
   upToMs: z.int().describe('And up to here'),
   settledUpToMs: z.int().describe('Late records are counted up to here'),
   error: z.string().max(4096).describe('Why it could not be measured; empty where it could'),
+  objective: SloObjective.optional().describe('Absent in messages of former versions'),
   slices: z
     .array(z.tuple([z.int(), z.int().nonnegative(), z.int().nonnegative()]))
     .max(mostSlicesTold)

@@ -14,9 +14,10 @@ export const sloSlices = landValues({
     })),
   merging: {
     table: sloLooksTable,
-    row: ({ tenantId, sloId, series, lookMs, fromMs, upToMs, settledUpToMs, error }) => ({
+    row: ({ tenantId, sloId, series, lookMs, fromMs, upToMs, settledUpToMs, error, objective }) => ({
       ...{ tenant_id: tenantId, slo_id: sloId, series, look_ms: lookMs, last_seen: time(lookMs) },
       ...{ from_ms: fromMs, up_to_ms: upToMs, settled_up_to_ms: settledUpToMs, error },
+      objective: objective === undefined ? '' : JSON.stringify(objective),
     }),
   },
 });

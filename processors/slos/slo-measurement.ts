@@ -1,14 +1,15 @@
 /** Measures objectives: each minute the slices that ended, every ten minutes late records, and at first the time before. */
 import { z } from 'zod';
 import { keptDays } from '../../queries/range.ts';
+import { changedSlices, type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { topics } from '../../schemas/topics.ts';
 import { messageOf } from '../../subjects/alerts/ask.ts';
 import { type Looks, looksAt, type Measured, settledUpTo } from '../../subjects/slos/looks.ts';
-import { type MeasuredSlice, type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
+import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import { signalsMeasured } from '../../subjects/slos/signals.ts';
-import { changedSlices, readSlices } from '../../subjects/slos/slices.ts';
+import { toldObjective } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { ruleAnswers } from '../alerts/rule-answers.ts';
 import { defineSchedule } from '../engine/schedule.ts';
@@ -85,6 +86,7 @@ export const sloMeasurement = defineSchedule({
     const told = {
       ...{ tenantId, sloId: document.id, series, lookMs: dueMs, error },
       ...{ fromMs: measured.fromMs, upToMs: measured.upToMs, settledUpToMs: settledUpTo(measured) },
+      objective: toldObjective(slo),
     };
     for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...told, slices: part.map(tupled) });
     if (slices.every((each) => each.length === 0)) emit.slices({ ...told, slices: [] });

@@ -8,9 +8,10 @@ import type { Answer, Asked } from '../answer.ts';
 import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
 import type { QueryReading } from '../promql/reading.ts';
-import type { AggregateQuery, MetricQuery, PromqlQuery, Query } from '../query.ts';
+import type { AggregateQuery, MetricQuery, PromqlQuery, Query, SloQuery } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
 import { answerOnly, heeding, type RowsAndBytes } from '../run.ts';
+import { mostSlosTogether, sloKey, slosTogether } from '../slos/asked.ts';
 import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.ts';
 import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
@@ -40,7 +41,7 @@ interface Kind {
   readonly ask: Ask;
 }
 
-const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql', Kind>> = {
+const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql' | 'slo', Kind>> = {
   aggregate: {
     most: mostAggregates,
     ask: (queries, reading, asked) => aggregatesTogether(queries as AggregateQuery[], reading, asked),
@@ -52,6 +53,10 @@ const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql', Kind>> = {
   promql: {
     most: mostPromql,
     ask: (queries, reading, asked) => promqlTogether(queries as PromqlQuery[], reading, asked),
+  },
+  slo: {
+    most: mostSlosTogether,
+    ask: (queries, reading, asked) => slosTogether(queries as SloQuery[], reading, asked),
   },
 };
 
@@ -67,6 +72,8 @@ const shareOf = (query: Query, asked: Asked): readonly [kind: keyof typeof kinds
     }
     case 'metric':
       return isSharedMetric(query, asked) ? ['metric', ''] : undefined;
+    case 'slo':
+      return ['slo', sloKey(query)];
     case 'promql':
       return isSharedPromql(asked) ? ['promql', ''] : undefined;
     default:

@@ -18,6 +18,8 @@ const measured = (measure: Measure, scope: Scope): Measure => {
 
 const plainWith = (query: Plain, scope: Scope): Plain => {
   switch (query.kind) {
+    case 'slo':
+      return { ...query, sloId: inText(query.sloId, scope) };
     case 'promql':
       return { ...query, expression: inPromql(query.expression, scope) };
     case 'rows':

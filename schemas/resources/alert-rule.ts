@@ -9,6 +9,8 @@ export interface StoredAlertRule {
   readonly enabled: boolean;
   readonly condition: { readonly kind: string };
   readonly queryVersion: number;
+  /** The objective that made it, and through which alone it is changed. */
+  readonly managedBy?: { readonly sloId: string } | null;
 }
 
 export const alertRules = defineCollection<StoredAlertRule>({ name: 'alert-rules', unique: [['name']] });

@@ -38,6 +38,7 @@ export const sloLooksTable = defineTable({
     up_to_ms: 'UInt64',
     settled_up_to_ms: 'UInt64',
     error: 'String',
+    objective: 'String CODEC(ZSTD(1))',
   },
   orderBy: ['tenant_id', 'slo_id', 'series'],
 });

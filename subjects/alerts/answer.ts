@@ -7,6 +7,10 @@ export interface GroupAnswer {
   readonly points: readonly (number | null)[];
   /** How many events the values are made of, where that is known. */
   readonly events?: number | undefined;
+  /** Why nothing can be said of the group, although it has a value: a part of a sentence. */
+  readonly unknown?: string | undefined;
+  /** Why the condition does not hold whatever the value: a part of a sentence. */
+  readonly tooFew?: string | undefined;
   /** Whether 0 means that there was nothing. */
   readonly isCount?: boolean | undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { Answer, Asked } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
-import type { Query } from '../../queries/query.ts';
+import type { Query, SloQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
 import { LateError } from '../../runtime/within.ts';
@@ -135,6 +135,25 @@ const fromTable = ({ columns, rows }: Answer, { measure, isCount }: Wanted): Gro
   }));
 };
 
+/** A burn that most of the time is not known says nothing, and one of a single bad event is none. */
+const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, table: Answer): GroupAnswer[] =>
+  fromTable(table, { measure: figure, isCount: false }).map((group, index) => {
+    const of = (name: string): number =>
+      numberOf(table.rows[index]?.[table.columns.findIndex((column) => column.name === name)]) ?? 0;
+    if (windows === undefined || figure === 'coverage') return group;
+    if (of('coverage') < 0.5) {
+      const known = Math.floor(of('coverage') * 100);
+      return { ...group, unknown: `${known} % of the slices of the longest window are known, and half are needed` };
+    }
+    if (figure === 'sli') return group;
+    const isFew = minimumEvents === undefined ? of('bad') <= 1 : of('total') < minimumEvents;
+    const tooFew =
+      minimumEvents === undefined
+        ? `${of('bad')} bad is not more than 1`
+        : `a total of ${of('total')} is less than the ${minimumEvents} that are needed`;
+    return { ...group, events: minimumEvents, ...(isFew && { tooFew }) };
+  });
+
 /** Of an answer in general what evaluation reads. */
 export const answerOf = (rule: AlertRule & { readonly condition: Asking }, answer: Answer): RuleAnswer => {
   const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
@@ -145,7 +164,12 @@ export const answerOf = (rule: AlertRule & { readonly condition: Asking }, answe
   if (measure !== undefined && answer.form === 'table' && !answer.columns.some(({ name }) => name === measure))
     return { kind: 'error', message: `the query has no measure ${measure}` };
   const isTable = answer.form === 'table';
-  const groups = isTable ? fromTable(answer, wanted) : fromSeries(answer, wanted);
+  const groups =
+    isTable && query.kind === 'slo'
+      ? fromSlo(rule, query, answer)
+      : isTable
+        ? fromTable(answer, wanted)
+        : fromSeries(answer, wanted);
   const unit = isTable
     ? answer.columns.find(
         ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),

@@ -19,7 +19,7 @@ const expressionOf = ({ condition }: AlertRule): string | undefined => {
     case 'outside':
       return `(${expression}) < ${value} or (${expression}) > ${upper}`;
     default:
-      return `(${expression}) ${{ above: '>', below: '<', equal: '==', 'not-equal': '!=' }[operator]} ${value}`;
+      return `(${expression}) ${{ above: '>', 'at-least': '>=', below: '<', equal: '==', 'not-equal': '!=' }[operator]} ${value}`;
   }
 };
 

@@ -12,9 +12,9 @@ export interface Problem {
 const mostSteps = 1000;
 
 const ofRecovery = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
-  if (operator === 'above') return recovery > value ? 'must not be above value' : undefined;
+  if (operator === 'above' || operator === 'at-least') return recovery > value ? 'must not be above value' : undefined;
   if (operator === 'below') return recovery < value ? 'must not be below value' : undefined;
-  return 'must be left out but for above and below';
+  return 'must be left out but for above, at-least and below';
 };
 
 const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
@@ -51,6 +51,8 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
   const { step, window, match, thresholds } = condition;
+  if (step !== undefined && query.kind === 'slo')
+    problems.push({ path: 'condition.step', message: 'must be left out: an objective has one figure at a time' });
   if (step !== undefined && msOf(window) % msOf(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
   else if (step !== undefined && msOf(window) / msOf(step) > mostSteps)

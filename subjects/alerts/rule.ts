@@ -7,7 +7,7 @@ import { duration, msOf, shortestInterval } from './durations.ts';
 import { isUnit } from './units.ts';
 
 /** How a value is held against a threshold. `any`: every group that the query answers, as in Prometheus' rules. */
-export const operators = ['above', 'below', 'equal', 'not-equal', 'outside', 'any'] as const;
+export const operators = ['above', 'at-least', 'below', 'equal', 'not-equal', 'outside', 'any'] as const;
 
 /** Which of the values of a window decide. */
 export const matches = ['at-least-once', 'all-the-time', 'on-average', 'in-total', 'last'] as const;
@@ -16,13 +16,17 @@ const severity = z.enum(alertSeverities);
 
 export const Threshold = z.strictObject({
   severity,
-  operator: z.enum(operators).describe('outside: below `value` or above `upper`; any: whatever the value'),
+  operator: z
+    .enum(operators)
+    .describe('at-least: above or equal to `value`; outside: below `value` or above `upper`; any: whatever the value'),
   value: z.number().optional().describe('Required but for any'),
   upper: z.number().optional().describe('Required for outside'),
   recovery: z
     .number()
     .optional()
-    .describe('Of above and below: an alert ends only where its value is not on the wrong side of this one either'),
+    .describe(
+      'Of above, at-least and below: an alert ends only where its value is not on the wrong side of this one either',
+    ),
   unit: z
     .string()
     .max(32)
@@ -215,6 +219,8 @@ export const groupingOf = (query: Query): readonly string[] | undefined => {
       return query.groupBy;
     case 'metric':
       return query.across === 'none' ? undefined : query.groupBy;
+    case 'slo':
+      return [];
     case 'formula': {
       const parts = Object.values(query.queries).map(groupingOf);
       return parts.every((labels) => labels?.length === 0) ? [] : undefined;

@@ -15,6 +15,7 @@ const crossing = (rule: AlertRule): { readonly value: number | null; readonly un
   const { operator = 'any', value = 1, upper = value, unit = '' } = highest ?? {};
   const values = {
     above: value + 1,
+    'at-least': value,
     below: value - 1,
     equal: value,
     'not-equal': value + 1,

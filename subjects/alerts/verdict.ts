@@ -41,6 +41,8 @@ const crosses = ({ operator }: Threshold, { value, upper }: Limits, one: number)
   switch (operator) {
     case 'above':
       return one > value;
+    case 'at-least':
+      return one >= value;
     case 'below':
       return one < value;
     case 'equal':
@@ -95,11 +97,17 @@ const inUnitOf = ({ unit }: Threshold, value: number | undefined, unitOfQuery: s
     ? shown(value, unit ?? unitOfQuery)
     : shown(...readably(value, unitOfQuery));
 
+const sides: Readonly<Partial<Record<Threshold['operator'], string>>> = {
+  'not-equal': 'not equal to',
+  equal: 'equal to',
+  'at-least': 'at least',
+};
+
 const sideOf = (threshold: Threshold, unitOfQuery: string): string => {
   const { operator, value, upper } = threshold;
   const figure = (one: number | undefined): string => inUnitOf(threshold, one, unitOfQuery);
   if (operator === 'outside') return `outside ${figure(value)} to ${figure(upper)}`;
-  return `${operator === 'not-equal' ? 'not equal to' : operator === 'equal' ? 'equal to' : operator} ${figure(value)}`;
+  return `${sides[operator] ?? operator} ${figure(value)}`;
 };
 
 /** The other side of a threshold: not of "not equal to" is "equal to". */
@@ -198,9 +206,13 @@ export const verdictOf = (
   const points = (group?.points ?? []).filter((one) => one !== null);
   if (condition.kind === 'composite') return ofComposite(condition, points);
   if (condition.kind === 'absence') return ofAbsence(condition, points, group?.isCount === true);
+  if (group?.unknown !== undefined) return missing(group.unknown);
   if (points.length === 0) return missing(`there was no data for ${condition.window}`);
   const events = group?.events ?? points.length;
   if (minimumEvents !== undefined && events < minimumEvents)
     return missing(`${events} events in ${condition.window} are fewer than the ${minimumEvents} that are needed`);
-  return byThresholds({ condition, points, unit, active });
+  const verdict = byThresholds({ condition, points, unit, active });
+  return verdict.is === 'held' && group?.tooFew !== undefined
+    ? { ...verdict, is: 'clear', severity: undefined, why: `${verdict.why}, but ${group.tooFew}` }
+    : verdict;
 };

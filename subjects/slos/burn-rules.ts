@@ -1,7 +1,7 @@
-/** When a budget burns too fast: the rules of the SRE workbook, scaled to a window, and whether one holds. */
+/** When a budget burns too fast: the rules of the SRE workbook, scaled to a window. */
 
-import { burnRateOf, type Objective, type Sums } from './figures.ts';
-import { compared, decimal, dividedBy, type Fraction, fraction, minus, times } from './fraction.ts';
+import type { Objective } from '../../queries/slos/figures.ts';
+import { compared, decimal, dividedBy, type Fraction, fraction, minus, times } from '../../queries/slos/fraction.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -39,38 +39,3 @@ export const usualBurnRules = (windowMs: number): BurnRule[] =>
 /** Whether the rate can be reached at all: with a target of 90 % everything bad burns at 10. */
 export const isReachable = ({ rate }: Pick<BurnRule, 'rate'>, { target }: Pick<Objective, 'target'>): boolean =>
   compared(rate, dividedBy(one, minus(one, target))) <= 0;
-
-/** Why a rule holds or does not; `unknown` leaves a state as it is. */
-export type BurnVerdict =
-  | { readonly holds: boolean; readonly reason: 'burning' | 'slower' | 'few-events' }
-  | { readonly holds: 'unknown'; readonly reason: 'low-coverage' | 'no-events' };
-
-/** What a rule looks at. Coverage is that of the long window. */
-export interface Burning {
-  readonly long: Sums;
-  readonly short: Sums;
-  readonly coverage: number;
-  /** Events or slices that the long window must have; without it, more than one bad. */
-  readonly minimumEvents?: number | undefined;
-}
-
-/** The lower burn rate of the two windows; `undefined` where one of them knows nothing. */
-export const lowerBurnRate = ({ long, short }: Burning, objective: Objective): Fraction | undefined => {
-  const [one, other] = [burnRateOf(long, objective), burnRateOf(short, objective)];
-  if (one === undefined || other === undefined) return undefined;
-  return compared(one, other) <= 0 ? one : other;
-};
-
-/** Whether a rule holds. */
-export const judgeBurn = (rule: Pick<BurnRule, 'rate'>, burning: Burning, objective: Objective): BurnVerdict => {
-  if (burning.coverage < 0.5) return { holds: 'unknown', reason: 'low-coverage' };
-  const rate = lowerBurnRate(burning, objective);
-  if (rate === undefined) return { holds: 'unknown', reason: 'no-events' };
-  if (compared(rate, rule.rate) < 0) return { holds: false, reason: 'slower' };
-  const { bad, total } = burning.long;
-  const enough =
-    burning.minimumEvents === undefined
-      ? compared(bad, one) > 0
-      : compared(total, fraction(BigInt(burning.minimumEvents))) >= 0;
-  return enough ? { holds: true, reason: 'burning' } : { holds: false, reason: 'few-events' };
-};

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
 import { wallTimeOf } from '../../runtime/wall-clock.ts';
 import { TimeZone } from '../../schemas/resources/preferences.ts';
+import { budgetings, calendarPeriods } from '../../schemas/slo-slices.ts';
 import { duration } from '../alerts/durations.ts';
-import { budgetings } from './figures.ts';
-import { calendarPeriods } from './windows.ts';
 
 export const sloTypes = ['availability', 'latency', 'ratio', 'threshold'] as const;
 /** How a value is held against a threshold, in the words of OpenSLO. */

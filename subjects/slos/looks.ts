@@ -1,9 +1,9 @@
 /** Which slices of an objective are measured when: those that ended, late records, and the time before it was made. */
 import { createHash } from 'node:crypto';
+import type { Window } from '../../queries/slos/windows.ts';
 import { mostSlicesTold } from '../../schemas/slo-slices.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
-import type { Window } from './windows.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -2,16 +2,14 @@
 import type { Answer, Asked } from '../../queries/answer.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
+import type { MeasuredSlice } from '../../queries/slos/slices.ts';
+import type { Window } from '../../queries/slos/windows.ts';
 import type { Answers } from '../../queries/together/answers.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { isAtInstants, numberOf } from '../alerts/ask.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
-import type { Window } from './windows.ts';
-
-/** Begin, good and total of a slice that had events. */
-export type MeasuredSlice = readonly [beginMs: number, good: number, total: number];
 
 export interface MeasureOptions {
   readonly reading: QueryReading;

@@ -1,13 +1,13 @@
 /** Burn rates over time, and when a budget runs out: from slices that were measured. */
 import type { Reading } from '../../queries/reading.ts';
+import { burnRateOf, type Sums } from '../../queries/slos/figures.ts';
+import { asNumber, fraction, minus, plus } from '../../queries/slos/fraction.ts';
+import { readLooks, readPieces } from '../../queries/slos/slices.ts';
+import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
-import { burnRateOf, type Sums } from './figures.ts';
 import { forecastOf } from './forecast.ts';
-import { asNumber, fraction, minus, plus } from './fraction.ts';
 import { seriesOf } from './looks.ts';
-import { readLooks, readPieces } from './slices.ts';
 import { type KnownSlo, objectiveOf, windowSoFar } from './status.ts';
-import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 

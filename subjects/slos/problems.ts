@@ -4,6 +4,7 @@ import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../queries/promql/syntax/parse.ts';
 import type { Query } from '../../queries/query.ts';
 import { msOf } from '../alerts/durations.ts';
+import { textProblemsOf } from '../alerts/rule-problems.ts';
 import type { SloFields } from './document.ts';
 
 const minuteMs = 60_000;
@@ -40,6 +41,8 @@ const metricProblems = (query: Extract<Query, { kind: 'metric' }>, path: string,
 
 const queryProblems = (query: Query | undefined, path: string, isCount: boolean): Problem[] => {
   switch (query?.kind) {
+    case 'slo':
+      return [{ path: `${path}.kind`, message: 'must ask telemetry, not an objective' }];
     case 'rows':
       return [{ path: `${path}.kind`, message: 'must give a figure, not rows: take an aggregate' }];
     case 'aggregate':
@@ -86,12 +89,18 @@ const shortFormProblems = ({ type, signal, service, latencyThresholdMs }: SloFie
     ['latencyThresholdMs', type !== 'latency' && latencyThresholdMs !== null, 'is for the type latency only'],
   ]);
 
+const textProblems = ({ query: { alerting } }: SloFields): Problem[] =>
+  textProblemsOf(alerting).map(({ path, message }) => ({ path: `query.alerting.${path}`, message }));
+
 /** What is wrong with an objective, each with its path; none if it can be measured. */
 export const sloProblems = (slo: SloFields): Problem[] => {
   const { sli, alerting } = slo.query;
-  const rules = (alerting.rules ?? []).flatMap(({ long, short }, index) =>
-    found([[`query.alerting.rules.${index}.short`, msOf(short) >= msOf(long), `must be shorter than ${long}`]]),
-  );
+  const rules = [
+    ...(alerting.rules ?? []).flatMap(({ long, short }, index) =>
+      found([[`query.alerting.rules.${index}.short`, msOf(short) >= msOf(long), `must be shorter than ${long}`]]),
+    ),
+    ...textProblems(slo),
+  ];
   if (sli === undefined) return [...shortFormProblems(slo), ...windowProblems(slo), ...rules];
   const isThreshold = sli.value !== undefined;
   return [

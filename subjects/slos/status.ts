@@ -1,12 +1,21 @@
 /** How an objective stands: indicator, budget left, burn rates, from slices that were measured. */
 import type { Reading } from '../../queries/reading.ts';
+import {
+  budgetOf,
+  burnRateOf,
+  coverageOf,
+  type Objective,
+  objectiveOf as objectiveBy,
+  type Sums,
+  sliOf,
+} from '../../queries/slos/figures.ts';
+import { asNumber, type Fraction, fraction, times } from '../../queries/slos/fraction.ts';
+import { type LastLook, readLooks, readSums } from '../../queries/slos/slices.ts';
+import { periodAt, rollingAt, type Window } from '../../queries/slos/windows.ts';
+import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
-import { budgetOf, burnRateOf, coverageOf, type Objective, type Sums, sliOf } from './figures.ts';
-import { asNumber, decimal, dividedBy, type Fraction, fraction, times } from './fraction.ts';
 import { seriesOf } from './looks.ts';
-import { type LastLook, readLooks, readSums } from './slices.ts';
-import { periodAt, rollingAt, type Window } from './windows.ts';
 
 const dayMs = 86_400_000;
 const hundred = fraction(100n);
@@ -21,11 +30,18 @@ export interface KnownSlo {
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
-export const objectiveOf = ({ targetPct, query: { budgeting, sliceTarget } }: SloFields): Objective => ({
-  budgeting,
-  target: dividedBy(decimal(targetPct), hundred),
-  ...(sliceTarget !== undefined && { sliceTarget: decimal(sliceTarget) }),
+/** What of an objective its figures are made by, as it is told with what is measured. */
+export const toldObjective = ({
+  targetPct,
+  windowDays,
+  query: { budgeting, sliceTarget, slice, calendar },
+}: SloFields): SloObjective => ({
+  ...{ targetPct, budgeting, sliceMs: msOf(slice), windowDays },
+  ...(sliceTarget !== undefined && { sliceTarget }),
+  ...(calendar !== undefined && { calendar }),
 });
+
+export const objectiveOf = (slo: SloFields): Objective => objectiveBy(toldObjective(slo));
 
 /** The window at a time, and up to where of it slices ended. */
 export interface WindowSoFar extends Window {

@@ -438,6 +438,7 @@ for (const [behaviour, rule, answers, expected] of cases)
 type Point = number | null;
 const sides: Readonly<Record<string, readonly [threshold: object, crossed: number, not: number]>> = {
   above: [{ operator: 'above', value: 10 }, 11, 10],
+  'at-least': [{ operator: 'at-least', value: 10 }, 10, 9],
   below: [{ operator: 'below', value: 10 }, 9, 10],
   equal: [{ operator: 'equal', value: 10 }, 10, 11],
   'not-equal': [{ operator: 'not-equal', value: 10 }, 11, 10],

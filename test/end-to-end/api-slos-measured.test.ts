@@ -1,11 +1,10 @@
 /** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
 import test from 'ava';
+import { asNumber, decimal, dividedBy } from '../../queries/slos/fraction.ts';
+import { type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
-import { asNumber, decimal, dividedBy } from '../../subjects/slos/fraction.ts';
 import { seriesOf } from '../../subjects/slos/looks.ts';
-import type { MeasuredSlice } from '../../subjects/slos/measure.ts';
-import { readSlices } from '../../subjects/slos/slices.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';

@@ -6,7 +6,7 @@ import { alertRules, type StoredAlertRule } from '../../../schemas/resources/ale
 import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
-import { invalidFields } from '../../errors.ts';
+import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
@@ -14,7 +14,7 @@ import { type ResourceContext, type ResourceDefinition, storedView } from '../..
 import { Staleness, shownStaleness } from './views.ts';
 
 /** A rule whose condition is understood. */
-export type Document = Fields & Pick<StoredAlertRule, 'queryVersion'>;
+export type Document = Fields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 
 const Standing = z
   .strictObject({
@@ -30,7 +30,12 @@ const Standing = z
   .nullable()
   .describe('How it stands by its last evaluation; null where there was none, or it cannot be read now');
 
-const View = z.strictObject({ ...AlertRuleFields.shape, standing: Standing, ...storedView });
+const ManagedBy = z
+  .strictObject({ sloId: z.string() })
+  .nullable()
+  .describe('The service level objective that made it, and through which alone it is changed; null of other rules');
+
+const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, standing: Standing, ...storedView });
 
 export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Document>;
 
@@ -62,14 +67,25 @@ const show = async (
       Object.fromEntries(Object.entries(document).filter(([name]) => name in AlertRuleFields.shape)),
     ),
     ...{ id: document.id, version: document.version, createdAt: document.createdAt, updatedAt: document.updatedAt },
+    managedBy: document.managedBy ?? null,
     standing: standingOf(document, states.get(document.id), ports.clock.now()),
   }));
 };
 
+const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void => {
+  const managedBy = before?.managedBy;
+  if (managedBy)
+    throw new ApiError(
+      'CONFLICT',
+      `the rule is of the service level objective ${managedBy.sloId}: change query.alerting there (PUT /api/slos/${managedBy.sloId})`,
+    );
+};
+
 const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, typeof View>['prepare']> = async (
   after,
-  { caller, of },
+  { caller, of, before },
 ) => {
+  refuseManaged(before);
   const problems = problemsOf(after);
   if (after.condition.kind === 'composite') {
     const stored = of(caller.tenantId).collection(collection);
@@ -111,6 +127,7 @@ const shared: Omit<
   live: true,
   initial: () => ({ queryVersion }),
   prepare,
+  refuseRemoval: refuseManaged,
   show,
   list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
 };

@@ -10,6 +10,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { invalidFields } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
+import { keepManagedRules } from './managed-rules.ts';
 
 /** Of an organization. */
 const mostSlos = 1000;
@@ -41,6 +42,7 @@ export const sloResource = defineResource<typeof SloFields, Document, z.ZodObjec
     service: 'checkout',
   },
   initial: () => ({ queryVersion }),
+  alongside: keepManagedRules,
   prepare: (after, { caller }) => prepared(after, caller),
   limit: () => mostSlos,
   list: {

@@ -1,8 +1,8 @@
 /** Reads objectives of OpenSLO: v1alpha, v1 and v2alpha, in many documents that refer to each other. */
 
 import { apart } from '../../../queries/apart.ts';
+import { asNumber, decimal, fraction, times } from '../../../queries/slos/fraction.ts';
 import { SloFields, sloOperators } from '../document.ts';
-import { asNumber, decimal, fraction, times } from '../fraction.ts';
 import { sloProblems } from '../problems.ts';
 import {
   alphaIndicatorOf,

@@ -1,9 +1,9 @@
 /** Writes an objective as OpenSLO. Read again, it is the same. */
 import { stringify } from 'yaml';
 import type { Query } from '../../../queries/query.ts';
+import { asNumber, decimal, dividedBy, fraction } from '../../../queries/slos/fraction.ts';
 import { durationText, msOf } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
-import { asNumber, decimal, dividedBy, fraction } from '../fraction.ts';
 import type { Problem } from '../problems.ts';
 import { type Version, versions } from './indicators.ts';
 import { restAnnotation } from './read.ts';

@@ -1,7 +1,6 @@
 /** Figures of objectives: exact fractions, three ways of budgeting, windows and calendars, burn rates and their rules. */
 import test from 'ava';
 import fc from 'fast-check';
-import { isReachable, judgeBurn, lowerBurnRate, usualBurnRules } from '../../../subjects/slos/burn-rules.ts';
 import {
   budgetOf,
   budgetSpentOf,
@@ -11,7 +10,7 @@ import {
   type Slice,
   sliOf,
   sums,
-} from '../../../subjects/slos/figures.ts';
+} from '../../../queries/slos/figures.ts';
 import {
   asNumber,
   compared,
@@ -21,8 +20,9 @@ import {
   minus,
   plus,
   sumOf,
-} from '../../../subjects/slos/fraction.ts';
-import { periodAt, rollingAt } from '../../../subjects/slos/windows.ts';
+} from '../../../queries/slos/fraction.ts';
+import { periodAt, rollingAt } from '../../../queries/slos/windows.ts';
+import { isReachable, usualBurnRules } from '../../../subjects/slos/burn-rules.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -127,32 +127,6 @@ test('the usual rules are those of the SRE workbook, scaled to the window', (t) 
   const [first] = usualBurnRules(30 * dayMs);
   t.true(first !== undefined && isReachable(first, objective(99)));
   t.false(first === undefined || isReachable(first, objective(90)));
-});
-
-const burning = (
-  long: readonly [number, number],
-  short: readonly [number, number],
-  more: { readonly coverage?: number; readonly minimumEvents?: number } = {},
-) => ({
-  long: sums(slicesOf(long), objective(99.9)),
-  short: sums(slicesOf(short), objective(99.9)),
-  coverage: 1,
-  ...more,
-});
-
-test('a rule holds at its rate exactly, in both windows, and not for one bad event', (t) => {
-  const rule = { rate: decimal(14.4) };
-  const judge = (...of: Parameters<typeof burning>) => judgeBurn(rule, burning(...of), objective(99.9));
-  t.deepEqual(judge([9856, 10_000], [9856, 10_000]), { holds: true, reason: 'burning' });
-  t.deepEqual(judge([9857, 10_000], [0, 10_000]), { holds: false, reason: 'slower' });
-  t.deepEqual(judge([0, 10_000], [9857, 10_000]), { holds: false, reason: 'slower' });
-  t.deepEqual(judge([9, 10], [9, 10]), { holds: false, reason: 'few-events' });
-  t.deepEqual(judge([8, 10], [8, 10]), { holds: true, reason: 'burning' });
-  t.deepEqual(judge([8, 10], [8, 10], { minimumEvents: 11 }), { holds: false, reason: 'few-events' });
-  t.deepEqual(judge([9, 10], [9, 10], { minimumEvents: 1 }), { holds: true, reason: 'burning' });
-  t.deepEqual(judge([0, 10], [0, 10], { coverage: 0.49 }), { holds: 'unknown', reason: 'low-coverage' });
-  t.deepEqual(judge([0, 10], [0, 0]), { holds: 'unknown', reason: 'no-events' });
-  t.is(number(lowerBurnRate(burning([999, 1000], [998, 1000]), objective(99.9))), 1);
 });
 
 test('a period of a calendar begins on the wall clock, over changes of the clocks and short months', (t) => {

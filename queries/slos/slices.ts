@@ -1,11 +1,14 @@
 /** Reads what was measured of objectives: slices, and how far it is. */
-import type { Reading } from '../../queries/reading.ts';
+import { SloObjective } from '../../schemas/slo-slices.ts';
+import type { Reading } from '../reading.ts';
 import { type Objective, type Sums, sums } from './figures.ts';
 import { fraction, minus } from './fraction.ts';
-import type { MeasuredSlice } from './measure.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
+
+/** Begin, good and total of a slice that had events. */
+export type MeasuredSlice = readonly [beginMs: number, good: number, total: number];
 
 /** One series of an objective. */
 export interface SloSeries {
@@ -75,6 +78,30 @@ export const readLooks = async (
   );
 };
 
+/** What an objective is measured as by its last look. */
+export interface StandingSlo extends SloSeries {
+  readonly objective: SloObjective;
+}
+
+/** The last look at objectives, by id; absent where there was none that says what their figures are made by. */
+export const readStanding = async (
+  { columns }: OwnColumns,
+  sloIds: readonly string[],
+): Promise<ReadonlyMap<string, StandingSlo>> => {
+  const rows = await columns.query<{ slo_id: string; newest: string; told: string }>(
+    `SELECT slo_id, argMax(series, look_ms) AS newest, argMax(objective, look_ms) AS told
+    FROM slo_looks WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} GROUP BY slo_id`,
+    { slos: [...sloIds] },
+    { maxResultRows: sloIds.length + 1 },
+  );
+  return new Map(
+    rows.flatMap(({ slo_id: sloId, newest, told }) => {
+      const objective = SloObjective.safeParse(told === '' ? undefined : JSON.parse(told)).data;
+      return objective === undefined ? [] : [[sloId, { sloId, series: newest, objective }] as const];
+    }),
+  );
+};
+
 interface SumsRow {
   readonly part: string;
   readonly own: string;
@@ -82,6 +109,10 @@ interface SumsRow {
   readonly slices: string;
   readonly reached: string;
 }
+
+const summedSql = (isRatio: boolean): string =>
+  `toString(${isRatio ? 'total' : 'sum(total)'}) AS every, toString(sum(good)) AS own, toString(count()) AS slices,
+      toString(countIf(toUInt256(good) * toUInt256({under:String}) >= toUInt256(total) * toUInt256({over:String}))) AS reached`;
 
 /** Slices of one part of the time: one row, or of `ratio-timeslices` one for each total. */
 const sumsIn = (rows: readonly SumsRow[], objective: Objective): Sums => {
@@ -118,9 +149,7 @@ const readParts = async (
   const isRatio = objective.budgeting === 'ratio-timeslices';
   const { over, under } = objective.sliceTarget ?? fraction(1n);
   const rows = await columns.query<SumsRow>(
-    `SELECT toString(part) AS part, toString(${isRatio ? 'total' : 'sum(total)'}) AS every, toString(sum(good)) AS own,
-      toString(count()) AS slices,
-      toString(countIf(toUInt256(good) * toUInt256({under:String}) >= toUInt256(total) * toUInt256({over:String}))) AS reached
+    `SELECT toString(part) AS part, ${summedSql(isRatio)}
     FROM slo_slices FINAL ARRAY JOIN ${joined} AS part
     WHERE ${inWindow} AND total > 0 GROUP BY part${isRatio ? ', total' : ''}`,
     {
@@ -131,6 +160,35 @@ const readParts = async (
   );
   const byPart = Map.groupBy(rows, ({ part }) => Number(part));
   return new Map([...byPart].map(([part, own]) => [part, sumsIn(own, objective)]));
+};
+
+/** Sums of pieces between cuts, of many objectives with one statement: by `id series`. */
+export const readCuts = async (
+  { columns }: OwnColumns,
+  of: readonly SloSeries[],
+  cutsMs: readonly number[],
+  objective: Objective,
+): Promise<(one: SloSeries) => Sums[]> => {
+  const cuts = cutsMs.map((ms) => Math.ceil(ms / 1000));
+  const isRatio = objective.budgeting === 'ratio-timeslices';
+  const { over, under } = objective.sliceTarget ?? fraction(1n);
+  const rows = await columns.query<SumsRow & { readonly slo_id: string; readonly series: string }>(
+    `SELECT slo_id, series, toString(length(arrayFilter(cut -> toUnixTimestamp(begin) >= cut, {cuts:Array(UInt32)}))) AS part,
+      ${summedSql(isRatio)}
+    FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0
+    GROUP BY slo_id, series, part${isRatio ? ', total' : ''}`,
+    {
+      ...{ slos: of.map(({ sloId }) => sloId), series: [...new Set(of.map(({ series }) => series))], cuts },
+      ...{ from: cuts[0] ?? 0, to: cuts.at(-1) ?? 0, over: String(over), under: String(under) },
+    },
+    { maxResultRows: 1_000_000 },
+  );
+  const bySeries = Map.groupBy(rows, (row) => `${row.slo_id} ${row.series}`);
+  return ({ sloId, series }) => {
+    const byPart = Map.groupBy(bySeries.get(`${sloId} ${series}`) ?? [], ({ part }) => Number(part));
+    return cuts.slice(1).map((_, index) => sumsIn(byPart.get(index + 1) ?? [], objective));
+  };
 };
 
 /** Sums of several windows of an objective, in their order, with one statement. */

@@ -1,8 +1,8 @@
 /** How good a service was, and how much of its error budget is left: exact figures over slices. */
-import { asNumber, compared, dividedBy, type Fraction, fraction, minus, sumOf, times } from './fraction.ts';
+import type { SloObjective } from '../../schemas/slo-slices.ts';
+import { asNumber, compared, decimal, dividedBy, type Fraction, fraction, minus, sumOf, times } from './fraction.ts';
 
-export const budgetings = ['occurrences', 'timeslices', 'ratio-timeslices'] as const;
-export type Budgeting = (typeof budgetings)[number];
+type Budgeting = SloObjective['budgeting'];
 
 /** One slice of time that ended. Without events it is unknown: neither good nor bad. */
 export interface Slice {
@@ -18,6 +18,17 @@ export interface Objective {
   /** From which share of good events on a slice is good: for `timeslices`. */
   readonly sliceTarget?: Fraction;
 }
+
+/** What figures are made by, of what an objective says. */
+export const objectiveOf = ({
+  targetPct,
+  budgeting,
+  sliceTarget,
+}: Pick<SloObjective, 'targetPct' | 'budgeting' | 'sliceTarget'>): Objective => ({
+  budgeting,
+  target: dividedBy(decimal(targetPct), fraction(100n)),
+  ...(sliceTarget !== undefined && { sliceTarget: decimal(sliceTarget) }),
+});
 
 /** Sums of what counts: events, or slices. */
 export interface Sums {

@@ -1,13 +1,12 @@
 /** The window of an objective at a time: so many days back, or a period of a calendar. */
 import { monthsLater, wallClockOf, wallTimeOf } from '../../runtime/wall-clock.ts';
+import type { SloObjective } from '../../schemas/slo-slices.ts';
 
 const dayMs = 86_400_000;
 
-export const calendarPeriods = ['day', 'week', 'month', 'quarter', 'year'] as const;
-
 /** Periods one after the other from a begin, on the wall clock of a time zone. */
 export interface Calendar {
-  readonly period: (typeof calendarPeriods)[number];
+  readonly period: NonNullable<SloObjective['calendar']>['period'];
   readonly timeZone: string;
   /** Date and time on the wall clock, such as `2026-01-01T00:00`, at which one of the periods begins. */
   readonly startsAt: string;

@@ -1,0 +1,206 @@
+/** Figures of objectives, from slices that were measured: those of many objectives are asked with few statements. */
+import type { SloObjective } from '../../schemas/slo-slices.ts';
+import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { invalid } from '../errors.ts';
+import type { SloQuery } from '../query.ts';
+import type { Reading } from '../reading.ts';
+import { secondsIn, stepsOf } from '../steps.ts';
+import { parseDuration } from '../time.ts';
+import { budgetOf, budgetSpentOf, burnRateOf, coverageOf, objectiveOf, type Sums, sliOf } from './figures.ts';
+import { asNumber, compared, type Fraction, fraction, minus, plus } from './fraction.ts';
+import { readCuts, readStanding, type StandingSlo } from './slices.ts';
+import { periodAt, rollingAt, type Window } from './windows.ts';
+
+/** Objectives of one statement. */
+export const mostSlosTogether = 1000;
+/** Steps of a series. */
+const mostSteps = 1000;
+const msNs = 1_000_000n;
+const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
+
+/** What objectives must have in common to be asked together: those of long windows read more. */
+export const sloKey = ({ windows = [] }: SloQuery): string => JSON.stringify(windows);
+
+const by = (combined: typeof plus, one: Sums, other: Sums, sign: 1 | -1): Sums => ({
+  good: combined(one.good, other.good),
+  bad: combined(one.bad, other.bad),
+  total: combined(one.total, other.total),
+  known: one.known + sign * other.known,
+});
+
+/** Where windows end: the range, or each of its steps. */
+const endsOf = ({
+  range,
+  stepMs,
+  stepsFrom,
+}: Asked): { readonly atMs: readonly number[]; readonly endsMs: number[] } => {
+  const endMs = Number((range.to + 1n) / msNs);
+  if (stepMs === undefined) return { atMs: [endMs], endsMs: [endMs] };
+  if ((secondsIn(range) * 1000) / stepMs > mostSteps)
+    throw invalid('step', `gives more than ${mostSteps} steps, which is the most of an objective: take a larger one`);
+  const { starts } = stepsOf(range, stepMs, stepsFrom);
+  return { atMs: starts, endsMs: starts.map((ms) => Math.min(ms + stepMs, endMs)) };
+};
+
+/** The window of an objective, of what ended at a time. */
+const wholeAt = ({ calendar, windowDays }: SloObjective, endMs: number): Window =>
+  calendar === undefined ? rollingAt(windowDays, endMs) : { fromMs: periodAt(calendar, endMs - 1).fromMs, toMs: endMs };
+
+/** Slices of the whole window, also those to come: the budget of slices is of these. */
+const slicesOfWhole = ({ calendar, windowDays, sliceMs }: SloObjective, endMs: number): number => {
+  const { fromMs, toMs } = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
+  return Math.round((toMs - fromMs) / sliceMs);
+};
+
+/** What is summed of an objective for one end: its windows, the longest first, and its own. */
+interface Instant {
+  readonly endMs: number;
+  readonly windows: readonly Window[];
+  readonly whole: Window;
+}
+
+interface Member {
+  readonly query: SloQuery;
+  readonly standing: StandingSlo;
+  readonly instants: readonly Instant[];
+}
+
+const needsWhole = ({ figure, windows = [] }: SloQuery): boolean =>
+  windows.length === 0 || figure === 'budget-left' || figure === 'budget-spent';
+
+const memberOf = (query: SloQuery, standing: StandingSlo, endsMs: readonly number[]): Member => {
+  const { sliceMs } = standing.objective;
+  const lengths = (query.windows ?? [])
+    .map((text) => Number((parseDuration(text) ?? 0n) / msNs))
+    .toSorted((one, other) => other - one);
+  if (lengths.some((ms) => ms % sliceMs !== 0))
+    throw invalid('windows', `must be whole slices of the objective, of ${sliceMs / 60_000}m each`);
+  return {
+    ...{ query, standing },
+    instants: endsMs.map((ms) => {
+      const endMs = Math.floor(ms / sliceMs) * sliceMs;
+      const windows = lengths.map((length) => ({ fromMs: endMs - length, toMs: endMs }));
+      return { endMs, windows, whole: wholeAt(standing.objective, endMs) };
+    }),
+  };
+};
+
+const windowsIn = ({ query, instants }: Member): Window[] =>
+  instants.flatMap(({ windows, whole }) => (needsWhole(query) ? [...windows, whole] : windows));
+
+/** Sums of any window between cuts: two sums from the first cut on. */
+const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
+  const upTo = [nothing];
+  for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece, 1));
+  const places = new Map(cutsMs.map((ms, index) => [ms, index]));
+  const at = (ms: number): Sums => upTo[places.get(ms) ?? 0] ?? nothing;
+  return ({ fromMs, toMs }) => (toMs <= fromMs ? nothing : by(minus, at(toMs), at(fromMs), -1));
+};
+
+interface Figure {
+  readonly value: Fraction | number | undefined;
+  /** Of the longest window. */
+  readonly sums: Sums;
+  readonly coverage: number;
+}
+
+const lowest = (rates: readonly (Fraction | undefined)[]): Fraction | undefined =>
+  rates.reduce((one, other) =>
+    one === undefined || other === undefined ? undefined : compared(one, other) <= 0 ? one : other,
+  );
+
+const figureAt = (
+  { query, standing: { objective: told } }: Member,
+  { endMs, windows, whole }: Instant,
+  summed: (window: Window) => Sums,
+): Figure => {
+  const objective = objectiveOf(told);
+  const [longest = whole] = windows;
+  const sums = summed(longest);
+  const coverage = coverageOf(sums, Math.round((longest.toMs - longest.fromMs) / told.sliceMs));
+  const known = { sums, coverage };
+  const budget = () => budgetOf(summed(whole), objective, slicesOfWhole(told, endMs));
+  switch (query.figure) {
+    case 'sli':
+      return { ...known, value: sliOf(sums) };
+    case 'burn-rate':
+      return { ...known, value: lowest([longest, ...windows].map((window) => burnRateOf(summed(window), objective))) };
+    case 'budget-left':
+      return { ...known, value: budget().leftShare };
+    case 'budget-spent':
+      return { ...known, value: budgetSpentOf(sums, budget()) };
+    default:
+      return { ...known, value: coverage };
+  }
+};
+
+const told = (value: Figure['value']): number | null =>
+  value === undefined ? null : typeof value === 'number' ? value : asNumber(value);
+
+const unit = '1';
+
+const answerOf = (member: Member, summed: (window: Window) => Sums, asked: Asked): Answer => {
+  const figures = member.instants.map((instant) => figureAt(member, instant, summed));
+  const { figure: name } = member.query;
+  if (asked.stepMs !== undefined) {
+    const { atMs } = endsOf(asked);
+    const points = figures.map(({ value }, index): [number, number | null] => [atMs[index] ?? 0, told(value)]);
+    return seriesAnswer([{ ...{ name, unit, points }, labels: {} }], []);
+  }
+  return tableAnswer(
+    [name, 'bad', 'total', 'coverage'].map((column) => ({ name: column, type: 'number', unit })),
+    figures.map(({ value, sums, coverage }) => [told(value), asNumber(sums.bad), asNumber(sums.total), coverage]),
+  );
+};
+
+const emptyAnswer = (asked: Asked): Answer => (asked.stepMs === undefined ? tableAnswer([], []) : seriesAnswer([], []));
+
+/** What came of one question among several. */
+type Outcome = { readonly answer: Answer } | { readonly error: unknown };
+
+/** Figures of objectives that have `sloKey` in common. One that was not measured yet has none. */
+export const slosTogether = async (
+  queries: readonly SloQuery[],
+  reading: Pick<Reading, 'columns'>,
+  asked: Asked,
+): Promise<Outcome[]> => {
+  const standings = await readStanding(reading, [...new Set(queries.map(({ sloId }) => sloId))]);
+  const { endsMs } = endsOf(asked);
+  const members = queries.map((query): Member | { readonly error: unknown } | undefined => {
+    const standing = standings.get(query.sloId);
+    try {
+      return standing && memberOf(query, standing, endsMs);
+    } catch (error) {
+      return { error };
+    }
+  });
+  const outcomes = members.map(
+    (member): Outcome => (member !== undefined && 'error' in member ? member : { answer: emptyAnswer(asked) }),
+  );
+  const known = members.flatMap((member, index) =>
+    member === undefined || 'error' in member ? [] : [{ member, index }],
+  );
+  // One statement for those whose slices count alike.
+  const alike = Map.groupBy(known, ({ member: { standing } }) =>
+    JSON.stringify([standing.objective.budgeting, standing.objective.sliceTarget]),
+  );
+  await Promise.all(
+    [...alike.values()].map(async (group) => {
+      const windows = group.flatMap(({ member }) => windowsIn(member));
+      const cutsMs = [...new Set(windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]))].toSorted((a, b) => a - b);
+      const [{ member: first }] = group as [(typeof group)[number]];
+      const of = group.map(({ member }) => member.standing);
+      const piecesOf = await readCuts(reading, of, cutsMs, objectiveOf(first.standing.objective));
+      for (const { member, index } of group)
+        outcomes[index] = { answer: answerOf(member, summedBetween(cutsMs, piecesOf(member.standing)), asked) };
+    }),
+  );
+  return outcomes;
+};
+
+/** A figure of one objective. */
+export const runSlo = async (query: SloQuery, reading: Pick<Reading, 'columns'>, asked: Asked): Promise<Answer> => {
+  const [outcome] = await slosTogether([query], reading, asked);
+  if (outcome === undefined || 'error' in outcome) throw outcome?.error;
+  return outcome.answer;
+};
