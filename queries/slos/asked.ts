@@ -7,8 +7,9 @@ import type { Reading } from '../reading.ts';
 import { secondsIn, stepsOf } from '../steps.ts';
 import { parseDuration } from '../time.ts';
 import { budgetOf, budgetSpentOf, burnRateOf, coverageOf, objectiveOf, type Sums, sliOf } from './figures.ts';
-import { asNumber, compared, type Fraction, fraction, minus, plus } from './fraction.ts';
-import { readCuts, readStanding, type StandingSlo } from './slices.ts';
+import { asNumber, compared, type Fraction } from './fraction.ts';
+import { readStanding, type StandingSlo } from './slices.ts';
+import { readWindows } from './window-sums.ts';
 import { periodAt, rollingAt, type Window } from './windows.ts';
 
 /** Objectives of one statement. */
@@ -16,17 +17,9 @@ export const mostSlosTogether = 1000;
 /** Steps of a series. */
 const mostSteps = 1000;
 const msNs = 1_000_000n;
-const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
 
 /** What objectives must have in common to be asked together: those of long windows read more. */
 export const sloKey = ({ windows = [] }: SloQuery): string => JSON.stringify(windows);
-
-const by = (combined: typeof plus, one: Sums, other: Sums, sign: 1 | -1): Sums => ({
-  good: combined(one.good, other.good),
-  bad: combined(one.bad, other.bad),
-  total: combined(one.total, other.total),
-  known: one.known + sign * other.known,
-});
 
 /** Where windows end: the range, or each of its steps. */
 const endsOf = ({
@@ -87,15 +80,6 @@ const memberOf = (query: SloQuery, standing: StandingSlo, endsMs: readonly numbe
 
 const windowsIn = ({ query, instants }: Member): Window[] =>
   instants.flatMap(({ windows, whole }) => (needsWhole(query) ? [...windows, whole] : windows));
-
-/** Sums of any window between cuts: two sums from the first cut on. */
-const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
-  const upTo = [nothing];
-  for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece, 1));
-  const places = new Map(cutsMs.map((ms, index) => [ms, index]));
-  const at = (ms: number): Sums => upTo[places.get(ms) ?? 0] ?? nothing;
-  return ({ fromMs, toMs }) => (toMs <= fromMs ? nothing : by(minus, at(toMs), at(fromMs), -1));
-};
 
 interface Figure {
   readonly value: Fraction | number | undefined;
@@ -180,21 +164,12 @@ export const slosTogether = async (
   const known = members.flatMap((member, index) =>
     member === undefined || 'error' in member ? [] : [{ member, index }],
   );
-  // One statement for those whose slices count alike.
-  const alike = Map.groupBy(known, ({ member: { standing } }) =>
-    JSON.stringify([standing.objective.budgeting, standing.objective.sliceTarget]),
+  const summed = await readWindows(
+    reading,
+    known.map(({ member }) => ({ ...member.standing, windows: windowsIn(member) })),
   );
-  await Promise.all(
-    [...alike.values()].map(async (group) => {
-      const windows = group.flatMap(({ member }) => windowsIn(member));
-      const cutsMs = [...new Set(windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]))].toSorted((a, b) => a - b);
-      const [{ member: first }] = group as [(typeof group)[number]];
-      const of = group.map(({ member }) => member.standing);
-      const piecesOf = await readCuts(reading, of, cutsMs, objectiveOf(first.standing.objective));
-      for (const { member, index } of group)
-        outcomes[index] = { answer: answerOf(member, summedBetween(cutsMs, piecesOf(member.standing)), asked) };
-    }),
-  );
+  for (const [place, { member, index }] of known.entries())
+    outcomes[index] = { answer: answerOf(member, summed(place), asked) };
   return outcomes;
 };
 

@@ -110,9 +110,14 @@ interface SumsRow {
   readonly reached: string;
 }
 
-const summedSql = (isRatio: boolean): string =>
-  `toString(${isRatio ? 'total' : 'sum(total)'}) AS every, toString(sum(good)) AS own, toString(count()) AS slices,
-      toString(countIf(toUInt256(good) * toUInt256({under:String}) >= toUInt256(total) * toUInt256({over:String}))) AS reached`;
+/** Wide products cost more than all else, so that only those ask for them who count slices. */
+const summedSql = ({ budgeting }: Objective): string =>
+  `toString(${budgeting === 'ratio-timeslices' ? 'total' : 'sum(total)'}) AS every, toString(sum(good)) AS own, toString(count()) AS slices,
+      ${
+        budgeting === 'timeslices'
+          ? 'toString(countIf(toUInt256(good) * toUInt256({under:String}) >= toUInt256(total) * toUInt256({over:String})))'
+          : "'0'"
+      } AS reached`;
 
 /** Slices of one part of the time: one row, or of `ratio-timeslices` one for each total. */
 const sumsIn = (rows: readonly SumsRow[], objective: Objective): Sums => {
@@ -149,7 +154,7 @@ const readParts = async (
   const isRatio = objective.budgeting === 'ratio-timeslices';
   const { over, under } = objective.sliceTarget ?? fraction(1n);
   const rows = await columns.query<SumsRow>(
-    `SELECT toString(part) AS part, ${summedSql(isRatio)}
+    `SELECT toString(part) AS part, ${summedSql(objective)}
     FROM slo_slices FINAL ARRAY JOIN ${joined} AS part
     WHERE ${inWindow} AND total > 0 GROUP BY part${isRatio ? ', total' : ''}`,
     {
@@ -174,7 +179,7 @@ export const readCuts = async (
   const { over, under } = objective.sliceTarget ?? fraction(1n);
   const rows = await columns.query<SumsRow & { readonly slo_id: string; readonly series: string }>(
     `SELECT slo_id, series, toString(length(arrayFilter(cut -> toUnixTimestamp(begin) >= cut, {cuts:Array(UInt32)}))) AS part,
-      ${summedSql(isRatio)}
+      ${summedSql(objective)}
     FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0
     GROUP BY slo_id, series, part${isRatio ? ', total' : ''}`,

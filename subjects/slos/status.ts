@@ -11,6 +11,7 @@ import {
 } from '../../queries/slos/figures.ts';
 import { asNumber, type Fraction, fraction, times } from '../../queries/slos/fraction.ts';
 import { type LastLook, readLooks, readSums } from '../../queries/slos/slices.ts';
+import { readWindows } from '../../queries/slos/window-sums.ts';
 import { periodAt, rollingAt, type Window } from '../../queries/slos/windows.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
@@ -90,6 +91,33 @@ export const figuresOf = (slo: SloFields, window: Sums, { fromMs, toMs, endMs, s
     },
     coverage: coverageOf(window, Math.round((endMs - fromMs) / sliceMs)),
   };
+};
+
+/** Indicator and budget of many objectives at a time, in their order. */
+export const standingsOf = async (reading: OwnColumns, known: readonly KnownSlo[], nowMs: number) => {
+  const looks = await readLooks(
+    reading,
+    known.map(({ id }) => id),
+  );
+  const all = known.map(({ id, slo }) => {
+    const of = { sloId: id, series: seriesOf(slo) };
+    const last = looks.get(`${id} ${of.series}`);
+    const soFar = windowSoFar(slo, last, nowMs);
+    const window = { fromMs: soFar.fromMs, toMs: soFar.endMs };
+    return { slo, last, soFar, window, ...of, objective: toldObjective(slo), windows: [window] };
+  });
+  const measured = all.filter(({ last }) => last !== undefined);
+  const summed = await readWindows(reading, measured);
+  const places = new Map(measured.map((one, place) => [one, place]));
+  return all.map((one) => {
+    const { last, slo, soFar, window } = one;
+    const place = places.get(one);
+    if (last === undefined || place === undefined) return null;
+    return {
+      ...figuresOf(slo, summed(place)(window), soFar),
+      ...{ measuredUpTo: time(last.upToMs), settledUpTo: time(last.settledUpToMs), error: last.error || null },
+    };
+  });
 };
 
 /** How an objective stands at a time. */

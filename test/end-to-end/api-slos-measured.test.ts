@@ -5,6 +5,7 @@ import { type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { seriesOf } from '../../subjects/slos/looks.ts';
+import { standingsOf } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -294,4 +295,45 @@ test('a forecast is unknown with a reason at first, and says when the budget run
   t.true(body.interval.from <= body.runsOutAt);
   const hours = (Date.parse(body.runsOutAt) - endMs) / hourMs;
   t.true(hours > 1.5 && hours < 6, `${hours} hours`);
+});
+
+test('the list says how each objective stands, and reads all slices that count alike with one statement', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const names = ['one', 'two', 'three'];
+  for (const [index, name] of names.entries())
+    await logs(`listed-${name}`, [{ atMs: nowMs - 10 * minuteMs, good: 90, bad: 1 + index }]);
+  const all = await Promise.all(
+    names.map((name, index) =>
+      made({ name: `Listed ${name}`, type: 'ratio', windowDays: 1 + index, query: { sli: ratioOf(`listed-${name}`) } }),
+    ),
+  );
+  const unmeasured = await made({
+    name: 'Listed, not measured',
+    type: 'ratio',
+    query: { sli: ratioOf('listed-none') },
+  });
+  for (const slo of all) await measuring(harness)(slo, nowMs);
+  const { body } = await harness.ask('GET', '/api/slos?search=Listed&limit=10', { as: 'viewer' });
+  const byId = new Map(body.items.map((item: { id: string }) => [item.id, item]));
+  for (const slo of all) {
+    const { sli, good, total, budget, coverage, measuredUpTo } = await statusOf(slo);
+    t.like(byId.get(slo.id), { standing: { sli, good, total, budget, measuredUpTo } });
+    t.true(coverage > 0);
+  }
+  t.like(byId.get(unmeasured.id), { standing: null });
+  let statements = 0;
+  const own = harness.columns.of('a');
+  const columns = {
+    ...own,
+    query: ((...of: Parameters<typeof own.query>) => {
+      statements++;
+      return own.query(...of);
+    }) as typeof own.query,
+  };
+  const known = all.map(({ id, ...stored }) => ({
+    id,
+    slo: readSlo(stored) as NonNullable<ReturnType<typeof readSlo>>,
+  }));
+  t.is((await standingsOf({ columns }, known, nowMs))[2]?.total, 93);
+  t.is(statements, 2, 'how far they are measured, and their slices');
 });

@@ -1,15 +1,20 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
-import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { sloProblems } from '../../../subjects/slos/problems.ts';
 import { entitlementsOf } from '../../../subjects/slos/signals.ts';
+import { standingsOf } from '../../../subjects/slos/status.ts';
+import { readSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { invalidFields } from '../../errors.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
+import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { sloFigures } from './figures.ts';
 import { keepManagedRules } from './managed-rules.ts';
 
 /** Of an organization. */
@@ -26,7 +31,36 @@ export const prepared = (after: SloFields, caller: Caller): Document => {
   return { ...after, queryVersion };
 };
 
-export const sloResource = defineResource<typeof SloFields, Document, z.ZodObject>({
+const Standing = z
+  .strictObject({
+    ...sloFigures,
+    measuredUpTo: z.iso.datetime(),
+    settledUpTo: z.iso.datetime().describe('Up to here no late record changes a figure any more'),
+    error: z.string().nullable().describe('Why the last look could not measure it; null where it could'),
+  })
+  .nullable()
+  .describe('How it stands in its window; null where it was not measured yet, or that cannot be read now');
+
+const View = z.strictObject({ ...SloFields.shape, standing: Standing, ...storedView });
+
+const show = async (
+  documents: readonly (Document & Stored)[],
+  { caller, ports }: ResourceContext,
+): Promise<z.input<typeof View>[]> => {
+  const read = documents.map((document) => ({ document, slo: readSlo(document) }));
+  const known = read.flatMap(({ document: { id }, slo }) => (slo === undefined ? [] : [{ id, slo }]));
+  const standings = await standingsOf(readingOf(caller, ports), known, ports.clock.now()).catch((error: unknown) => {
+    ports.log.warn({ error: String(error) }, 'how objectives stand cannot be read');
+    return [];
+  });
+  const byId = new Map(known.map(({ id }, index) => [id, standings[index] ?? null]));
+  return read.map(({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
+    ...{ ...slo, standing: byId.get(id) ?? null },
+    ...{ id, version, createdAt, updatedAt },
+  }));
+};
+
+export const sloResource = defineResource<typeof SloFields, Document, typeof View>({
   noun: 'service level objective',
   path: '/api/slos',
   collection: slos as CollectionDefinition<object> as CollectionDefinition<Document>,
@@ -41,6 +75,9 @@ export const sloResource = defineResource<typeof SloFields, Document, z.ZodObjec
     type: 'availability',
     service: 'checkout',
   },
+  view: View,
+  live: true,
+  show,
   initial: () => ({ queryVersion }),
   alongside: keepManagedRules,
   prepare: (after, { caller }) => prepared(after, caller),

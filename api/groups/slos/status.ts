@@ -3,22 +3,11 @@ import { statusOf } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
+import { sloFigures } from './figures.ts';
 import { foundSlo } from './found.ts';
 
-const figures = {
-  sli: z.number().nullable().describe('A share, 0 to 1; null where nothing is known'),
-  good: z.number().describe('Events, or slices where it is budgeted by slices'),
-  total: z.number(),
-  budget: z.strictObject({
-    total: z.number().describe('Events or slices that may be bad'),
-    left: z.number().describe('Below 0 where it is overspent'),
-    leftPct: z.number().nullable().describe('Null while the budget is 0'),
-  }),
-  coverage: z.number().describe('Which share of the slices that ended is known, 0 to 1'),
-};
-
 const Status = z.strictObject({
-  ...figures,
+  ...sloFigures,
   burnRates: z
     .array(z.strictObject({ window: z.string(), rate: z.number().nullable(), good: z.number(), total: z.number() }))
     .describe('How many times faster than it may the budget is spent, over the windows of its rules'),

@@ -1,0 +1,55 @@
+/** Sums of windows of many objectives, with one statement for those whose slices count alike. */
+import type { SloObjective } from '../../schemas/slo-slices.ts';
+import type { Reading } from '../reading.ts';
+import { objectiveOf, type Sums } from './figures.ts';
+import { fraction, minus, plus } from './fraction.ts';
+import { readCuts, type SloSeries } from './slices.ts';
+import type { Window } from './windows.ts';
+
+const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
+
+const by = (combined: typeof plus, one: Sums, other: Sums, sign: 1 | -1): Sums => ({
+  good: combined(one.good, other.good),
+  bad: combined(one.bad, other.bad),
+  total: combined(one.total, other.total),
+  known: one.known + sign * other.known,
+});
+
+/** Sums of any window between cuts: two sums from the first cut on. */
+const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
+  const upTo = [nothing];
+  for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece, 1));
+  const places = new Map(cutsMs.map((ms, index) => [ms, index]));
+  const at = (ms: number): Sums => upTo[places.get(ms) ?? 0] ?? nothing;
+  return ({ fromMs, toMs }) => (toMs <= fromMs ? nothing : by(minus, at(toMs), at(fromMs), -1));
+};
+
+/** Windows of one objective. */
+export interface Windows extends SloSeries {
+  readonly objective: Pick<SloObjective, 'targetPct' | 'budgeting' | 'sliceTarget'>;
+  readonly windows: readonly Window[];
+}
+
+/** Sums of the windows of each, by its place in the list. */
+export const readWindows = async (
+  reading: Pick<Reading, 'columns'>,
+  all: readonly Windows[],
+): Promise<(place: number) => (window: Window) => Sums> => {
+  const places = all.map((_, place) => place);
+  const of = (place: number): Windows => all[place] as Windows;
+  const alike = Map.groupBy(places, (place) =>
+    JSON.stringify([of(place).objective.budgeting, of(place).objective.sliceTarget]),
+  );
+  const found = new Map<number, (window: Window) => Sums>();
+  await Promise.all(
+    [...alike.values()].map(async (group) => {
+      const members = group.map(of);
+      const edges = members.flatMap(({ windows }) => windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]));
+      const cutsMs = [...new Set(edges)].toSorted((one, other) => one - other);
+      const [first] = members as [Windows];
+      const piecesOf = await readCuts(reading, members, cutsMs, objectiveOf(first.objective));
+      for (const place of group) found.set(place, summedBetween(cutsMs, piecesOf(of(place))));
+    }),
+  );
+  return (place) => found.get(place) ?? (() => nothing);
+};
