@@ -15,6 +15,12 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
     const { token } = await putToken(harness.documents, { purpose: 'reset-password', userId, expiresAt: soon() });
     return { token: '', body: { token, password } };
   },
+  acknowledgeIncidentByLink: async ({ harness, person, make }) => {
+    const [{ id: incidentId }, { id: personId }] = [await make('createIncident'), await person('viewer')];
+    const link = { purpose: 'acknowledge-incident', tenantId: 'a', incidentId, personId, expiresAt: soon() } as const;
+    const { token } = await putToken(harness.documents, link);
+    return { token: '', body: { token } };
+  },
   register: () => ({ token: '', body: { email: somebody(), organization: 'Another' } }),
   acceptInvitation: async ({ harness }) => {
     const wanted = { email: somebody(), organization: 'Another', expiresAt: soon() };
