@@ -21,7 +21,7 @@ const escaped = (text: string): string => text.replaceAll(/[\\"*:()[\]{}<>/]/g, 
 const isWord = (text: string, beginsWithValue: boolean): boolean =>
   !/\s/.test(text) &&
   !['', 'AND', 'OR', 'NOT', 'TO'].includes(text) &&
-  !(beginsWithValue && /^(?:[+!]|-(?!\d))/.test(text));
+  !(beginsWithValue && /^(?:[+!=]|-(?!\d))/.test(text));
 
 const inRegex = (text: string): string =>
   regexText(text)
