@@ -15,6 +15,7 @@ const rooms = [
   'runtime',
   'queries',
   'subjects',
+  'web',
   'receivers',
   'processors',
   'sinks',
