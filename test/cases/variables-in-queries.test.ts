@@ -361,7 +361,13 @@ test('no value changes what a search is made of', (t) => {
       );
     }),
     // After a sign of comparison, an equals sign would be a part of it.
-    { numRuns: 1500, examples: [['user:($v OR b) "$v" took:>$v', '='], ['took:>$v', '=5']] },
+    {
+      numRuns: 1500,
+      examples: [
+        ['user:($v OR b) "$v" took:>$v', '='],
+        ['took:>$v', '=5'],
+      ],
+    },
   );
   t.true(filledCount > 500, String(filledCount));
 });
