@@ -135,7 +135,7 @@ const newErrors = async (reading: Reading, question: AttentionQuestion): Promise
       (group: ErrorGroup): Item => ({
         ...{ kind: 'new-error', name: titleOf(group) },
         ...{ value: group.count, unit: '{error}' },
-        why: `${group.count} times since ${group.firstSeen}, in ${group.services.join(', ')}`,
+        why: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
         detail: pathOf(`/api/errors/${group.id}`, question),
       }),
     );

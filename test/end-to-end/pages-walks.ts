@@ -55,7 +55,8 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     ]) {
       const tab = await open();
       await signIn(tab, 'viewer@a.example', password, `?returnTo=${encodeURIComponent(evil)}`);
-      t.is(await tab.look('location.href'), at('/logs'), evil);
+      await tab.until(`location.href === '${at('/services')}'`);
+      t.is(await tab.look('location.href'), at('/services'), evil);
     }
   });
 
