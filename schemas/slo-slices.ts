@@ -19,6 +19,9 @@ export const SloObjective = z.strictObject({
 });
 export type SloObjective = z.output<typeof SloObjective>;
 
+/** Slices are kept for so long, whatever the plan keeps: windows are up to 366 days, and reports compare two years. */
+export const slicesKeptDays = 800;
+
 /** How many slices a message holds of one objective. */
 export const mostSlicesTold = 1500;
 

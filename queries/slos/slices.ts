@@ -135,38 +135,6 @@ const sumsIn = (rows: readonly SumsRow[], objective: Objective): Sums => {
   return { good: fraction(good), bad: fraction(total - good), total: fraction(total), known: Number(row.slices) };
 };
 
-/** Sums by part: `joined` gives a slice the parts that it is in, as numbers called `part`. */
-const readParts = async (
-  { columns }: OwnColumns,
-  { sloId, series }: SloSeries,
-  {
-    window: { fromMs, toMs },
-    joined,
-    parameters,
-    objective,
-  }: {
-    readonly window: Window;
-    readonly joined: string;
-    readonly parameters: Readonly<Record<string, number | readonly number[]>>;
-    readonly objective: Objective;
-  },
-): Promise<ReadonlyMap<number, Sums>> => {
-  const isRatio = objective.budgeting === 'ratio-timeslices';
-  const { over, under } = objective.sliceTarget ?? fraction(1n);
-  const rows = await columns.query<SumsRow>(
-    `SELECT toString(part) AS part, ${summedSql(objective)}
-    FROM slo_slices FINAL ARRAY JOIN ${joined} AS part
-    WHERE ${inWindow} AND total > 0 GROUP BY part${isRatio ? ', total' : ''}`,
-    {
-      ...{ slo: sloId, series, from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
-      ...{ over: String(over), under: String(under), ...parameters },
-    },
-    { maxResultRows: 1_000_000 },
-  );
-  const byPart = Map.groupBy(rows, ({ part }) => Number(part));
-  return new Map([...byPart].map(([part, own]) => [part, sumsIn(own, objective)]));
-};
-
 /** Sums of pieces between cuts, of many objectives with one statement: by `id series`. */
 export const readCuts = async (
   { columns }: OwnColumns,
@@ -196,42 +164,30 @@ export const readCuts = async (
   };
 };
 
-/** Sums of several windows of an objective, in their order, with one statement. */
-export const readSums = async (
-  reading: OwnColumns,
-  of: SloSeries,
-  windows: readonly Window[],
-  objective: Objective,
-): Promise<Sums[]> => {
-  const seconds = (ms: number): number => Math.ceil(ms / 1000);
-  const parts = await readParts(reading, of, {
-    window: {
-      fromMs: Math.min(...windows.map(({ fromMs }) => fromMs)),
-      toMs: Math.max(...windows.map(({ toMs }) => toMs)),
-    },
-    joined: `arrayFilter(part -> toUnixTimestamp(begin) >= {froms:Array(UInt32)}[part]
-      AND toUnixTimestamp(begin) < {tos:Array(UInt32)}[part], range(1, ${windows.length + 1}))`,
-    parameters: {
-      froms: windows.map(({ fromMs }) => seconds(fromMs)),
-      tos: windows.map(({ toMs }) => seconds(toMs)),
-    },
-    objective,
-  });
-  return windows.map((_, index) => parts.get(index + 1) ?? sums([], objective));
-};
-
 /** Sums of pieces of a window, side by side. */
 export const readPieces = async (
-  reading: OwnColumns,
-  of: SloSeries,
-  { window, pieceMs, objective }: { readonly window: Window; readonly pieceMs: number; readonly objective: Objective },
+  { columns }: OwnColumns,
+  { sloId, series }: SloSeries,
+  {
+    window: { fromMs, toMs },
+    pieceMs,
+    objective,
+  }: { readonly window: Window; readonly pieceMs: number; readonly objective: Objective },
 ): Promise<Sums[]> => {
-  const parts = await readParts(reading, of, {
-    ...{ window, objective, parameters: { piece: pieceMs / 1000 } },
-    joined: '[intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})]',
-  });
-  const pieces = Math.ceil((window.toMs - window.fromMs) / pieceMs);
-  return Array.from({ length: pieces }, (_, index) => parts.get(index) ?? sums([], objective));
+  const isRatio = objective.budgeting === 'ratio-timeslices';
+  const { over, under } = objective.sliceTarget ?? fraction(1n);
+  const rows = await columns.query<SumsRow>(
+    `SELECT toString(intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${summedSql(objective)}
+    FROM slo_slices FINAL WHERE ${inWindow} AND total > 0 GROUP BY part${isRatio ? ', total' : ''}`,
+    {
+      ...{ slo: sloId, series, from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000), piece: pieceMs / 1000 },
+      ...{ over: String(over), under: String(under) },
+    },
+    { maxResultRows: 1_000_000 },
+  );
+  const byPart = Map.groupBy(rows, ({ part }) => Number(part));
+  const pieces = Math.ceil((toMs - fromMs) / pieceMs);
+  return Array.from({ length: pieces }, (_, index) => sumsIn(byPart.get(index) ?? [], objective));
 };
 
 /** Those of a later look that say otherwise; one that is gone has no events any more. */

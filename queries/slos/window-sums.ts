@@ -15,8 +15,8 @@ const by = (combined: typeof plus, one: Sums, other: Sums, sign: 1 | -1): Sums =
   known: one.known + sign * other.known,
 });
 
-/** Sums of any window between cuts: two sums from the first cut on. */
-const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
+/** Sums of any window between cuts, of the pieces between these: two sums from the first cut on. */
+export const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]): ((window: Window) => Sums) => {
   const upTo = [nothing];
   for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece, 1));
   const places = new Map(cutsMs.map((ms, index) => [ms, index]));

@@ -1,11 +1,11 @@
+import { slicesKeptDays } from '../slo-slices.ts';
 import { defineTable } from './table.ts';
 
 /** A slice of an objective that had events. A later look replaces it: read with FINAL. */
 export const sloSlicesTable = defineTable({
   name: 'slo_slices',
   summary: 'Good and total of the slices of service level objectives',
-  // Windows are up to 366 days, and reports compare two years.
-  retention: { days: 800 },
+  retention: { days: slicesKeptDays },
   ageColumn: 'begin',
   engine: 'ReplacingMergeTree(look_ms)',
   columns: {
@@ -25,7 +25,7 @@ export const sloSlicesTable = defineTable({
 export const sloLooksTable = defineTable({
   name: 'slo_looks',
   summary: 'How far service level objectives are measured',
-  retention: { days: 800 },
+  retention: { days: slicesKeptDays },
   identity: 'slo_id',
   engine: 'ReplacingMergeTree(look_ms)',
   columns: {

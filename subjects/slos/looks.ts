@@ -1,7 +1,7 @@
 /** Which slices of an objective are measured when: those that ended, late records, and the time before it was made. */
 import { createHash } from 'node:crypto';
 import type { Window } from '../../queries/slos/windows.ts';
-import { mostSlicesTold } from '../../schemas/slo-slices.ts';
+import { mostSlicesTold, slicesKeptDays } from '../../schemas/slo-slices.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 
@@ -14,8 +14,6 @@ export const lateMs = dayMs;
 const freshMs = 3 * minuteMs;
 /** So often late records are looked for. */
 const lateEveryMs = 9 * minuteMs;
-/** Slices are kept for so long. */
-const keptMs = 800 * dayMs;
 /** So many slices are asked one by one, as those of several objectives are then asked together. */
 const mostSingle = freshMs / minuteMs;
 /** Pieces of the time before, of one look. */
@@ -69,7 +67,7 @@ export const looksAt = (
   const begin = (ms: number): number => Math.floor(ms / sliceMs) * sliceMs;
   const endMs = begin(nowMs);
   const series = seriesOf(slo);
-  const oldestMs = begin(nowMs - Math.min(keptDays * dayMs, keptMs)) + sliceMs;
+  const oldestMs = begin(nowMs - Math.min(keptDays, slicesKeptDays) * dayMs) + sliceMs;
   const own = known?.series === series ? known : { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs };
   const [ahead = { fromMs: endMs, toMs: endMs }] = piecesOf(
     { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, begin(nowMs - freshMs))), toMs: endMs },

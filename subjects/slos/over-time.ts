@@ -1,8 +1,9 @@
 /** Burn rates over time, and when a budget runs out: from slices that were measured. */
 import type { Reading } from '../../queries/reading.ts';
-import { burnRateOf, type Sums } from '../../queries/slos/figures.ts';
-import { asNumber, fraction, minus, plus } from '../../queries/slos/fraction.ts';
+import { burnRateOf } from '../../queries/slos/figures.ts';
+import { asNumber, fraction, minus } from '../../queries/slos/fraction.ts';
 import { readLooks, readPieces } from '../../queries/slos/slices.ts';
+import { summedBetween } from '../../queries/slos/window-sums.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
 import { forecastOf } from './forecast.ts';
@@ -15,21 +16,6 @@ type OwnColumns = Pick<Reading, 'columns'>;
 export const mostPoints = 1000;
 /** Blocks that a forecast is drawn from, of a whole window. */
 const blocksOfForecast = 180;
-
-type Figures = Omit<Sums, 'known'>;
-const nothing: Figures = { good: fraction(0n), bad: fraction(0n), total: fraction(0n) };
-const by = (combined: typeof plus, one: Figures, other: Figures): Figures => ({
-  good: combined(one.good, other.good),
-  bad: combined(one.bad, other.bad),
-  total: combined(one.total, other.total),
-});
-
-/** Sums from the begin up to each piece: of any pieces in a row it is two of them. */
-const sumsUpTo = (pieces: readonly Sums[]): Figures[] => {
-  const upTo = [nothing];
-  for (const piece of pieces) upTo.push(by(plus, upTo.at(-1) ?? nothing, piece));
-  return upTo;
-};
 
 /** The step of a series: a part of the window in whole slices, the finest that gives no more points than there may be. */
 export const stepWithin = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
@@ -50,13 +36,13 @@ export const burnRatesOver = async (
     { sloId: id, series: seriesOf(slo) },
     { window, pieceMs: stepMs, objective },
   );
-  const parts = windowMs / stepMs;
-  const upTo = sumsUpTo(pieces);
-  return upTo.slice(parts + 1).map((end, index) => {
-    const sums = { ...by(minus, end, upTo[index + 1] ?? nothing), known: 0 };
+  const cutsMs = Array.from({ length: pieces.length + 1 }, (_, index) => window.fromMs + index * stepMs);
+  const summed = summedBetween(cutsMs, pieces);
+  return cutsMs.slice(windowMs / stepMs + 1).map((endMs) => {
+    const sums = summed({ fromMs: endMs - windowMs, toMs: endMs });
     const rate = burnRateOf(sums, objective);
     return {
-      at: new Date(range.fromMs + (index + 1) * stepMs).toISOString(),
+      at: new Date(endMs).toISOString(),
       rate: rate === undefined ? null : asNumber(rate),
       ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
     };

@@ -10,7 +10,7 @@ import {
   sliOf,
 } from '../../queries/slos/figures.ts';
 import { asNumber, type Fraction, fraction, times } from '../../queries/slos/fraction.ts';
-import { type LastLook, readLooks, readSums } from '../../queries/slos/slices.ts';
+import { type LastLook, readLooks } from '../../queries/slos/slices.ts';
 import { readWindows } from '../../queries/slos/window-sums.ts';
 import { periodAt, rollingAt, type Window } from '../../queries/slos/windows.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
@@ -126,21 +126,19 @@ export const statusOf = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs
   const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
   const soFar = windowSoFar(slo, last, nowMs);
   const lengths = burnWindows(slo);
-  const windows = [soFar, ...lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }))];
-  const objective = objectiveOf(slo);
-  const [whole = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 }, ...burning] = await readSums(
-    reading,
-    of,
-    windows,
-    objective,
-  );
+  const burning = lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }));
+  const windows = [soFar, ...burning];
+  const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows }]))(0);
   return {
-    ...figuresOf(slo, whole, soFar),
-    burnRates: burning.map((sums, index) => ({
-      window: durationText(lengths[index] ?? 0),
-      rate: numberOf(burnRateOf(sums, objective)),
-      ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
-    })),
+    ...figuresOf(slo, summed(soFar), soFar),
+    burnRates: burning.map((window, index) => {
+      const sums = summed(window);
+      return {
+        window: durationText(lengths[index] ?? 0),
+        rate: numberOf(burnRateOf(sums, objectiveOf(slo))),
+        ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
+      };
+    }),
     window: { from: time(soFar.fromMs), to: time(soFar.toMs) },
     measuredUpTo: last === undefined ? null : time(last.upToMs),
     settledUpTo: last === undefined ? null : time(last.settledUpToMs),

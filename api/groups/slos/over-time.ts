@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { askedRange } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
+import { slicesKeptDays } from '../../../schemas/slo-slices.ts';
 import { duration, durationText, msOf } from '../../../subjects/alerts/durations.ts';
 import { burnRatesOver, forecastAt, mostPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
 import { invalid } from '../../errors.ts';
@@ -10,8 +11,6 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { foundSlo } from './found.ts';
 
 const dayMs = 86_400_000;
-/** Slices are kept for so long. */
-const keptMs = 800 * dayMs;
 
 export const getSloBurnRate = defineOperation({
   method: 'GET',
@@ -43,7 +42,7 @@ export const getSloBurnRate = defineOperation({
     const sliceMs = msOf(slo.slo.query.slice);
     const windowMs = msOf(query.window);
     if (windowMs % sliceMs !== 0) throw invalid('window', `must be whole slices, of ${slo.slo.query.slice} each`);
-    const fromMs = Math.max(Number(asked.from / 1_000_000n), nowMs - keptMs);
+    const fromMs = Math.max(Number(asked.from / 1_000_000n), nowMs - slicesKeptDays * dayMs);
     const toMs = Math.min(Number(asked.to / 1_000_000n), nowMs);
     const stepMs = stepWithin(windowMs, sliceMs, { fromMs, toMs });
     if (stepMs === undefined)
