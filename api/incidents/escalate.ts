@@ -1,6 +1,7 @@
 /** Escalates incidents: queues the pages that are due, and opens an incident again whose acknowledgement holds no more. */
-import { createHash } from 'node:crypto';
+import { hashOf } from '../../runtime/hash-of.ts';
 import { defineJob } from '../../runtime/jobs.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -13,7 +14,7 @@ import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
-import { fieldsOf, keepVersion } from '../resources/resource-history.ts';
+import { keepVersion } from '../resources/resource-history.ts';
 
 export interface EscalatePorts {
   readonly documents: Documents;
@@ -22,12 +23,6 @@ export interface EscalatePorts {
 }
 
 type Known = Incident & Stored;
-
-const noteId = (key: string, note: object): string =>
-  createHash('sha256')
-    .update(JSON.stringify([key, note]))
-    .digest('hex')
-    .slice(0, 32);
 
 interface Putting extends Paging {
   readonly of: Documents['of'];
@@ -43,7 +38,7 @@ const put = async (incident: Known, { key, pages, notes }: Looked, putting: Putt
   for (const note of notes) {
     const { kind, round, step = null, reason = null } = note;
     const deed: EscalationDeed = { ...told, kind, round, step, reason, to: null };
-    await deeds.insert({ id: noteId(key, [note, told.at]), ...deed });
+    await deeds.insert({ id: hashOf(key, [note, told.at]), ...deed });
   }
   for (const page of pages) {
     const delivery = deliveryOf(incident, page, putting);

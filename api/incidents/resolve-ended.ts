@@ -1,5 +1,6 @@
 /** Resolves incidents that alerts opened, once all their alerts have ended for a while. */
 import { defineJob } from '../../runtime/jobs.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
@@ -8,7 +9,7 @@ import { endedMsOf, readLastTransitions } from '../../subjects/incidents/ended.t
 import { moved } from '../../subjects/incidents/state.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { systemActor, systemChange } from '../changes.ts';
-import { fieldsOf, keepVersion } from '../resources/resource-history.ts';
+import { keepVersion } from '../resources/resource-history.ts';
 import { withEvidence } from './timeline-evidence.ts';
 import type { Asking } from './timeline-sources.ts';
 

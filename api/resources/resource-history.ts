@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { deleteMatching } from '../../runtime/delete-matching.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
   keptVersions,
@@ -9,12 +10,6 @@ import {
 } from '../../schemas/resources/resource-history.ts';
 
 type Actor = ResourceVersion['actor'];
-
-/** What the store keeps of a document besides what it adds itself. */
-export const fieldsOf = <Fields extends object>(document: Fields & Stored): Fields => {
-  const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = document;
-  return fields as unknown as Fields;
-};
 
 /** Whether a document that is about to be written says what is stored. */
 export const saysTheSame = (after: object, before: object & Stored): boolean =>

@@ -5,6 +5,7 @@ import { savedDueMs } from '../../runtime/due-time.ts';
 import { type KeptResources, keepResources } from '../../runtime/kept.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import { topicMessage } from '../../runtime/topic-message.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type DeliveryStep, Notification } from '../../schemas/notifications.ts';
 import type { Batch, Bus, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -386,12 +387,7 @@ class Deliveries {
       answer: attempted?.answer ?? '',
       latencyMs: attempted?.latencyMs ?? null,
     };
-    return {
-      topic: topics.notificationDeliveries.name,
-      key: tenantId,
-      value: Buffer.from(JSON.stringify([step])),
-      headers: { tenant: tenantId, records: '1' },
-    };
+    return topicMessage(topics.notificationDeliveries, step);
   }
 }
 

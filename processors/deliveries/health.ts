@@ -1,10 +1,9 @@
 /** A channel that fails raises an alert, which is told through others; when it delivers again, the alert ends. */
-import type { z } from 'zod';
+import { topicMessage } from '../../runtime/topic-message.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import { ConflictError, type Documents, type Stored } from '../../schemas/ports/documents.ts';
 import { type ChannelHealth, channelHealths } from '../../schemas/resources/notification-delivery.ts';
-import type { DerivedTopic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
 import { aboutChannel, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { toldEvent } from '../../subjects/alerts/told.ts';
@@ -35,14 +34,6 @@ const transitionOf = (
     isOver ? { atMs: nowMs, reason: 'it delivered again' } : undefined,
   );
 
-const messageOf = <Item extends z.ZodType<{ readonly tenantId: string }>>(
-  { name, tenantOf }: DerivedTopic<Item>,
-  item: z.output<Item>,
-): Message => ({
-  ...{ topic: name, key: tenantOf(item), value: Buffer.from(JSON.stringify([item])) },
-  headers: { tenant: tenantOf(item), records: '1' },
-});
-
 const nextOf = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): ChannelHealth => {
   const now = new Date(nowMs).toISOString();
   if (outcome === 'delivered') return { ...before, failures: 0, failingSince: null, lastDeliveredAt: now };
@@ -71,6 +62,6 @@ export const noteOutcome = async (documents: Pick<Documents, 'of'>, told: Outcom
     if ((before.failingSince === null) === (after.failingSince === null)) return [];
     const transition = transitionOf(told, before.failingSince ?? after.failingSince ?? '', after.failingSince === null);
     const event = toldEvent(transition);
-    return [messageOf(topics.alertTransitions, transition), ...(event ? [messageOf(topics.events, event)] : [])];
+    return [topicMessage(topics.alertTransitions, transition), ...(event ? [topicMessage(topics.events, event)] : [])];
   }
 };

@@ -1,8 +1,9 @@
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { detect, hashOf } from '../../subjects/detections/detect.ts';
+import { detect } from '../../subjects/detections/detect.ts';
 import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import type { Watch } from '../../subjects/detections/rule-set.ts';
 import { defineProcessor } from '../engine/definition.ts';

@@ -1,7 +1,7 @@
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { hashOf } from '../../subjects/detections/detect.ts';
 import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import {
   AuditEvent,

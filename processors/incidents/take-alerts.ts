@@ -1,5 +1,7 @@
 /** Opens an incident for a group of alerts that a receiver with an escalation policy is told of, or adds to the one that there is. */
-import { createHash } from 'node:crypto';
+import { hashOf } from '../../runtime/hash-of.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
+import { topicMessage } from '../../runtime/topic-message.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -25,9 +27,6 @@ const latestOf = async (documents: Pick<Documents, 'of'>, notification: Notifica
   return found;
 };
 
-const fieldsOf = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Incident & Partial<Stored>) =>
-  fields as Incident;
-
 type Verb = 'opened' | 'reopened';
 
 /** Whether an incident opened or reopened by what was told at a time. */
@@ -41,10 +40,7 @@ const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): Pla
   const { id, title, severity, services, alertIds, status } = incident;
   return {
     ...{ tenantId, projectId: '', kind: 'incident', at, severity, environment: '', tags: {}, link: '' },
-    id: createHash('sha256')
-      .update(JSON.stringify([id, verb, at]))
-      .digest('hex')
-      .slice(0, 32),
+    id: hashOf(id, verb, at),
     title: `Incident ${verb}: ${title}`.slice(0, 256).toWellFormed(),
     text: `${alertIds.length} ${alertIds.length === 1 ? 'alert' : 'alerts'}`,
     service: services.length === 1 ? (services[0] ?? '') : '',
@@ -52,11 +48,6 @@ const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): Pla
     details: { incidentId: id, status },
   };
 };
-
-const messageOf = (event: PlatformEvent): Message => ({
-  ...{ topic: topics.events.name, key: event.tenantId, value: Buffer.from(JSON.stringify([event])) },
-  headers: { tenant: event.tenantId, records: '1' },
-});
 
 /** Writes what a notification makes of the incident of its group, and answers that incident. */
 const written = async (documents: Pick<Documents, 'of'>, notification: Notification): Promise<Known | undefined> => {
@@ -66,7 +57,7 @@ const written = async (documents: Pick<Documents, 'of'>, notification: Notificat
   const told = toldOf(latest, notification, await readPolicyOrOwners(documents.of(notification.tenantId), policyId));
   if (told === undefined) return latest;
   if ('opens' in told) return stored.insert(told.opens);
-  return latest && stored.replace(latest.id, fieldsOf(told.becomes), latest.version);
+  return latest && stored.replace(latest.id, fieldsOf({ ...latest, ...told.becomes }), latest.version);
 };
 
 /**
@@ -80,7 +71,7 @@ export const takeAlerts = async (documents: Pick<Documents, 'of'>, notification:
     try {
       const incident = await written(documents, notification);
       const verb = incident && verbOf(incident, at);
-      return incident && verb ? [messageOf(eventOf(tenantId, incident, verb, at))] : [];
+      return incident && verb ? [topicMessage(topics.events, eventOf(tenantId, incident, verb, at))] : [];
     } catch (error) {
       // Another instance, or a person, was faster: look again.
       if (!(error instanceof ConflictError) || attempt >= mostAttempts) throw error;

@@ -1,11 +1,11 @@
 /** Looks for new threat indicators in what was stored before they were there. */
 import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type IndicatorHunt, indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
-import { hashOf } from '../../subjects/detections/detect.ts';
 import { type Hunted, huntIndicators } from '../../subjects/threat-intel/hunt.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';

@@ -1,10 +1,10 @@
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import type { DetectionSignal, SignalSeverity } from '../../schemas/signals.ts';
 import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
-import { hashOf } from '../../subjects/detections/detect.ts';
 import type { SigmaEvent } from '../../subjects/detections/event.ts';
 import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import { scoreAt } from '../../subjects/threat-intel/indicator.ts';

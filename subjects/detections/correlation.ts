@@ -1,8 +1,10 @@
 /** Windows of correlations: what was matched of one group, by the records' times. */
+
 import { z } from 'zod';
+import { hashOf } from '../../runtime/hash-of.ts';
 import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import type { DeployedCorrelation } from './deployed.ts';
-import { hashOf, signalHead, unique } from './detect.ts';
+import { signalHead, unique } from './detect.ts';
 import type { Condition, SigmaCorrelation } from './documents.ts';
 import { numberOf } from './value-tests.ts';
 

@@ -1,5 +1,5 @@
 /** What one record gives: signals, and matches for what looks at several records. */
-import { hash } from 'node:crypto';
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import { attackTagsOf } from '../attack/matrix.ts';
 import { type DeployedCorrelation, type Deployment, exceptionKey, namesOf, type StoredRule } from './deployed.ts';
@@ -30,9 +30,6 @@ export interface Detected {
 
 const nothing: Detected = { signals: [], matches: [], chained: [] };
 const mostEntities = 20;
-
-export const hashOf = (...parts: readonly unknown[]): string =>
-  hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
 
 const entityNames = entityTypes.map((type) => ({
   type,

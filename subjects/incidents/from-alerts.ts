@@ -1,5 +1,5 @@
 /** What an incident becomes when its group of alerts is told of: pure, so that what is told again changes nothing. */
-import { createHash } from 'node:crypto';
+import { hashOf } from '../../runtime/hash-of.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
@@ -10,12 +10,9 @@ import { moved, untouched } from './state.ts';
 const mostAlerts = 1000;
 const mostServices = 100;
 
-const hash = (parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
-
 /** The group that a notification is about. */
 export const groupIdOf = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
-  hash([receiver, groupKey]);
+  hashOf(receiver, groupKey);
 
 const firingOf = ({ alerts }: Notification): readonly NotifiedAlert[] =>
   alerts.filter(({ status, isTest }) => status === 'firing' && isTest !== true);
@@ -66,7 +63,7 @@ const opened = (
   openers: readonly NotifiedAlert[],
   before?: string,
 ): Incident & { readonly id: string } => {
-  const id = hash([groupIdOf(notification), firstMs(openers), before]);
+  const id = hashOf(groupIdOf(notification), firstMs(openers), before);
   const alerts = firingOf(notification);
   const fields = IncidentFields.parse({ title: titleOf(notification), severity: 'info' });
   const openedAt = new Date(notification.atMs).toISOString();

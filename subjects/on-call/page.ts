@@ -1,5 +1,5 @@
 /** A page as the ledger of deliveries sends it. */
-import { createHash } from 'node:crypto';
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
@@ -59,10 +59,7 @@ export const deliveryOf = (
 ): PendingDelivery & { readonly id: string } => {
   const { to } = page;
   const contact = to.kind === 'person' ? accountMail : '';
-  const id = `page-${createHash('sha256')
-    .update(JSON.stringify([page.id, contact]))
-    .digest('hex')
-    .slice(0, 32)}`;
+  const id = `page-${hashOf(page.id, contact)}`;
   const channelId = to.kind === 'channel' ? to.id : '';
   const queuedAt = new Date(paging.nowMs).toISOString();
   return {

@@ -1,11 +1,11 @@
 /** Deployments: recorded ones, and those that versions tell of. */
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
+import { hashOf } from '../../runtime/hash-of.ts';
 import { type FeedEvent, readEvents } from '../events/events.ts';
 import { environmentOf } from './chosen.ts';
 import { type DetectedDeployment, deploymentsIn, type VersionActivity } from './detection.ts';
@@ -129,7 +129,7 @@ const detectedOf = (
   { service, version, environment, previousVersion, isRollback }: DetectedDeployment,
   atMs: number,
 ): Deployment => ({
-  id: hash('sha256', JSON.stringify([service, environment, version, atMs])).slice(0, 32),
+  id: hashOf(service, environment, version, atMs),
   ...{ service, version, environment, previousVersion, isRollback },
   time: formatTime(BigInt(atMs) * 1_000_000n),
   sources: ['detected'],

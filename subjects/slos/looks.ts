@@ -1,6 +1,7 @@
 /** Which slices of an objective are measured when: those that ended, late records, and the time before it was made. */
-import { createHash } from 'node:crypto';
+
 import type { Window } from '../../queries/slos/windows.ts';
+import { hashOf } from '../../runtime/hash-of.ts';
 import { mostSlicesTold, slicesKeptDays } from '../../schemas/slo-slices.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
@@ -31,10 +32,7 @@ export interface Measured {
 /** What is measured, as a short text: another indicator begins another series. */
 export const seriesOf = ({ query, type, service, latencyThresholdMs }: SloFields): string => {
   const measured = query.sli ?? { type, service, latencyThresholdMs };
-  return createHash('sha256')
-    .update(JSON.stringify([measured, query.slice]))
-    .digest('hex')
-    .slice(0, 16);
+  return hashOf(measured, query.slice).slice(0, 16);
 };
 
 /** What one look measures, and how far the objective is measured after it. */

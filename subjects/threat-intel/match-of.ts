@@ -1,6 +1,7 @@
 /** What is told of an indicator that a record held. */
+
+import { hashOf } from '../../runtime/hash-of.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
-import { hashOf } from '../detections/detect.ts';
 import { EventPaths, SigmaEvent } from '../detections/event.ts';
 import { type EntityType, entityFields } from '../detections/fields/entities.ts';
 import { fieldTables } from '../detections/fields/index.ts';

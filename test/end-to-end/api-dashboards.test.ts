@@ -1,6 +1,6 @@
 /** Dashboards through the API: their document, panels, versions, who sees them, and two people who change one at once. */
 import test from 'ava';
-import { fieldsOf } from '../../api/resources/resource-history.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { dashboards, type StoredDashboard } from '../../schemas/resources/dashboard.ts';

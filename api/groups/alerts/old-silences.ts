@@ -1,11 +1,11 @@
 /** Removes silences that ended long ago. */
 
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
 import { matchersText } from '../../../subjects/alerts/routing/matching.ts';
 import { systemActor, systemChange } from '../../changes.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 
 /** How long a silence that ended stays in the list. */
 export const keptDays = 30;

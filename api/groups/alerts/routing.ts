@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseTime } from '../../../queries/time.ts';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
 import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
@@ -17,7 +18,6 @@ import {
 import { invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 
 const noun = 'alert routing';
 const maxBodyBytes = 2 * 1024 * 1024;

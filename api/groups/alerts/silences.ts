@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { type Silence, SilenceFields, silenceStateAt, silences } from '../../../schemas/resources/silence.ts';
 import { readFiring } from '../../../subjects/alerts/firing.ts';
@@ -6,7 +7,6 @@ import { compileMatchers, matcherProblem, matchersText } from '../../../subjects
 import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import type { ListFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import type { ResourceVersion } from '../../../schemas/resources/resource-history.ts';
 import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
@@ -7,7 +8,7 @@ import { Loss, type SavedForm } from '../../../subjects/dashboards/read-saved.ts
 import { byHand, completed, DashboardView, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { fieldsOf, versionOf, versionsOf } from '../../resources/resource-history.ts';
+import { versionOf, versionsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundDashboard } from './read.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { type Incident, incidentStates, incidents } from '../../../schemas/resources/incident.ts';
 import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
 import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
@@ -7,7 +8,7 @@ import { ApiError } from '../../errors.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { findToken } from '../../identity/accounts/one-time-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { fieldsOf, keepVersion } from '../../resources/resource-history.ts';
+import { keepVersion } from '../../resources/resource-history.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
 
 const gone = (): ApiError =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { alertSeverities } from '../../../schemas/alerts.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
@@ -16,7 +17,6 @@ import { withEvidence } from '../../incidents/timeline-evidence.ts';
 import { askingOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';

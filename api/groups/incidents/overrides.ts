@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { OverrideFields } from '../../../schemas/resources/on-call-schedule.ts';
 import { peopleOf } from '../../../subjects/on-call/reading.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { OverrideView, scheduleResource } from './schedules.ts';
 

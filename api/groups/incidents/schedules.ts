@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type OnCallSchedule,
@@ -14,7 +15,6 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 

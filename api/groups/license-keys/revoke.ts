@@ -1,7 +1,7 @@
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 export const revokeLicenseKey = defineOperation({

@@ -1,8 +1,8 @@
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { type Project, ProjectNotifications } from '../../../schemas/resources/project.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf } from '../../resources/preconditions.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { projectResource } from './resource.ts';
 

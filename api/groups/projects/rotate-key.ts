@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type LicenseKey, LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import type { Project } from '../../../schemas/resources/project.ts';
@@ -8,7 +9,6 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { Grace, minted, rotated, shownOnce } from '../../license-keys/minting.ts';
 import { licenseKeyResource } from '../../license-keys/resource.ts';
 import { LicenseKeyView } from '../../license-keys/views.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { projectResource } from './resource.ts';
 

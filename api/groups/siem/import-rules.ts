@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Reader } from '../../../queries/apart.ts';
 import { readYaml } from '../../../queries/yaml.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { readArchiveApart, type SigmaFile } from '../../../subjects/detections/archive.ts';
@@ -16,7 +17,6 @@ import { warningsOf } from '../../../subjects/detections/warnings.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { fieldsOf } from '../../resources/resource-history.ts';
 import { derived, type RuleDocument, ruleFields, ruleResource } from './rule.ts';
 import { sentBy } from './telemetry.ts';
 

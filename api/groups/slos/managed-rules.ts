@@ -1,11 +1,11 @@
 /** Keeps the alert rules of an objective as it says. */
-import { isDeepStrictEqual } from 'node:util';
 import { queryVersion } from '../../../queries/query.ts';
 import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
 import type { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
 import type { SloFields } from '../../../subjects/slos/document.ts';
+import { saysTheSame } from '../../resources/resource-history.ts';
 
 type Rule = AlertRuleFields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Rule>;
@@ -14,8 +14,6 @@ interface SloChange {
   readonly before?: SloFields & Stored;
   readonly after?: SloFields & Stored;
 }
-
-const fieldsOf = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Rule & Stored): Rule => fields;
 
 /** Within the transaction that writes the objective: makes its rules, changes those that say something else, and deletes the others. */
 export const keepManagedRules = async (documents: TenantDocuments, { before, after }: SloChange): Promise<void> => {
@@ -31,7 +29,7 @@ export const keepManagedRules = async (documents: TenantDocuments, { before, aft
     const present = known.get(id);
     known.delete(id);
     if (present === undefined) await stored.insert({ ...rule, id });
-    else if (!isDeepStrictEqual(fieldsOf(present), rule)) await stored.replace(id, rule, present.version);
+    else if (!saysTheSame(rule, present)) await stored.replace(id, rule, present.version);
   }
   for (const [id, { version }] of known) await stored.delete(id, version);
 };
