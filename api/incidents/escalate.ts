@@ -14,7 +14,7 @@ import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
-import { keepVersion } from '../resources/resource-history.ts';
+import { writeIncident } from './write.ts';
 
 export interface EscalatePorts {
   readonly documents: Documents;
@@ -64,13 +64,16 @@ const write = async (
   before: Known,
   { escalatesAt, isTimedOut }: Looked,
 ): Promise<void> => {
-  const own = scope.of(tenantId);
   const fields = fieldsOf<Incident>(before);
-  const next = { ...(isTimedOut ? unacknowledged(fields) : fields), escalatesAt };
-  const after = await own.collection(incidents).replace(before.id, next, before.version);
-  if (!isTimedOut) return scope.unchanged();
-  await keepVersion(own, 'incident', { before, after, actor: { type: 'system', id: '' } });
-  scope.record({ id: after.id, name: after.title, before, after, tenantId, actor: systemActor('incidents') });
+  if (isTimedOut) {
+    const next = { ...unacknowledged(fields), escalatesAt };
+    return writeIncident(scope, tenantId, { before, next, actor: systemActor('incidents') });
+  }
+  await scope
+    .of(tenantId)
+    .collection(incidents)
+    .replace(before.id, { ...fields, escalatesAt }, before.version);
+  scope.unchanged();
 };
 
 /** One transaction: where escalation stands, its pages, and the incident are there together or not at all. */

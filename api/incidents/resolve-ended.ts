@@ -9,9 +9,9 @@ import { endedMsOf, readLastTransitions } from '../../subjects/incidents/ended.t
 import { moved } from '../../subjects/incidents/state.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { systemActor, systemChange } from '../changes.ts';
-import { keepVersion } from '../resources/resource-history.ts';
 import { withEvidence } from './timeline-evidence.ts';
 import type { Asking } from './timeline-sources.ts';
+import { writeIncident } from './write.ts';
 
 export interface EndedPorts extends Pick<Asking['ports'], 'documents' | 'clock' | 'log' | 'configurationActions'> {
   readonly columns: Columns;
@@ -28,22 +28,15 @@ const resolve = (incident: Known, endedMs: number, asking: Asking): Promise<void
     ports,
     'incident.resolve',
   )(async (scope) => {
-    const own = scope.of(tenantId);
-    const stored = own.collection(incidents);
-    const before = await stored.find(incident.id);
+    const before = await scope.of(tenantId).collection(incidents).find(incident.id);
     const fromMs = Math.max(endedMs, Date.parse(incident.reopenedAt ?? incident.openedAt));
     const at = new Date(fromMs).toISOString();
     // What changed meanwhile is looked at again in the next run.
     const next =
       before?.version === incident.version ? moved(fieldsOf<Incident>(before), 'resolved', { by: '', at }) : undefined;
     if (before === undefined || next === undefined) return scope.unchanged();
-    const after = await stored.replace(
-      before.id,
-      await withEvidence(next, before, { ...asking, of: scope.of }),
-      before.version,
-    );
-    await keepVersion(own, 'incident', { before, after, actor: { type: 'system', id: '' } });
-    scope.record({ id: after.id, name: after.title, before, after, tenantId, actor: systemActor('incidents') });
+    const evident = await withEvidence(next, before, { ...asking, of: scope.of });
+    await writeIncident(scope, tenantId, { before, next: evident, actor: systemActor('incidents') });
   });
 };
 

@@ -4,9 +4,9 @@ import { ConflictError, type Documents } from '../../schemas/ports/documents.ts'
 import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
-import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
 import { noPages, type Turn, turnOf, withdrawn } from '../../subjects/on-call/page-rate.ts';
+import { readMember } from '../../subjects/on-call/people.ts';
 
 type Page = NonNullable<Notification['page']>;
 type Reading = Pick<Documents, 'of'>;
@@ -93,12 +93,11 @@ export const accountChannel = async (
   tenantId: string,
   userId: string,
 ): Promise<NotificationChannel | undefined> => {
-  const membership = await documents.of(tenantId).collection(memberships).find(userId);
-  const user = await documents.of(usersTenant).collection(users).find(userId);
-  if (membership === undefined || user === undefined) return undefined;
+  const member = await readMember(documents, tenantId, userId);
+  if (member === undefined) return undefined;
+  const { name, email, isActive } = member;
   return {
-    ...{ name: user.name || user.email, description: '', maxPerMinute: 60, templates: { title: '', text: '' } },
-    enabled: membership.disabled !== true && !user.disabled,
-    settings: { type: 'email', to: [user.email] },
+    ...{ name, description: '', enabled: isActive, maxPerMinute: 60, templates: { title: '', text: '' } },
+    settings: { type: 'email', to: [email] },
   };
 };

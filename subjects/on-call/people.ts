@@ -17,17 +17,31 @@ const keyOf = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
 
 type Reading = Pick<Documents, 'of'>;
 
+/** A user of an organization. */
+export interface Member {
+  readonly name: string;
+  readonly email: string;
+  /** Neither disabled in the organization nor as a whole. */
+  readonly isActive: boolean;
+}
+
+/** A user of an organization; undefined where the id is of none, or of one who left. */
+export const readMember = async (documents: Reading, tenantId: string, userId: string): Promise<Member | undefined> => {
+  const membership = await documents.of(tenantId).collection(memberships).find(userId);
+  const user = await documents.of(usersTenant).collection(users).find(userId);
+  if (membership === undefined || user === undefined) return undefined;
+  const isActive = membership.disabled !== true && !user.disabled;
+  return { name: user.name || user.email, email: user.email, isActive };
+};
+
 /** The name of a person or a channel that can be sent a page; undefined where none can. */
 const nameOf = async (documents: Reading, tenantId: string, { kind, id }: PageReceiver) => {
-  const own = documents.of(tenantId);
   if (kind === 'channel') {
-    const channel = await own.collection(notificationChannels).find(id);
+    const channel = await documents.of(tenantId).collection(notificationChannels).find(id);
     return channel?.enabled === true ? channel.name : undefined;
   }
-  const membership = await own.collection(memberships).find(id);
-  if (membership === undefined || membership.disabled === true) return undefined;
-  const user = await documents.of(usersTenant).collection(users).find(id);
-  return user === undefined || user.disabled ? undefined : user.name || user.email;
+  const member = await readMember(documents, tenantId, id);
+  return member?.isActive ? member.name : undefined;
 };
 
 const ownersOf = async (documents: Reading, tenantId: string): Promise<string[]> => {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { type Incident, incidentStates, incidents } from '../../../schemas/resources/incident.ts';
 import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
-import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { moved } from '../../../subjects/incidents/state.ts';
+import { readMember } from '../../../subjects/on-call/people.ts';
 import { ApiError } from '../../errors.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { findToken } from '../../identity/accounts/one-time-tokens.ts';
+import { writeIncident } from '../../incidents/write.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { keepVersion } from '../../resources/resource-history.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
 
 const gone = (): ApiError =>
@@ -41,14 +41,9 @@ export const acknowledgeByLink = defineOperation({
     const nowMs = clock.now();
     const asking = { tenantId, ports, reading: { columns: columns.of(tenantId), plan, nowMs } };
     return change(async (scope) => {
-      const own = scope.of(tenantId);
-      const [membership, user] = [
-        await own.collection(memberships).find(personId),
-        await scope.of(usersTenant).collection(users).find(personId),
-      ];
-      const before = await own.collection(incidents).find(incidentId);
-      if (before === undefined || user === undefined || membership === undefined) throw gone();
-      if (user.disabled || membership.disabled === true) throw gone();
+      const member = await readMember(scope, tenantId, personId);
+      const before = await scope.of(tenantId).collection(incidents).find(incidentId);
+      if (before === undefined || !member?.isActive) throw gone();
       const how = { by: personId, at: new Date(nowMs).toISOString() };
       const next = moved(fieldsOf<Incident>(before), 'acknowledged', how);
       if (next === undefined)
@@ -59,10 +54,7 @@ export const acknowledgeByLink = defineOperation({
         return { title, status };
       }
       await acknowledgeAlerts(next, before, { ...asking, of: scope.of, by: personId });
-      const after = await own.collection(incidents).replace(before.id, next, before.version);
-      const actor = { type: 'user', id: personId, name: user.email } as const;
-      await keepVersion(own, 'incident', { before, after, actor: { type: actor.type, id: actor.id } });
-      scope.record({ id: after.id, name: title, before, after, tenantId, actor });
+      await writeIncident(scope, tenantId, { before, next, actor: { type: 'user', id: personId, name: member.email } });
       return { title, status };
     });
   },

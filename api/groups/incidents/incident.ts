@@ -9,13 +9,13 @@ import {
   incidentStates,
   incidents,
 } from '../../../schemas/resources/incident.ts';
-import { memberships } from '../../../schemas/resources/user.ts';
 import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
 import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { withEvidence } from '../../incidents/timeline-evidence.ts';
 import { askingOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { unknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -59,11 +59,11 @@ const move = <One extends Incident>(incident: One, to: IncidentState, how: Move)
 const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: Incident | undefined): Promise<void> => {
   const known = new Set(before?.roles.map(({ userId }) => userId));
   for (const [index, { userId }] of roles.entries())
-    if (!known.has(userId) && (await own.collection(memberships).find(userId)) === undefined)
+    if (!known.has(userId) && (await unknownMember(own, [userId])) !== undefined)
       throw invalid(`roles.${index}.userId`, 'is no user of this organization');
 };
 
-/** Another policy must be there, and escalates an incident that goes on from the beginning. */
+/** Another policy must be there. */
 const requirePolicy = async (
   own: TenantDocuments,
   { escalationPolicyId }: Incident,
@@ -74,6 +74,7 @@ const requirePolicy = async (
     throw invalid('escalationPolicyId', 'is no escalation policy of this organization');
 };
 
+/** An incident that goes on is escalated by another policy from the beginning. */
 const escalatedFrom = (incident: Incident, at: string): Incident => {
   const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
   return { ...incident, escalatesAt: goesOn && incident.escalationPolicyId !== null ? at : null };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertSeverities } from '../../../schemas/alerts.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
@@ -31,15 +32,12 @@ const read = async (
   filter: Readonly<Record<string, unknown>>,
 ): Promise<(Incident & Stored)[]> => {
   const found: (Incident & Stored)[] = [];
-  let after: string | undefined;
-  do {
-    const page = await documents
-      .of(tenantId)
-      .collection(incidents)
-      .list({ filter, sort: { openedAt: -1 }, limit: 1000, after });
-    found.push(...page.items);
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined && found.length <= most);
+  const newest = documentsIn(documents.of(tenantId).collection(incidents), { filter, sort: { openedAt: -1 } });
+  for await (const incident of newest) {
+    found.push(incident);
+    // One more than is looked at tells that there are more.
+    if (found.length > most) break;
+  }
   return found;
 };
 

@@ -7,13 +7,13 @@ import {
   type Postmortem,
   PostmortemFields,
 } from '../../../schemas/resources/incident.ts';
-import { memberships } from '../../../schemas/resources/user.ts';
 import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
 import { TimelineEntry } from '../../../subjects/incidents/timeline.ts';
 import { hasAlready } from '../../changes.ts';
 import { invalid } from '../../errors.ts';
 import { type Asking, askingOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { unknownMember } from '../../resources/members.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
@@ -89,7 +89,7 @@ const requireOwners = async (own: TenantDocuments, after: Postmortem, before: Po
   const known = new Set(before.actions.map(({ ownerId }) => ownerId));
   for (const [index, { ownerId }] of after.actions.entries()) {
     if (ownerId === null || known.has(ownerId)) continue;
-    if ((await own.collection(memberships).find(ownerId)) === undefined)
+    if ((await unknownMember(own, [ownerId])) !== undefined)
       throw invalid(`actions.${index}.ownerId`, 'is no user of this organization');
   }
 };
