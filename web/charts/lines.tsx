@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../frame/shown-time.ts';
 import { setMoments } from '../frame/time-range.ts';
+import { Heads } from '../lists/heads.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
 import { stepAt, useDrag } from './drag.ts';
 import { type Line, shownValue } from './values.ts';
@@ -93,15 +94,7 @@ const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined)
 const Legend = ({ lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
   <Scrolled class="numbers" label="Series of the chart">
     <table>
-      <thead>
-        <tr>
-          {['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most'].map((column) => (
-            <th key={column} scope="col">
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Heads columns={['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most']} />
       <tbody>
         {lines.map((line, index) => {
           const values = known(line.values);

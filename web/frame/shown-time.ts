@@ -11,8 +11,6 @@ export const setZone = (chosen: Zone): void => {
   zone.value = chosen;
 };
 
-const two = (number: number): string => String(number).padStart(2, '0');
-
 /** `2026-01-31 12:00:00.123` of a time in epoch milliseconds. */
 export const shownTime = (ms: number, { withDate = true }: { readonly withDate?: boolean } = {}): string => {
   // Moved by the offset that the zone has at that time, the parts of UTC are those of the zone.
@@ -21,10 +19,8 @@ export const shownTime = (ms: number, { withDate = true }: { readonly withDate?:
   return withDate ? `${date} ${time}` : time;
 };
 
+/** The time of an answer in ISO-8601; empty where it has none. */
+export const shownMoment = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
+
 /** `12:00` of a time, for the ends of an axis. */
-export const shortTime = (ms: number): string => {
-  const at = new Date(ms);
-  const [hours, minutes] =
-    zone.value === 'utc' ? [at.getUTCHours(), at.getUTCMinutes()] : [at.getHours(), at.getMinutes()];
-  return `${two(hours)}:${two(minutes)}`;
-};
+export const shortTime = (ms: number): string => shownTime(ms, { withDate: false }).slice(0, 5);

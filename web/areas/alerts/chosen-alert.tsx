@@ -2,41 +2,32 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
 import { type Alert, acknowledgeCall, evaluationsCall, silenceCall } from './calls.ts';
 import { shownValue } from './shown.ts';
 
-const timeOf = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
-
 const Acknowledge = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(acknowledgeCall));
-  const run = async (note: string): Promise<void> => {
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const note = String(new FormData(form).get('note'));
     if ((await action.run({ params: { id }, body: { note } })) !== undefined) refresh();
   };
   return (
-    <form
-      class="act"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(String(new FormData(event.currentTarget).get('note')));
-      }}
-    >
+    <ActionForm action={action} label="Acknowledge" onSubmit={run}>
       <label>
         Note <input name="note" maxLength={2048} autocomplete="off" />
       </label>
-      <button type="submit" disabled={action.isRunning.value}>
-        Acknowledge
-      </button>
-      <Problem error={action.error.value} />
-    </form>
+    </ActionForm>
   );
 };
 
@@ -47,20 +38,15 @@ const titleOf = (count: number): string =>
 const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
   const [action] = useState(() => new Action(silenceCall));
   const [said, setSaid] = useState('');
-  const run = async (form: FormData): Promise<void> => {
-    const endsAt = new Date(Date.now() + Number(form.get('hours')) * 3_600_000).toISOString();
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const chosen = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(chosen.get('hours')) * 3_600_000).toISOString();
     const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
-    const made = await action.run({ body: { matchers, endsAt, comment: String(form.get('comment')) } });
-    setSaid(made === undefined ? '' : `It is muted until ${timeOf(endsAt)}.`);
+    const made = await action.run({ body: { matchers, endsAt, comment: String(chosen.get('comment')) } });
+    setSaid(made === undefined ? '' : `It is muted until ${shownMoment(endsAt)}.`);
   };
   return (
-    <form
-      class="act"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(new FormData(event.currentTarget));
-      }}
-    >
+    <ActionForm action={action} label="Silence" onSubmit={run} said={said}>
       <label>
         Silence for{' '}
         <select name="hours">
@@ -74,14 +60,7 @@ const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
       <label>
         Because <input name="comment" maxLength={4096} autocomplete="off" />
       </label>
-      <button type="submit" disabled={action.isRunning.value}>
-        Silence
-      </button>
-      <p class="soft" role="status">
-        {said}
-      </p>
-      <Problem error={action.error.value} />
-    </form>
+    </ActionForm>
   );
 };
 
@@ -97,19 +76,11 @@ const Evaluations = ({ alert: { id, ruleId } }: { readonly alert: Alert }) => {
       <h3>Last evaluations</h3>
       <Problem error={error} />
       <table class="figures">
-        <thead>
-          <tr>
-            {['Time', 'State', 'Value', 'Why'].map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Heads columns={['Time', 'State', 'Value', 'Why']} />
         <tbody>
           {answer?.items.map(({ at, state, value, reason, error: failed }) => (
             <tr key={at}>
-              <td>{timeOf(at)}</td>
+              <td>{shownMoment(at)}</td>
               <td>{state}</td>
               <td>{shownValue(value)}</td>
               <td>{shownText(failed ?? reason)}</td>
@@ -143,12 +114,12 @@ const Told = ({ alert }: { readonly alert: Alert }) => {
     <>
       <p>{shownText(reason)}</p>
       {staleSince === null ? null : (
-        <p class="problem">It was evaluated last at {timeOf(staleSince)}: things may be otherwise by now.</p>
+        <p class="problem">It was evaluated last at {shownMoment(staleSince)}: things may be otherwise by now.</p>
       )}
       {service === undefined ? null : <Ways service={service} />}
       {acknowledged === null ? null : (
         <p>
-          {shownText(acknowledged.by)} sees to it since {timeOf(acknowledged.at)}. {shownText(acknowledged.note)}
+          {shownText(acknowledged.by)} sees to it since {shownMoment(acknowledged.at)}. {shownText(acknowledged.note)}
         </p>
       )}
       {mayAs('editor') ? (
@@ -161,8 +132,8 @@ const Told = ({ alert }: { readonly alert: Alert }) => {
       )}
       <Fields
         values={{
-          ...{ state, severity, value: shownValue(value), 'condition holds since': timeOf(since) },
-          ...{ 'fires since': timeOf(startedAt), 'evaluated last': timeOf(evaluatedAt), ...annotations },
+          ...{ state, severity, value: shownValue(value), 'condition holds since': shownMoment(since) },
+          ...{ 'fires since': shownMoment(startedAt), 'evaluated last': shownMoment(evaluatedAt), ...annotations },
         }}
       />
       <h3>Labels</h3>

@@ -7,6 +7,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { expireCall, type Silence, silencesCall } from './calls.ts';
 import { shownMatchers } from './shown.ts';
@@ -54,15 +55,7 @@ const Found = () => {
     );
   return (
     <table class="figures">
-      <thead>
-        <tr>
-          {[...columns, ...(mayAs('editor') ? ['Change'] : [])].map((column) => (
-            <th key={column} scope="col">
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Heads columns={[...columns, ...(mayAs('editor') ? ['Change'] : [])]} />
       <tbody>
         {silences.map((silence) => (
           <Line key={silence.id} silence={silence} />

@@ -2,17 +2,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { acknowledgeCall, type Incident, noteCall, reopenCall, resolveCall, timelineCall } from './calls.ts';
-
-const timeOf = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
 
 const steps = {
   acknowledge: ['Acknowledge', acknowledgeCall],
@@ -52,21 +51,11 @@ const Note = ({ id }: { readonly id: string }) => {
     refresh();
   };
   return (
-    <form
-      class="act"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(event.currentTarget);
-      }}
-    >
+    <ActionForm action={action} label="Add" onSubmit={run}>
       <label>
         Note <input name="text" required={true} maxLength={16_384} autocomplete="off" />
       </label>
-      <button type="submit" disabled={action.isRunning.value}>
-        Add
-      </button>
-      <Problem error={action.error.value} />
-    </form>
+    </ActionForm>
   );
 };
 
@@ -89,7 +78,7 @@ const Timeline = ({ id }: { readonly id: string }) => {
       <ol class="around">
         {list.items.value.map(({ kind, id: entry, at, title, text, service }) => (
           <li key={`${kind} ${entry}`}>
-            <time>{timeOf(at)}</time> {kind}
+            <time>{shownMoment(at)}</time> {kind}
             {service === '' ? '' : <bdi> {shownText(service)}</bdi>}: {kind === 'note' ? '' : shownText(title)}{' '}
             {shownText(text)}
           </li>
@@ -132,8 +121,13 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
       <Services services={services} />
       <Fields
         values={{
-          ...{ status, severity, opened: timeOf(incident.openedAt), acknowledged: timeOf(incident.acknowledgedAt) },
-          ...{ 'acknowledged by': incident.acknowledgedBy, resolved: timeOf(incident.resolvedAt) },
+          ...{
+            status,
+            severity,
+            opened: shownMoment(incident.openedAt),
+            acknowledged: shownMoment(incident.acknowledgedAt),
+          },
+          ...{ 'acknowledged by': incident.acknowledgedBy, resolved: shownMoment(incident.resolvedAt) },
           ...{ 'resolved by': incident.resolvedBy, 'merged into': incident.mergedInto, tags: tags.join(', ') },
         }}
       />

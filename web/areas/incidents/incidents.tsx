@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { mayAs } from '../../frame/session.ts';
@@ -40,21 +41,11 @@ const Declare = () => {
     setOpen(made.id);
   };
   return (
-    <form
-      class="act"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(event.currentTarget);
-      }}
-    >
+    <ActionForm action={action} label="Declare an incident" onSubmit={run}>
       <label>
         What is wrong <input name="title" required={true} maxLength={256} autocomplete="off" />
       </label>
-      <button type="submit" disabled={action.isRunning.value}>
-        Declare an incident
-      </button>
-      <Problem error={action.error.value} />
-    </form>
+    </ActionForm>
   );
 };
 

@@ -8,6 +8,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { Beside } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
 
@@ -51,15 +52,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
       <Problem error={error} />
       {answer === undefined ? null : (
         <table class="figures">
-          <thead>
-            <tr>
-              {['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99'].map((column) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Heads columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
           <tbody>
             {answer.items.map(({ name, kind, figures }) => (
               <tr key={`${kind} ${name}`}>
