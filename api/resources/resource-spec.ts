@@ -91,7 +91,9 @@ export interface ResourceDefinition<
   readonly compared?: WriteSpec<Document>['compared'];
   /** Writes what goes with a document, in the same transaction. */
   readonly alongside?: WriteSpec<Document>['alongside'];
-  /** How many an organization may have; null is without limit. */
+  /** How many an organization may have, whatever its plan. */
+  readonly most?: number;
+  /** How many its plan allows; null is without limit. */
   limit?(caller: Caller): number | null;
   /** What people call this one; its `name` unless told otherwise. */
   nameOf?(document: Document): string;
@@ -176,6 +178,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       ...{ noun, plural, type, collection, secrets },
       requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
+      ...(definition.most !== undefined && { most: definition.most }),
       ...(definition.limit && { limit: definition.limit }),
       ...(definition.visible && { visible: definition.visible }),
       ...(definition.compared && { compared: definition.compared }),

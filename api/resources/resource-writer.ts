@@ -32,7 +32,9 @@ export interface WriteSpec<Document extends object> {
     documents: TenantDocuments,
     change: { readonly before?: Document & Stored; readonly after?: Document & Stored },
   ): Promise<void>;
-  /** How many an organization may have; absent where nothing limits it. */
+  /** How many an organization may have, whatever its plan. */
+  readonly most?: number;
+  /** How many its plan allows; absent where nothing limits it. */
   limit?(caller: Caller): number | null;
 }
 
@@ -99,6 +101,8 @@ export const writerOf = <Document extends object>(
   return {
     find,
     async create(document, options = {}) {
+      if (spec.most !== undefined && (await stored.count()) >= spec.most)
+        throw new ApiError('CONFLICT', `there are ${spec.most} ${plural}: delete one first`);
       const limit = spec.limit?.(caller) ?? null;
       if (limit !== null && (await stored.count()) >= limit)
         throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} allows at most ${limit} ${plural}`);

@@ -51,6 +51,7 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
     })),
   secrets: [{ path: 'token', destination: ['url'] }],
   requiresIfMatch: true,
+  most: 20,
   limit: ({ plan }) => (plan.name === 'Small' ? 1 : null),
 });
 
@@ -189,6 +190,18 @@ test('the directory learns each write that was committed, and no other', async (
     tenantId === 'learning' && what.startsWith(hooks.name) ? [what] : [],
   );
   t.deepEqual(heard, [`${hooks.name} 1`, `${hooks.name} 2`, `${hooks.name} -`]);
+});
+
+test('there are at most so many, whatever the plan, and one can be deleted for another', async (t) => {
+  const ask = asked('most');
+  const made: string[] = [];
+  for (let count = 1; count <= 20; count++)
+    made.push(((await ask('POST', { body: { name: String(count) } })) as { id: string }).id);
+  const refused = await t.throwsAsync(ask('POST', { body: { name: 'one more' } }), { instanceOf: ApiError });
+  t.is(refused?.code, 'CONFLICT');
+  t.is(refused?.message, 'there are 20 web hooks: delete one first');
+  await ask('DELETE', { id: made[0] ?? '', ifMatch: '"1"' });
+  await t.notThrowsAsync(ask('POST', { body: { name: 'one more' } }));
 });
 
 test('a plan’s limit is a limit', async (t) => {

@@ -6,7 +6,7 @@ import {
   escalationPolicies,
 } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { invalid } from '../../errors.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -55,11 +55,9 @@ export const escalationPolicyResource = defineResource<
     repeat: 2,
     acknowledgeTimeoutMinutes: 60,
   },
+  most: mostPolicies,
   async prepare(after, { before, of, caller }) {
-    const own = of(caller.tenantId);
-    if (before === undefined && (await own.collection(escalationPolicies).count()) >= mostPolicies)
-      throw new ApiError('CONFLICT', `there are ${mostPolicies} escalation policies: delete one first`);
-    await checkTargets(own, after, before);
+    await checkTargets(of(caller.tenantId), after, before);
     return after;
   },
 });

@@ -7,7 +7,7 @@ import {
 import { compileMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
 import { RecurrenceError, recurrenceOf } from '../../../subjects/maintenance-windows/recurrence.ts';
 import { timesOf } from '../../../subjects/maintenance-windows/windows.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
@@ -69,10 +69,8 @@ export const maintenanceWindowResource = defineResource<typeof MaintenanceWindow
     view: View,
     live: true,
     initial: ({ caller }) => ({ createdBy: caller.actor.id }),
-    async prepare(after, { before, of, caller }) {
-      const own = of(caller.tenantId);
-      if (before === undefined && (await own.collection(maintenanceWindows).count()) >= mostWindows)
-        throw new ApiError('CONFLICT', `there are ${mostWindows} maintenance windows: delete one first`);
+    most: mostWindows,
+    prepare(after) {
       checkRecurrence(after);
       checkMatchers(after);
       return after;

@@ -10,7 +10,7 @@ import {
 import { differencesBetween } from '../../../subjects/on-call/differences.ts';
 import { peopleOf, readAbsences } from '../../../subjects/on-call/reading.ts';
 import { keepOnCallVersion } from '../../../subjects/on-call/versions.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { preconditionOf, requireVersion } from '../../resources/preconditions.ts';
@@ -82,12 +82,8 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
   },
   view: View,
   initial: () => ({ overrides: [], userIds: [] }),
-  async prepare(after, { before, of, caller }) {
-    const own = of(caller.tenantId);
-    if (before === undefined && (await own.collection(onCallSchedules).count()) >= mostSchedules)
-      throw new ApiError('CONFLICT', `there are ${mostSchedules} on-call schedules: delete one first`);
-    return checked(own, after, before);
-  },
+  most: mostSchedules,
+  prepare: (after, { before, of, caller }) => checked(of(caller.tenantId), after, before),
   show: (documents) => documents.map(viewOf),
   alongside: keepOnCallVersion,
   list: { searched: ['name', 'description'] },

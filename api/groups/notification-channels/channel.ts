@@ -92,12 +92,7 @@ export const channelResource = defineResource<typeof ChannelFields, Notification
   },
   secrets: channelSecrets,
   list: { searched: ['name', 'description'], filters: { type: equals('settings.type') } },
-  async prepare(after, { before, of, caller }) {
-    if (before !== undefined) return after;
-    if ((await of(caller.tenantId).collection(notificationChannels).count()) >= mostChannels)
-      throw new ApiError('CONFLICT', `there are ${mostChannels} notification channels: delete one first`);
-    return after;
-  },
+  most: mostChannels,
 });
 
 export const deleteChannel = defineOperation({

@@ -1,7 +1,7 @@
 /** Objectives as Sloth and Pyrra write them. */
 import { msOf } from '../../alerts/durations.ts';
-import { SloFields } from '../document.ts';
-import { sloProblems } from '../problems.ts';
+import type { SloFields } from '../document.ts';
+import { checked } from './checked.ts';
 import { increaseOf, type Rewritten, ratesAsIncreases } from './counters.ts';
 import { type Fields, labelsOf } from './objects.ts';
 
@@ -11,16 +11,6 @@ const sliceMs = msOf(slice);
 
 const promqlOf = (read: Rewritten, fields: Fields, key: string) =>
   'problem' in read ? fields.fail(key, read.problem) : ({ kind: 'promql', expression: read.expression } as const);
-
-/** An objective of the fields that were read; undefined where something is wrong, which is told at `fields`. */
-const checked = (given: object, fields: Fields): SloFields | undefined => {
-  const { success, data, error } = SloFields.safeParse({ type: 'ratio', ...given });
-  const problems = success
-    ? sloProblems(data)
-    : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  for (const { path, message } of problems) fields.fail('', `as an objective here: ${path} ${message}`);
-  return data;
-};
 
 /** `errorQuery` of the Kubernetes form is `error_query` of the other. */
 type Spelling = (name: string) => string;
@@ -65,7 +55,7 @@ const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling)
   slo.done();
   if (bad === undefined || total === undefined) return undefined;
   const query = { sli: { bad, total }, slice, alerting: { ...alerting, labels: all } };
-  return checked({ name: `${service}: ${name}`, description, targetPct, service, query }, slo);
+  return checked({ type: 'ratio', name: `${service}: ${name}`, description, targetPct, service, query }, slo);
 };
 
 /** The objectives of a file of Sloth: `version: prometheus/v1`, or a `PrometheusServiceLevel`. */
@@ -125,5 +115,5 @@ export const pyrraSlo = (fields: Fields): SloFields | undefined => {
   if (sli === undefined) return undefined;
   const windowDays = Number(count) * (unit === 'w' ? 7 : 1);
   const query = { sli, slice, alerting: { enabled, labels, annotations } };
-  return checked({ name, description, targetPct: target, windowDays, query }, spec);
+  return checked({ type: 'ratio', name, description, targetPct: target, windowDays, query }, spec);
 };

@@ -2,8 +2,8 @@
 
 import { apart } from '../../../queries/apart.ts';
 import { asNumber, decimal, fraction, times } from '../../../queries/slos/fraction.ts';
-import { SloFields, sloOperators } from '../document.ts';
-import { sloProblems } from '../problems.ts';
+import { type SloFields, sloOperators } from '../document.ts';
+import { checked } from './checked.ts';
 import {
   alphaIndicatorOf,
   type Indicator,
@@ -171,12 +171,7 @@ const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name
     ...rest,
     query,
   };
-  const { success, data, error } = SloFields.safeParse(given);
-  const problems = success
-    ? sloProblems(data)
-    : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  for (const { path, message } of problems) objective.fail('', `as an objective here: ${path} ${message}`);
-  return data;
+  return checked(given, objective);
 };
 
 const sloOf = (object: OpenSloObject, version: Version, named: Named): ReadSlo[] => {

@@ -1,0 +1,13 @@
+import { SloFields } from '../document.ts';
+import { sloProblems } from '../problems.ts';
+import type { Fields } from './objects.ts';
+
+/** An objective of the fields that were read; undefined where its form is wrong. What is wrong is told at `fields`. */
+export const checked = (given: object, fields: Fields): SloFields | undefined => {
+  const { success, data, error } = SloFields.safeParse(given);
+  const problems = success
+    ? sloProblems(data)
+    : error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  for (const { path, message } of problems) fields.fail('', `as an objective here: ${path} ${message}`);
+  return data;
+};
