@@ -73,10 +73,11 @@ const openBus = async (
   return segmentsBus({ directory, log, metrics, ...(retentionBytes === undefined ? {} : { retentionBytes }) });
 };
 
-const openColumns = async (url: string | undefined, directory: string, log: Log): Promise<Columns> => {
-  if (url !== undefined) {
-    const { clickhouseColumns } = await import('./adapters/columns-clickhouse.ts');
-    return clickhouseColumns({ url, log });
+const openColumns = async (settings: Settings, directory: string, log: Log): Promise<Columns> => {
+  const { CLICKHOUSE_URL: urls, CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: insertQuorum } = settings;
+  if (urls !== undefined) {
+    const { clickhouseColumns } = await import('./adapters/columns-clickhouse/columns-clickhouse.ts');
+    return clickhouseColumns({ urls, cluster, insertQuorum, log });
   }
   const { chdbColumns } = await import('./adapters/columns-chdb/columns-chdb.ts');
   return chdbColumns({ directory, log });
@@ -144,7 +145,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   const log = await logProvider(settings.LOG_LEVEL, target, instance);
   const metrics = await metricsProvider(target, { instance, version });
   const inside = (name: string): string => join(settings.DATA_DIR, name);
-  const { CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
+  const { MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
   const opened: { close(): Promise<void> }[] = [metrics, log];
   const keep = <Port extends { close(): Promise<void> }>(port: Port): Port => {
     opened.push(port);
@@ -154,7 +155,7 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   try {
     if (embedded) keep(await ownDirectory(settings.DATA_DIR, log));
     const bus = keep(await openBus(settings, inside('bus'), { log, metrics }));
-    const columns = keep(await openColumns(clickhouse, inside('columns'), log));
+    const columns = keep(await openColumns(settings, inside('columns'), log));
     const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
     const counters = keep(await openCounters(settings.REDIS_URL, { log, metrics }));
     const mailer = keep(await openMailer(settings, inside('outbox.jsonl')));

@@ -17,7 +17,7 @@ export const installationName = (settings: Settings): string => {
   const { KAFKA_BROKERS: brokers, CLICKHOUSE_URL: clickhouse, MONGODB_URL: mongodb, DATA_DIR: directory } = settings;
   return [
     ...(brokers.length > 0 ? [`Kafka ${brokers.join(',')}`] : []),
-    ...(clickhouse === undefined ? [] : [`ClickHouse ${hostsOf(clickhouse)}`]),
+    ...(clickhouse === undefined ? [] : [`ClickHouse ${clickhouse.map(hostsOf).join(', ')}`]),
     ...(mongodb === undefined ? [] : [`MongoDB ${hostsOf(mongodb)}`]),
     ...(isEmbedded(settings) ? [`data directory ${resolve(directory)}`] : []),
   ].join(', ');
@@ -37,16 +37,20 @@ const dataIn = async (bus: Bus, columns: Columns): Promise<string[]> => {
     });
     if (partitions.some(({ end }) => end > 0)) found.push(`topic ${name}`);
   }
-  const rows = await columns
-    .query<{ name: string }>(
-      'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
-      { tables },
-    )
-    .catch((error: Error) => {
-      if (error instanceof UnavailableError) throw error;
-      throw new Error(`${error.message} (has oiq migrate been run?)`, { cause: error });
-    });
-  return [...found, ...rows.map(({ name }) => `table ${name}`)];
+  const full = new Set<string>();
+  for (const server of columns.each()) {
+    const rows = await server.columns
+      .query<{ name: string }>(
+        'SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0 AND has({tables:Array(String)}, name)',
+        { tables },
+      )
+      .catch((error: Error) => {
+        if (error instanceof UnavailableError) throw error;
+        throw new Error(`${error.message} (has oiq migrate been run?)`, { cause: error });
+      });
+    for (const { name } of rows) full.add(name);
+  }
+  return [...found, ...Array.from(full, (name) => `table ${name}`)];
 };
 
 /** Refuses a first start where there is data: then it is the documents that are missing. */

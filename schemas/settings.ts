@@ -23,16 +23,12 @@ const promqlFeatures = [
   'type-and-unit-labels',
 ] as const;
 
-const listOf = (fallback: string) =>
-  z
-    .string()
-    .default(fallback)
-    .transform((text) =>
-      text
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== ''),
-    );
+const partsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+const listOf = (fallback: string) => z.string().default(fallback).transform(partsOf);
 const list = listOf('');
 const networks = list.refine(
   (items) => items.every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
@@ -75,8 +71,16 @@ export const settingDefinitions = {
   KAFKA_SASL_USERNAME: z.string().default('').describe('SASL user name for Kafka'),
   KAFKA_SASL_PASSWORD: z.string().default('').describe('SASL password for Kafka'),
   SCHEMA_REGISTRY_URL: optional(url).describe('Schema registry (Confluent API) for derived topics'),
-  CLICKHOUSE_URL: optional(url).describe(
-    'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; if empty, chDB in the data directory',
+  CLICKHOUSE_URL: optional(z.string().transform(partsOf).pipe(z.array(url))).describe(
+    'ClickHouse over HTTP, for example http://user:password@host:8123/oiq; several servers of a cluster comma-separated, at least one of each shard; if empty, chDB in the data directory',
+  ),
+  CLICKHOUSE_CLUSTER: optional(z.string()).describe(
+    'Name of the cluster in system.clusters of those servers: tables are on all its shards, and replicated where servers have the macros shard and replica; if empty, there is one server',
+  ),
+  CLICKHOUSE_INSERT_QUORUM: optional(
+    z.union([z.literal('auto'), z.coerce.number().int().min(2)], { error: 'must be auto or at least 2' }),
+  ).describe(
+    'How many replicas must have stored a batch before it counts as landed, or auto for more than half; if empty, one',
   ),
   MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
     'MongoDB replica set; if empty, SQLite in the data directory',
@@ -265,7 +269,15 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
     else problems.push(...result.error.issues.map(({ message }) => problemOf(name, message, text)));
   }
   if (problems.length > 0) throw new SettingsError(problems);
-  return values as Settings;
+  const settings = values as Settings;
+  const servers = settings.CLICKHOUSE_URL ?? [];
+  if (servers.length > 1 && settings.CLICKHOUSE_CLUSTER === undefined)
+    throw new SettingsError([
+      'OIQ_CLICKHOUSE_URL names several servers: name their cluster in OIQ_CLICKHOUSE_CLUSTER, as system.clusters has it',
+    ]);
+  if (new Set(servers.map((server) => new URL(server).pathname)).size > 1)
+    throw new SettingsError(['OIQ_CLICKHOUSE_URL names several databases: it must be one']);
+  return settings;
 };
 
 const problemOf = (name: string, message: string, text: string | undefined): string =>

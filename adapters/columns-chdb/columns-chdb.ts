@@ -218,6 +218,12 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     return { signal, stop };
   }
 
+  each(): ReturnType<Columns['each']> {
+    return [{ name: 'the data directory', columns: this }];
+  }
+
+  async tablesChanged(): Promise<void> {}
+
   async execute(sql: string): Promise<void> {
     try {
       await this.#queries.run(sql, 'Null');

@@ -13,6 +13,8 @@ const tooManyRowsReadCode = 158;
 const parameterCodes = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 321, 376, 457]);
 /** Of a table that merges too slowly, or of a block that is spread over too many partitions. */
 const tooManyPartsCode = 252;
+/** Codes of a server that could not reach another one of its cluster. */
+const shardCodes = new Set([32, 209, 210, 279]);
 const timeoutCode = 159;
 const memoryCode = 241;
 
@@ -47,6 +49,10 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === timeoutCode) return new UnavailableError('the query took too long: narrow its time range', { cause });
   if (code === memoryCode)
     return new UnavailableError('the query needs more memory than is free: narrow it', { cause });
+  if (shardCodes.has(code))
+    return new UnavailableError(`a server of the ClickHouse cluster does not answer: ${firstLine(cause.message)}`, {
+      cause,
+    });
   if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });
   return new Error(`the query failed: ${firstLine(cause.message)}`, { cause });
 };

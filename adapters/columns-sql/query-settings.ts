@@ -36,10 +36,17 @@ export const limitSettings = (
   output_format_write_statistics: 1,
 });
 
-/** The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. */
-export const filterSettings = (tenantId: string | undefined): string | undefined =>
+/**
+ * The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. It holds for tables of
+ * the connection's database, and for those of another one where that is named.
+ */
+export const filterSettings = (tenantId: string | undefined, database?: string): string | undefined =>
   tenantId === undefined
     ? undefined
     : `{${Object.entries(tenantFilters(tenantId))
-        .map(([table, filter]) => `${quote(table)}: ${quote(filter)}`)
+        .flatMap(([table, filter]) =>
+          [table, ...(database === undefined ? [] : [`${database}.${table}`])].map(
+            (name) => `${quote(name)}: ${quote(filter)}`,
+          ),
+        )
         .join(', ')}}`;

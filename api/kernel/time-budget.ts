@@ -78,6 +78,8 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
     tellLanded: notForRequests,
     query: notForRequests,
     execute: notForRequests,
+    each: notForRequests,
+    tablesChanged: notForRequests,
     close: notForRequests,
   },
 });

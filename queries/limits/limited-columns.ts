@@ -101,10 +101,12 @@ export const limitedColumns = (
         native: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.native(sql, parameters, within)),
       };
     },
-    insert: (block, token) => columns.insert(block, token),
+    insert: (block, token, place) => columns.insert(block, token, place),
     tellLanded: (table, newest) => columns.tellLanded(table, newest),
     query: (sql, parameters, asked) => columns.query(sql, parameters, asked),
     execute: (sql) => columns.execute(sql),
+    each: () => columns.each(),
+    tablesChanged: () => columns.tablesChanged(),
     check: () => columns.check(),
     close: () => columns.close(),
   };

@@ -70,12 +70,19 @@ export interface TenantColumns {
   readonly changesOf?: (table: string) => number;
 }
 
-export interface Columns {
+/** What is done on one server of those that hold the tables. */
+export interface ServerColumns {
+  query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
+  execute(sql: string): Promise<void>;
+}
+
+export interface Columns extends ServerColumns {
   /**
    * Lands one block. Resolves when it is stored. The same table and token again is a no-op within the table's
-   * deduplication window. Data that the engine will never take rejects with `PermanentError`.
+   * deduplication window. Data that the engine will never take rejects with `PermanentError`. What has the same place, a whole number, lies
+   * together where the tables are on several shards; 0 by default.
    */
-  insert(block: NativeBlock, token: string): Promise<void>;
+  insert(block: NativeBlock, token: string, place?: number): Promise<void>;
   /**
    * Tells that records of tenants that were received at these times (milliseconds since the epoch) are stored in a table, after they are.
    * Where it cannot be kept, what is told next tells it: landing does not wait for it.
@@ -84,8 +91,12 @@ export interface Columns {
   of(tenantId: string): TenantColumns;
   /** The platform's own reads (migrations, landed offsets, retention): no fence, so never with a tenant's input. */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
-  /** DDL and maintenance. */
+  /** DDL and maintenance, on every server. */
   execute(sql: string): Promise<void>;
+  /** The servers that hold the tables, each by itself: for what must be so on all of them, and what they say of themselves (`system`). */
+  each(): readonly { readonly name: string; readonly columns: ServerColumns }[];
+  /** Makes what reads of several servers need, once their tables have been made or changed. Repeatable. */
+  tablesChanged(): Promise<void>;
   check(): Promise<void>;
   close(): Promise<void>;
 }

@@ -118,7 +118,7 @@ export class Landing {
     const start = performance.now();
     // This process omits rows of resources and series that it has landed lately, so the same range may have other rows the next time.
     const token = isMerging(declared) ? `${range}:${randomUUID()}` : range;
-    await columns.insert({ table, columns: block.columns, rows, chunks: [bytes] }, token);
+    await columns.insert({ table, columns: block.columns, rows, chunks: [bytes] }, token, this.#batch.partition);
     metrics.observe('oiq_insert_duration_seconds', (performance.now() - start) / 1_000, { table });
     metrics.add('oiq_landed_rows_total', rows, { table });
   }

@@ -3,7 +3,7 @@
  * stored already too.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { ageColumnOf, isDaily, type Retention, type Table } from '../../schemas/tables/table.ts';
@@ -56,7 +56,7 @@ const deleteWhere = async (columns: Columns, table: string, conditions: readonly
   return 1;
 };
 
-const dropPartitions = async (columns: Columns, table: string, before: string): Promise<number> => {
+const dropPartitions = async (columns: ServerColumns, table: string, before: string): Promise<number> => {
   const rows = await columns.query<{ partition: string }>(
     `SELECT DISTINCT partition_id AS partition FROM system.parts
 WHERE database = currentDatabase() AND table = {table:String} AND active AND partition_id < {before:String}`,
@@ -97,7 +97,12 @@ export const applyRetention = async (
     table.retention === 'never' ? [] : [{ table, days: daysOf(table.retention) }],
   );
   for (const { table, days } of aging.filter(({ table }) => isDaily(table)))
-    partitionsDropped += await dropPartitions(columns, table.name, firstDay(nowMs, Math.max(...all.map(days))));
+    for (const server of columns.each())
+      partitionsDropped += await dropPartitions(
+        server.columns,
+        table.name,
+        firstDay(nowMs, Math.max(...all.map(days))),
+      );
   for (const { table, days } of aging) {
     const groups = tenantsByFirstDay(all, days, nowMs);
     const conditions = groups.map(([day, tenants]) => tooOld(table, day, tenants));

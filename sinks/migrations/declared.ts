@@ -1,5 +1,5 @@
 /** Tables that no written migration makes, and views between them: made from their declarations, which the tables' comments remember. */
-import type { Columns } from '../../schemas/ports/columns.ts';
+import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { createTable, createView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
@@ -24,11 +24,11 @@ const commentOf = (shape: Shape): string => `declared: ${JSON.stringify(shapeOf(
 const shapeIn = (comment: string): Shape | undefined =>
   comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as Shape) : undefined;
 
-const remember = (columns: Columns, table: string, shape: Shape): Promise<void> =>
+const remember = (columns: ServerColumns, table: string, shape: Shape): Promise<void> =>
   columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quote(commentOf(shape))}`);
 
 /** Tables that are there, with the shape in which they were declared; undefined for those of written migrations. */
-const shapesOf = async (columns: Columns): Promise<ReadonlyMap<string, Shape | undefined>> => {
+const shapesOf = async (columns: ServerColumns): Promise<ReadonlyMap<string, Shape | undefined>> => {
   const rows = await columns.query<{ name: string; comment: string }>(
     'SELECT name, comment FROM system.tables WHERE database = currentDatabase()',
   );
@@ -61,7 +61,7 @@ const addedColumns = (table: Table, known: Shape): string[] => {
  * when a table was declared differently otherwise. Repeatable, and safe beside another run of itself.
  */
 export const migrateDeclared = async (
-  columns: Columns,
+  columns: ServerColumns,
   log: Log,
   tables: readonly Table[],
   views: readonly MaterializedView[] = [],
@@ -93,7 +93,11 @@ export const migrateDeclared = async (
 };
 
 /** For a written migration that has changed a declared table: `change` makes the new shape of the one that was remembered. */
-export const changeShape = async (columns: Columns, table: string, change: (shape: Shape) => Shape): Promise<void> => {
+export const changeShape = async (
+  columns: ServerColumns,
+  table: string,
+  change: (shape: Shape) => Shape,
+): Promise<void> => {
   const shape = (await shapesOf(columns)).get(table);
   if (shape === undefined) throw new Error(`there is no table ${table} that was made from its declaration`);
   await remember(columns, table, change(shape));

@@ -1,5 +1,5 @@
 /** Brings the tables to the schema of this version. */
-import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { allTables, declaredViews } from '../../schemas/tables/index.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
@@ -44,21 +44,44 @@ export const migrations: readonly Migration[] = [
   keepLaterMetadata,
 ];
 
-const appliedIds = async (columns: Columns): Promise<ReadonlySet<number>> => {
+const appliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {
   const rows = await columns.query<{ id: number }>('SELECT DISTINCT id FROM schema_migrations');
   return new Set(rows.map(({ id }) => id));
 };
 
 /**
- * Applies the migrations that are missing, in order, and gives their number; then makes the declared tables and views that none of them
- * makes. Repeatable, and safe when several processes do it at once. Refuses tables that a newer program has changed, before it
- * touches anything.
+ * Applies the migrations that are missing, in order, on each server, and gives their number; then makes the declared tables and views that none
+ * of them makes. Repeatable, and safe when several processes do it at once. Refuses tables that a newer program has changed, before it
+ * touches anything of their server.
  */
 export const migrate = async (
   columns: Columns,
   log: Log,
   known: readonly Migration[] = migrations,
   tables: readonly Table[] = allTables,
+): Promise<number> => {
+  const servers = columns.each();
+  let count = 0;
+  for (const server of servers) {
+    const own = servers.length === 1 ? log : logOf(log, server.name);
+    count += await migrateServer(server.columns, own, known, tables);
+  }
+  await columns.tablesChanged();
+  return count;
+};
+
+/** A log whose lines name the server. */
+const logOf = (log: Log, server: string): Log => ({
+  info: (fields, message) => log.info({ ...fields, server }, message),
+  warn: (fields, message) => log.warn({ ...fields, server }, message),
+  error: (fields, message) => log.error({ ...fields, server }, message),
+});
+
+const migrateServer = async (
+  columns: ServerColumns,
+  log: Log,
+  known: readonly Migration[],
+  tables: readonly Table[],
 ): Promise<number> => {
   await columns.execute(createTable(schemaMigrationsTable));
   const applied = await appliedIds(columns);

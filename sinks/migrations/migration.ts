@@ -1,4 +1,4 @@
-import type { Columns } from '../../schemas/ports/columns.ts';
+import type { ServerColumns } from '../../schemas/ports/columns.ts';
 
 /** One step of the tables' history. Released steps never change; a later one corrects. */
 export interface Migration {
@@ -6,5 +6,5 @@ export interface Migration {
   readonly id: number;
   readonly name: string;
   /** Repeatable, and safe beside another run of itself: a crash or a second process may cause both. */
-  up(columns: Columns): Promise<void>;
+  up(columns: ServerColumns): Promise<void>;
 }

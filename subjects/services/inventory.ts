@@ -175,7 +175,7 @@ export const describeServices = async (
     `SELECT service AS name, ${distinct(environmentOf('attributes'))} AS environments, ${distinct("attributes['telemetry.sdk.language']")} AS languages,
       ${distinct("trimBoth(concat(attributes['process.runtime.name'], ' ', attributes['process.runtime.version']))")} AS runtimes,
       arraySlice(arrayDistinct(arrayMap(seen -> seen.2, arrayReverseSort(groupArrayIf(1000)((last_seen, attributes['service.version']), attributes['service.version'] != '')))), 1, ${mostTexts}) AS versions
-    FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${choice.environment === undefined ? '' : ` AND ${environmentOf('attributes')} = {environment:String}`} AND resource_id IN (
+    FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${choice.environment === undefined ? '' : ` AND ${environmentOf('attributes')} = {environment:String}`} AND resource_id GLOBAL IN (
       SELECT resource_id FROM resource_activity WHERE ${where} AND service IN {services:Array(String)}
       UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seriesSeen}${projectScopeCondition(choice)}
     ) GROUP BY service`,

@@ -13,7 +13,7 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
@@ -237,7 +237,7 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
       () =>
         server === undefined
           ? chdbColumns({ directory: join(dataDirectory, 'columns') })
-          : clickhouseColumns({ url: server.url }),
+          : clickhouseColumns({ urls: [server.url] }),
       victoria === undefined || isPeerFilled ? undefined : send,
     ),
   );

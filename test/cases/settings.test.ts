@@ -17,6 +17,20 @@ test('lists are comma-separated, blanks left out', (t) => {
   t.deepEqual(settingsOf({ OIQ_KAFKA_BROKERS: 'a:9092, b:9092,' }).KAFKA_BROKERS, ['a:9092', 'b:9092']);
 });
 
+for (const [title, environment, message] of [
+  ['without their cluster', { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq,http://b:8123/oiq' }, /OIQ_CLICKHOUSE_CLUSTER/],
+  [
+    'with several databases',
+    { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq, http://b:8123/other', OIQ_CLICKHOUSE_CLUSTER: 'c' },
+    /it must be one/,
+  ],
+  ['of which one is no address', { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq,b', OIQ_CLICKHOUSE_CLUSTER: 'c' }, /address/],
+] as const)
+  test(`several ClickHouse servers ${title} are refused`, (t) => {
+    const error = t.throws(() => settingsOf(environment), { instanceOf: SettingsError });
+    t.regex(error.message, message);
+  });
+
 test('an unknown variable is refused with the nearest known name', (t) => {
   const error = t.throws(() => settingsOf({ OIQ_KAFKA_BROKER: 'a:9092' }), { instanceOf: SettingsError });
   t.regex(error.message, /OIQ_KAFKA_BROKER is not a setting; did you mean OIQ_KAFKA_BROKERS\?/);

@@ -7,7 +7,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { clickhouseColumns, maxConnections } from '../../adapters/columns-clickhouse.ts';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { maxConnections } from '../../adapters/columns-clickhouse/server.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -33,7 +34,7 @@ const native = (select: string): Promise<Uint8Array> => nativeFrom(server, selec
 
 test.before(async () => {
   server = (await startServices(['clickhouse'])).url('clickhouse');
-  columns = await clickhouseColumns({ url: `${server}/${database}` });
+  columns = await clickhouseColumns({ urls: [`${server}/${database}`] });
   await migrate(columns, silent);
 });
 
@@ -103,7 +104,7 @@ const balancer = async (
 
 test('ClickHouse: a connection that goes on answering 500 is left after a few refusals', async (t) => {
   const { url, turn, made } = await balancer(t);
-  const own = await clickhouseColumns({ url });
+  const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   await own.check();
   await own.check();
@@ -149,7 +150,7 @@ const heldTable = async (t: ExecutionContext): Promise<{ table: string; begun():
 test('ClickHouse: a read whose connection broke is asked again while the server still runs the first', async (t) => {
   const { url, cut } = await balancer(t);
   const { table, begun, answer } = await heldTable(t);
-  const own = await clickhouseColumns({ url });
+  const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   const sql = `SELECT value FROM ${table} WHERE {tenant:String} != ''`;
   const reads = [own.of(someTenant()).native(sql), own.of(someTenant()).query(sql), own.query(sql, { tenant: 'any' })];
@@ -164,7 +165,7 @@ test('ClickHouse: a read whose connection broke is asked again while the server 
 test('ClickHouse: connections end when they are idle, and no sooner after a read was aborted that waited for one', async (t) => {
   const { promise: passes, resolve: pass } = Promise.withResolvers<void>();
   const { url, made, open } = await balancer(t, passes);
-  const own = await clickhouseColumns({ url });
+  const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   const readAll = (seconds: number): Promise<unknown>[] =>
     Array.from({ length: maxConnections }, () => own.query(`SELECT sleep(${seconds})`));
@@ -186,7 +187,7 @@ test('ClickHouse: while the server is gone all is unavailable, and the same inse
   const directory = mkdtempSync(join(tmpdir(), 'oiq-clickhouse-'));
   const [port = 0] = await freePorts(1);
   const instance = await startService('clickhouse', { port, directory });
-  const own = await clickhouseColumns({ url: `${instance.url}/default` });
+  const own = await clickhouseColumns({ urls: [`${instance.url}/default`] });
   t.teardown(async () => {
     await own.close();
     await instance.stop();

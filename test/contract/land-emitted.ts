@@ -65,11 +65,13 @@ export const landEmittedContract = ({
   const processOf = ({ insert = (next) => next(), published = [], counted = [] }: Process = {}) => {
     const { columns } = under();
     const faulty: Columns = {
-      insert: (block, token) => insert(() => columns.insert(block, `${token}:${randomUUID()}`)),
+      insert: (block, token, place) => insert(() => columns.insert(block, `${token}:${randomUUID()}`, place)),
       tellLanded: (table, newest) => columns.tellLanded(table, newest),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),
+      each: () => columns.each(),
+      tablesChanged: () => columns.tablesChanged(),
       check: () => columns.check(),
       close: async () => {},
     };

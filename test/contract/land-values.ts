@@ -45,14 +45,16 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   const handlerOf = (insert?: (next: () => Promise<void>) => Promise<void>, published: Message[] = []) => {
     const { columns } = under();
     const faulty: Columns = {
-      insert: (block, token) =>
+      insert: (block, token, place) =>
         insert === undefined
-          ? columns.insert(block, token)
-          : insert(() => columns.insert(block, `${token}:${++tokens}`)),
+          ? columns.insert(block, token, place)
+          : insert(() => columns.insert(block, `${token}:${++tokens}`, place)),
       tellLanded: (table, newest) => columns.tellLanded(table, newest),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),
+      each: () => columns.each(),
+      tablesChanged: () => columns.tablesChanged(),
       check: () => columns.check(),
       close: async () => {},
     };
@@ -79,7 +81,8 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
     const table = { ...errorCountsTable, name: 'made_up_counts_before' } as const;
     const wider = { ...table, columns: { ...table.columns, region: 'LowCardinality(String)' } } as const;
     await migrate(columns, silent, migrations, [table]);
-    await columns.execute(`INSERT INTO ${table.name} (tenant_id, errors, received_at) SELECT 'a', 7, now64(3)`);
+    const [server] = columns.each();
+    await server?.columns.execute(`INSERT INTO ${table.name} (tenant_id, errors, received_at) SELECT 'a', 7, now64(3)`);
     await Promise.all([wider, wider].map((each) => migrate(columns, silent, migrations, [each])));
     t.deepEqual(await columns.query(`SELECT toString(errors) AS errors, region FROM ${table.name}`), [
       { errors: '7', region: '' },
@@ -149,7 +152,8 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
 
   test(`${name}: rows of another topic at the same place are not taken for landed`, async (t) => {
     const tenant = someTenant();
-    await under().columns.execute(
+    const [server] = under().columns.each();
+    await server?.columns.execute(
       `INSERT INTO made_up_counts (tenant_id, topic, partition, offset, errors, received_at) SELECT '${tenant}', 'other', 3, 4000, 7, fromUnixTimestamp64Milli(toInt64(${Date.UTC(2026, 2, 2, 3)}), 'UTC')`,
     );
     await handlerOf()(batchOf(tenant, 4_000, 1));

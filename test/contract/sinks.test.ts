@@ -79,6 +79,8 @@ const handlerOf = (
     of: (tenantId) => tables.columns.of(tenantId),
     query: (sql, parameters, limits) => tables.columns.query(sql, parameters, limits),
     execute: (sql) => tables.columns.execute(sql),
+    each: () => tables.columns.each(),
+    tablesChanged: () => tables.columns.tablesChanged(),
     check: () => tables.columns.check(),
     close: async () => {},
   };

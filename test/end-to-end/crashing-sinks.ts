@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -29,7 +29,7 @@ const stream: Bus =
 const stored =
   settings.CLICKHOUSE_URL === undefined
     ? await chdbColumns({ directory: join(settings.DATA_DIR, 'columns') })
-    : await clickhouseColumns({ url: settings.CLICKHOUSE_URL });
+    : await clickhouseColumns({ urls: settings.CLICKHOUSE_URL });
 
 /** Small ranges, so that there are many to crash in. */
 const bus: Bus = {
@@ -48,14 +48,16 @@ const bus: Bus = {
 
 let inserts = 0;
 const columns: Columns = {
-  async insert(block, token) {
-    await stored.insert(block, token);
+  async insert(block, token, place) {
+    await stored.insert(block, token, place);
     if (block.table === 'logs' && ++inserts === after) process.kill(process.pid, 'SIGKILL');
   },
   tellLanded: (table, newest) => stored.tellLanded(table, newest),
   of: (tenantId) => stored.of(tenantId),
   query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
   execute: (sql) => stored.execute(sql),
+  each: () => stored.each(),
+  tablesChanged: () => stored.tablesChanged(),
   check: () => stored.check(),
   close: () => stored.close(),
 };

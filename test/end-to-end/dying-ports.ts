@@ -47,9 +47,9 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
 
   const stored = await chdbColumns({ directory: join(directory, 'columns') });
   const columns: Columns = {
-    async insert(block, token) {
+    async insert(block, token, place) {
       reached('before an insert');
-      await stored.insert(block, token);
+      await stored.insert(block, token, place);
       reached('after an insert');
     },
     tellLanded: (table, newest) => stored.tellLanded(table, newest),
@@ -69,6 +69,8 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
     },
     query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
     execute: (sql) => stored.execute(sql),
+    each: () => stored.each(),
+    tablesChanged: () => stored.tablesChanged(),
     check: () => stored.check(),
     close: () => stored.close(),
   };

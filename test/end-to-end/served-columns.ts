@@ -1,8 +1,13 @@
-/** Suites of the API that ran over the engine in the process, over a ClickHouse server. */
+/** Suites of the API that ran over the engine in the process, over ClickHouse servers. */
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
-import { clickhouseColumns } from '../../adapters/columns-clickhouse.ts';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { spread } from '../contract/spread-columns.ts';
+import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { useColumns } from './api-harness.ts';
 
@@ -10,7 +15,7 @@ import { useColumns } from './api-harness.ts';
 const openServed = async (): Promise<Columns> => {
   const database = `api_${randomUUID().slice(0, 8)}`;
   const server = (await startServices(['clickhouse'])).url('clickhouse');
-  const columns = await clickhouseColumns({ url: `${server}/${database}` });
+  const columns = await clickhouseColumns({ urls: [`${server}/${database}`] });
   return new Proxy(columns, {
     get(target, name) {
       if (name === 'close')
@@ -24,13 +29,36 @@ const openServed = async (): Promise<Columns> => {
   });
 };
 
-/** Registers the tests of a suite, to run over a ClickHouse server. */
-export const overServedColumns = async (suite: () => Promise<unknown>): Promise<void> => {
+let shards: Promise<readonly string[]> | undefined;
+
+/** Addresses of two shards, which end with the process. */
+const startedShards = async (): Promise<readonly string[]> => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return (await startShards(2, directory)).map((shard) => {
+    shard.unref();
+    return shard.url;
+  });
+};
+
+/** A database of its own on two shards, over which blocks are spread without any order. */
+const openSharded = async (): Promise<Columns> => {
+  shards ??= startedShards();
+  const database = `api_${randomUUID().slice(0, 8)}`;
+  const urls = (await shards).map((url) => `${url}/${database}`);
+  return spread(await clickhouseColumns({ urls, cluster: clusterName }));
+};
+
+/** Registers the tests of a suite, to run over a ClickHouse server, or over two shards of a cluster. */
+export const overServedColumns = async (
+  suite: () => Promise<unknown>,
+  { servers = 1 }: { readonly servers?: 1 | 2 } = {},
+): Promise<void> => {
   const reason = unavailable('clickhouse');
   if (reason !== undefined) {
     test.skip(`clickhouse: ${reason}`, () => undefined);
     return;
   }
-  useColumns(openServed);
+  useColumns(servers === 1 ? openServed : openSharded);
   await suite();
 };

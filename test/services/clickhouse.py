@@ -1,4 +1,8 @@
-"""Usage: clickhouse.py LIBRARY DIRECTORY HTTP_PORT. Serves ClickHouse's HTTP interface until SIGTERM or SIGINT."""
+"""Usage: clickhouse.py LIBRARY DIRECTORY HTTP_PORT [CONFIG_FILE].
+
+Serves ClickHouse's HTTP interface until SIGTERM or SIGINT; with a configuration also that of servers among each other,
+at its `tcp_port`.
+"""
 
 import ctypes
 import os
@@ -7,6 +11,7 @@ import sys
 import threading
 
 library, directory, port = sys.argv[1:4]
+configuration = sys.argv[4:5]
 os.makedirs(directory, exist_ok=True)
 
 # The listener lives as long as the query below reads standard input. A pipe of our own keeps it open without a parent;
@@ -33,8 +38,11 @@ arguments = [
     f"--path={directory}",
     f"--http_port={port}",
     "--listen_host=127.0.0.1",
+    *(f"--config-file={file}" for file in configuration),
     "--query",
-    "SYSTEM START LISTEN HTTP; SELECT count() FROM file('-', 'LineAsString')",
+    "SYSTEM START LISTEN HTTP; "
+    + ("SYSTEM START LISTEN TCP; " if configuration else "")
+    + "SELECT count() FROM file('-', 'LineAsString')",
 ]
 encoded = [argument.encode() for argument in arguments]
 result = engine.chdb_query_cmdline(len(encoded), (ctypes.c_char_p * len(encoded))(*encoded))

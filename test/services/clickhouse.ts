@@ -3,7 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answers, missingTools, type ServiceDefinition } from './definition.ts';
+import { answers, exists, missingTools, type ServiceDefinition } from './definition.ts';
+
+/** Configuration of a server in its directory that makes it one of a cluster; it names a `tcp_port`. */
+export const clusterFile = 'cluster.xml';
 
 const variable = 'TEST_CLICKHOUSE_URL';
 
@@ -34,7 +37,13 @@ export const clickhouse: ServiceDefinition = {
   async command({ directory, port }) {
     await mkdir(directory, { recursive: true });
     const script = join(dirname(fileURLToPath(import.meta.url)), 'clickhouse.py');
-    return { file: 'python3', args: [script, library() ?? '', join(directory, 'store'), String(port)], cwd: directory };
+    const configuration = join(directory, clusterFile);
+    const args = [script, library() ?? '', join(directory, 'store'), String(port)];
+    return {
+      file: 'python3',
+      args: (await exists(configuration)) ? [...args, configuration] : args,
+      cwd: directory,
+    };
   },
   url: (port) => `http://127.0.0.1:${port}`,
   ready: (port) => answers(`http://127.0.0.1:${port}/ping`),

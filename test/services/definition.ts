@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { stretched } from '../waiting.ts';
 
-export const serviceNames = ['kafka', 'mongodb', 'redis', 'schema-registry', 'clickhouse'] as const;
+export const serviceNames = ['kafka', 'mongodb', 'redis', 'schema-registry', 'clickhouse', 'zookeeper'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /** Where one instance lives. `root` holds what was downloaded and is shared by all instances. */

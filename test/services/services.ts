@@ -16,12 +16,14 @@ import { kafka } from './kafka.ts';
 import { mongodb } from './mongodb.ts';
 import { redis } from './redis.ts';
 import { schemaRegistry } from './schema-registry.ts';
+import { zookeeper } from './zookeeper.ts';
 
 const definitions: Readonly<Record<ServiceName, ServiceDefinition>> = {
   kafka,
   mongodb,
   redis,
   'schema-registry': schemaRegistry,
+  zookeeper,
   clickhouse,
 };
 
@@ -47,6 +49,8 @@ export interface Instance {
   /** From when this resolves until `resume` it keeps its connections, and answers nothing. */
   hang(): Promise<void>;
   resume(): void;
+  /** Lets this process end while the server runs, which ends it. */
+  unref(): void;
 }
 
 /** Where downloads and state lie. */
@@ -183,6 +187,7 @@ export const startService = async (
     kill: () => finish('SIGKILL'),
     hang: () => hang(child.pid ?? 0),
     resume: () => resume(child.pid ?? 0),
+    unref: () => child.unref(),
     async start() {
       child = await launch(definition, port, directory, false);
       own.add(child);

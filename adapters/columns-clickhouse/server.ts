@@ -1,0 +1,143 @@
+/** One ClickHouse server, over HTTP. */
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { quoteName } from '../columns-sql/sql-literals.ts';
+
+/** Requests at once to a server; more wait for a connection. */
+export const maxConnections = 16;
+const requestTimeoutMs = 60_000;
+/** Kept sockets end before the server's `keep_alive_timeout` (10 s, 3 s before 23.11). */
+const idleSocketMs = 2500;
+/** Connections are opened again after every this many failed requests. */
+const failuresBeforeFresh = 3;
+/** A server that did not answer is asked after others for so long. */
+const avoidedMs = 5000;
+const unknownDatabase = 81;
+const loopback = /^(?:localhost|127\..*|\[::1\])$/;
+
+/** The engine's code of an error that it answered; undefined where the server did not answer. */
+export const codeOf = (error: unknown): number | undefined =>
+  error instanceof ClickHouseError ? Number(error.code) : undefined;
+export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/**
+ * Runs what may be repeated (a read, an insert with its token) a second time when the connection broke: the server may close
+ * a kept socket at the moment at which it is used again.
+ */
+const onceMore = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (
+      !/socket hang up|ECONNRESET|EPIPE/.test(`${asError(error).message} ${String((error as { code?: unknown }).code)}`)
+    )
+      throw error;
+    return work();
+  }
+};
+
+export class ClickhouseServer {
+  readonly #url: URL;
+  #client: ClickHouseClient;
+  #failures = 0;
+  #avoidedUntil = Number.NEGATIVE_INFINITY;
+
+  /** `http(s)://user:password@host:port/database` */
+  constructor(url: string) {
+    this.#url = new URL(url);
+    this.#client = this.#connect();
+  }
+
+  /** Host and port, for people. */
+  get name(): string {
+    return this.#url.host;
+  }
+
+  get database(): string {
+    return decodeURIComponent(this.#url.pathname.slice(1)) || 'default';
+  }
+
+  /** Whether it did not answer a moment ago. */
+  get isAvoided(): boolean {
+    return performance.now() < this.#avoidedUntil;
+  }
+
+  #connect(): ClickHouseClient {
+    return createClient({
+      url: this.#url,
+      request_timeout: requestTimeoutMs,
+      // The client's own timers of idle sockets would also end a busy one, after a request was aborted that waited for a socket.
+      http_agent: new (this.#url.protocol === 'https:' ? TlsAgent : Agent)({
+        keepAlive: true,
+        maxSockets: maxConnections,
+        timeout: idleSocketMs,
+      }),
+      keep_alive: { enabled: true, idle_socket_ttl: 0 },
+      // Within a machine compression costs more than it saves; results of another one are worth it.
+      compression: { request: false, response: !loopback.test(this.#url.hostname) },
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  /** Runs what may be repeated. Rejects with the client's error, whose `codeOf` says whether the server answered. */
+  async repeatable<Result>(work: (client: ClickHouseClient) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    try {
+      const result = await onceMore(() => work(this.#client));
+      this.#avoidedUntil = Number.NEGATIVE_INFINITY;
+      return result;
+    } catch (error) {
+      if (codeOf(error) === undefined && !signal?.aborted) this.#avoidedUntil = performance.now() + avoidedMs;
+      throw error;
+    }
+  }
+
+  /**
+   * A load balancer may go on answering 5xx on a connection after the server is back, so that failures are followed by fresh
+   * ones. Requests on the earlier ones end by themselves, and idle sockets soon.
+   */
+  failed(): void {
+    this.#failures++;
+    if (this.#failures % failuresBeforeFresh === 0) this.#client = this.#connect();
+  }
+
+  /** DDL and maintenance. The database is created when it is missing. */
+  async command(sql: string): Promise<void> {
+    await this.#inDatabase(() => this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } }));
+  }
+
+  async #inDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== unknownDatabase) throw error;
+      await this.createDatabase(this.database);
+      return work();
+    }
+  }
+
+  /** Whether it has the macros by which replicas of a shard find each other and are told apart: then its tables are replicated. */
+  hasReplicaMacros(): Promise<boolean> {
+    return this.#inDatabase(async () => {
+      const result = await this.#client.query({
+        query: "SELECT count() AS macros FROM system.macros WHERE macro IN ('shard', 'replica')",
+        format: 'JSONEachRow',
+      });
+      const [row] = await result.json<{ macros: string | number }>();
+      return Number(row?.macros) === 2;
+    });
+  }
+
+  async createDatabase(database: string): Promise<void> {
+    const url = new URL(this.#url);
+    url.pathname = '/default';
+    const client = createClient({ url, log: { level: ClickHouseLogLevel.OFF } });
+    await client
+      .command({ query: `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}` })
+      .finally(() => client.close());
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}

@@ -1,0 +1,45 @@
+/** Beside the tables of a server: tables of the same names that read those of all shards. */
+import { quote } from '../../schemas/tables/literal.ts';
+import { quoteName } from '../columns-sql/sql-literals.ts';
+import type { Member } from './servers.ts';
+
+interface ColumnRow {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Table → its columns as DDL. */
+const tablesIn = async ({ local }: Member, database: string, engine: string): Promise<ReadonlyMap<string, string>> => {
+  const rows = await local.repeatable(async (client) => {
+    const result = await client.query({
+      query: `SELECT table, name, type FROM system.columns WHERE database = ${quote(database)} AND table IN (
+  SELECT name FROM system.tables WHERE database = ${quote(database)} AND engine LIKE ${quote(engine)}) ORDER BY table, position`,
+      format: 'JSONEachRow',
+    });
+    return result.json<ColumnRow>();
+  });
+  const tables = new Map<string, string>();
+  for (const { table, name, type } of rows) {
+    const before = tables.get(table);
+    tables.set(table, `${before === undefined ? '' : `${before}, `}${quoteName(name)} ${type}`);
+  }
+  return tables;
+};
+
+/**
+ * Makes the tables that read all shards, and makes those anew whose columns are others than those of the server's own. They hold nothing, and
+ * are replaced at once. Repeatable.
+ */
+export const makeWholeTables = async (member: Member, cluster: string): Promise<void> => {
+  const { local, whole } = member;
+  await local.createDatabase(whole.database);
+  const made = await tablesIn(member, whole.database, 'Distributed');
+  for (const [table, declared] of await tablesIn(member, local.database, '%MergeTree')) {
+    if (made.get(table) === declared) continue;
+    await local.command(
+      `CREATE OR REPLACE TABLE ${quoteName(whole.database)}.${quoteName(table)} (${declared})
+ENGINE = Distributed(${quote(cluster)}, ${quote(local.database)}, ${quote(table)})`,
+    );
+  }
+};

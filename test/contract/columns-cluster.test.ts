@@ -1,0 +1,136 @@
+/** The columns contract on two shards of ClickHouse, and what only a cluster has. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { clusterName, startShards } from '../services/clickhouse-shards.ts';
+import type { Instance } from '../services/services.ts';
+import { unavailable } from '../services/services.ts';
+import { columnsContract } from './columns.ts';
+import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
+import { landEmittedContract } from './land-emitted.ts';
+import { landValuesContract } from './land-values.ts';
+import { spread } from './spread-columns.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
+let shards: readonly Instance[] = [];
+let columns: Columns;
+
+const urls = (): string[] => shards.map(({ url }) => `${url}/oiq`);
+const open = (): Promise<Columns> => clickhouseColumns({ urls: urls(), cluster: clusterName });
+const native = async (select: string): Promise<Uint8Array> => {
+  const response = await fetch(shards[0]?.url ?? '', { method: 'POST', body: `${select} FORMAT Native` });
+  if (!response.ok) throw new Error(await response.text());
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+const reason = unavailable('clickhouse');
+if (reason === undefined) {
+  test.before(async () => {
+    shards = await startShards(2, directory);
+    columns = await open();
+    await migrate(columns, silent);
+  });
+  test.after.always(async () => {
+    await columns?.close();
+    await Promise.all(shards.map((shard) => shard.stop()));
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const under = () => ({ columns: spread(columns), native });
+  columnsContract({ name: 'two shards', under });
+  landValuesContract({ name: 'two shards', under });
+  landEmittedContract({ name: 'two shards', under });
+
+  const rowsOn = async (shard: number, tenant: string): Promise<number> => {
+    const rows = await columns
+      .each()
+      [shard]?.columns.query<{ n: string }>(`SELECT count() AS n FROM logs WHERE tenant_id = ${quoted(tenant)}`);
+    return Number(rows?.[0]?.n);
+  };
+
+  test('two shards: what has the same place lies together, and is read whole from either server', async (t) => {
+    const tenant = someTenant();
+    for (const place of [0, 1, 2, 3, 5])
+      await columns.insert(
+        await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }),
+        `${tenant}:${place}`,
+        place,
+      );
+    t.deepEqual([await rowsOn(0, tenant), await rowsOn(1, tenant)], [200, 300]);
+    for (const url of urls()) {
+      const one = await clickhouseColumns({ urls: [url], cluster: clusterName });
+      t.teardown(() => one.close());
+      t.is(await countOf({ columns: one, native }, 'logs', tenant), 500);
+    }
+  });
+
+  test('two shards: a lookup in another table finds what lies on the other shard', async (t) => {
+    const tenant = someTenant();
+    const own = { tenant_id: quoted(tenant), resource_id: 'toUInt64(7)' };
+    await columns.insert(await blockOf({ columns, native }, tableNamed('logs'), own), `${tenant}:logs`, 0);
+    const resources = { ...own, service: "'checkout'" };
+    await columns.insert(
+      await blockOf({ columns, native }, tableNamed('resources'), resources, 1),
+      `${tenant}:resources`,
+      1,
+    );
+    const rows = await columns
+      .of(tenant)
+      .query(
+        `SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND service = 'checkout')`,
+      );
+    t.deepEqual(rows, [{ n: '100' }]);
+  });
+
+  test('two shards: a tenant reads no other tenant’s rows by naming the servers’ own database', async (t) => {
+    const [tenant, other] = [someTenant(), someTenant()];
+    const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(other) });
+    await columns.insert(block, other, 0);
+    for (const table of ['oiq.logs', 'oiq_all.logs', 'logs']) {
+      const rows = await columns
+        .of(tenant)
+        .query(`SELECT count() AS n FROM ${table} WHERE tenant_id = ${quoted(other)} OR {tenant:String} = ''`);
+      t.deepEqual(rows, [{ n: '0' }], table);
+    }
+  });
+
+  test('two shards: a server that is not in the cluster says so', async (t) => {
+    const strange = await clickhouseColumns({ urls: urls(), cluster: 'nowhere' });
+    t.teardown(() => strange.close());
+    const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(someTenant()) });
+    await t.throwsAsync(strange.insert(block, randomUUID()), {
+      instanceOf: UnavailableError,
+      message: /knows no cluster nowhere/,
+    });
+  });
+
+  test('two shards: a shard whose servers are not named is told by the check', async (t) => {
+    const half = await clickhouseColumns({ urls: urls().slice(0, 1), cluster: clusterName });
+    t.teardown(() => half.close());
+    await t.throwsAsync(half.check(), {
+      instanceOf: UnavailableError,
+      message: /has shard 2 of 2 of the cluster shards: name one of each shard/,
+    });
+  });
+
+  test('two shards: columns that a table gets are read over all shards', async (t) => {
+    const name = 'grows';
+    for (const { columns: server } of columns.each())
+      await server.execute(
+        `CREATE TABLE ${name} (tenant_id String, first UInt8) ENGINE = MergeTree ORDER BY tenant_id`,
+      );
+    await columns.tablesChanged();
+    await columns.execute(`INSERT INTO ${name} SELECT 'a', 1`);
+    t.deepEqual(await columns.query(`SELECT first FROM ${name}`), [{ first: 1 }, { first: 1 }]);
+    await columns.execute(`ALTER TABLE ${name} ADD COLUMN second UInt8 DEFAULT first + 1`);
+    await columns.tablesChanged();
+    t.deepEqual(await columns.query(`SELECT sum(second) AS sum FROM ${name}`), [{ sum: '4' }]);
+  });
+} else test.skip(`two shards: ${reason}`, () => undefined);

@@ -1,0 +1,91 @@
+/** Tables of a cluster whose servers have replicas, as a real ZooKeeper takes them. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { replicatedForm } from '../../adapters/columns-clickhouse/replicated.ts';
+import { allTables } from '../../schemas/tables/index.ts';
+import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
+import { createTable } from '../../schemas/tables/table.ts';
+import { clusterFile } from '../services/clickhouse.ts';
+import { freePorts } from '../services/ports.ts';
+import { startService, startServices, unavailable } from '../services/services.ts';
+
+const path = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";
+
+for (const [title, sql, expected] of [
+  [
+    'a MergeTree table',
+    'CREATE TABLE IF NOT EXISTS logs (a UInt8)\nENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 10000',
+    `CREATE TABLE IF NOT EXISTS logs (a UInt8)\nENGINE = ReplicatedMergeTree(${path}) ORDER BY a SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800`,
+  ],
+  [
+    'a table that merges rows of a key',
+    'CREATE TABLE IF NOT EXISTS series (a UInt8) ENGINE = AggregatingMergeTree ORDER BY a',
+    `CREATE TABLE IF NOT EXISTS series (a UInt8) ENGINE = ReplicatedAggregatingMergeTree(${path}) ORDER BY a`,
+  ],
+  [
+    'an engine with parameters',
+    'CREATE TABLE marks (a UInt8, at DateTime) ENGINE = ReplacingMergeTree(at) ORDER BY a',
+    `CREATE TABLE marks (a UInt8, at DateTime) ENGINE = ReplicatedReplacingMergeTree(${path}, at) ORDER BY a`,
+  ],
+  ['a change of a table', 'ALTER TABLE logs ADD COLUMN b UInt8', 'ALTER TABLE logs ADD COLUMN b UInt8'],
+  [
+    'a view',
+    'CREATE MATERIALIZED VIEW v TO logs AS SELECT 1 AS a',
+    'CREATE MATERIALIZED VIEW v TO logs AS SELECT 1 AS a',
+  ],
+  [
+    'what each server was brought to, which is its own',
+    createTable(schemaMigrationsTable),
+    createTable(schemaMigrationsTable),
+  ],
+] as const)
+  test(`the replicated form of ${title}`, (t) => t.is(replicatedForm(sql), expected));
+
+const reason = unavailable('clickhouse') ?? unavailable('zookeeper');
+const run = reason === undefined ? test : test.skip;
+
+run('every declared table is made as a replica of its shard, known to ZooKeeper', async (t) => {
+  const zookeeper = (await startServices(['zookeeper'])).url('zookeeper');
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-replica-'));
+  const [port = 0, tcpPort] = await freePorts(2);
+  const [host, zookeeperPort] = zookeeper.split(':');
+  // Of its own: ZooKeeper is shared, and remembers.
+  const shard = randomUUID();
+  writeFileSync(
+    join(directory, clusterFile),
+    `<clickhouse>
+  <tcp_port>${tcpPort}</tcp_port>
+  <zookeeper><node><host>${host}</host><port>${zookeeperPort}</port></node></zookeeper>
+  <remote_servers><replicas><shard><internal_replication>true</internal_replication>
+    <replica><host>127.0.0.1</host><port>${tcpPort}</port></replica></shard></replicas></remote_servers>
+  <macros><shard>${shard}</shard><replica>first</replica></macros>
+</clickhouse>\n`,
+  );
+  const server = await startService('clickhouse', { port, directory });
+  const columns = await clickhouseColumns({ urls: [`${server.url}/oiq`], cluster: 'replicas' });
+  t.teardown(async () => {
+    await columns.close();
+    await server.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  for (const table of allTables) await columns.execute(createTable(table));
+  const [own] = columns.each();
+  const made = await own?.columns.query<{ name: string; engine: string }>(
+    'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name',
+  );
+  const expected = allTables
+    .map(({ name, engine = 'MergeTree' }: { name: string; engine?: string }) => {
+      const plain = engine.replace(/\(.*/, '');
+      return { name, engine: name === schemaMigrationsTable.name ? plain : `Replicated${plain}` };
+    })
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
+  t.deepEqual(made, expected);
+  const replicas = await own?.columns.query<{ at: string; replica: string }>(
+    "SELECT zookeeper_path AS at, replica_name AS replica FROM system.replicas WHERE table = 'logs'",
+  );
+  t.deepEqual(replicas, [{ at: `/clickhouse/tables/${shard}/oiq/logs`, replica: 'first' }]);
+});

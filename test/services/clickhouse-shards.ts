@@ -1,0 +1,37 @@
+/** Several ClickHouse servers that read each other's tables: shards of one cluster, without replicas. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { clusterFile } from './clickhouse.ts';
+
+import { freePorts } from './ports.ts';
+import { type Instance, startService } from './services.ts';
+
+/** Name in `system.clusters`. */
+export const clusterName = 'shards';
+
+const configurationOf = (tcpPorts: readonly number[], own: number): string => `<clickhouse>
+  <tcp_port>${tcpPorts[own]}</tcp_port>
+  <remote_servers><${clusterName}>
+${tcpPorts
+  .map(
+    (port) =>
+      `    <shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`,
+  )
+  .join('\n')}
+  </${clusterName}></remote_servers>
+</clickhouse>
+`;
+
+/** Starts the servers, in order of their shards, with their files under `directory`. */
+export const startShards = async (count: number, directory: string): Promise<readonly Instance[]> => {
+  const ports = await freePorts(2 * count);
+  const [httpPorts, tcpPorts] = [ports.slice(0, count), ports.slice(count)];
+  return Promise.all(
+    httpPorts.map(async (port, shard) => {
+      const own = join(directory, `shard-${shard + 1}`);
+      await mkdir(own, { recursive: true });
+      await writeFile(join(own, clusterFile), configurationOf(tcpPorts, shard));
+      return startService('clickhouse', { port, directory: own });
+    }),
+  );
+};
