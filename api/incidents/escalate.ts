@@ -41,19 +41,15 @@ const put = async (incident: Known, { key, pages, notes }: Looked, putting: Putt
     await deeds.insert({ id: hashOf(key, [note, told.at]), ...deed });
   }
   for (const page of pages) {
-    const delivery = deliveryOf(incident, page, putting);
-    if ((await waiting.find(delivery.id)) !== undefined) continue;
-    await waiting.insert(delivery);
-    const to = { ...page.to, name: people.nameOf(page.to) };
-    await deeds.insert({
-      id: delivery.id,
-      ...told,
-      kind: 'page',
-      round: page.round,
-      step: page.step,
-      reason: null,
-      to,
-    });
+    const { round, step, to } = page;
+    const told = { incidentId: incident.id, at: new Date(nowMs).toISOString(), kind: 'page', round, step } as const;
+    for (const contact of to.kind === 'person' ? people.contactsOf(to.id) : [undefined]) {
+      const delivery = deliveryOf(incident, page, { ...putting, ...(contact && { contact }) });
+      if ((await waiting.find(delivery.id)) !== undefined) continue;
+      await waiting.insert(delivery);
+      const named = { ...to, name: people.nameOf(to), ...(contact?.id && { contact: contact.name }) };
+      await deeds.insert({ id: delivery.id, ...told, reason: null, to: named });
+    }
   }
 };
 

@@ -10,6 +10,7 @@ import { readTransitions } from '../../subjects/alerts/history.ts';
 import { eventsRange } from '../../subjects/events/events.ts';
 import { feedPage } from '../../subjects/events/feed.ts';
 import {
+  calledOf,
   deedEntry,
   deliveryEntry,
   eventEntry,
@@ -82,7 +83,7 @@ const pages = ({ id }: Known, { tenantId, ports }: Pick<Asking, 'tenantId' | 'po
 /** What became of its pages, as the ledger has it. */
 const deliveries = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
   const { items } = await pages(incident, asking);
-  const names = new Map(items.map(({ id, to }) => [id, to?.name]));
+  const names = new Map(items.map(({ id, to }) => [id, to === null ? '' : calledOf(to)]));
   if (names.size === 0) return [];
   const { openedAt, resolvedAt } = incident;
   const toMs = resolvedAt === null ? asking.ports.clock.now() : Date.parse(resolvedAt);

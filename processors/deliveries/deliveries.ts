@@ -21,12 +21,12 @@ import { type PendingDelivery, pendingDeliveries } from '../../schemas/resources
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Attempted, deliver, openSettings } from '../../subjects/notification-channels/deliver.ts';
-import { messageOf } from '../../subjects/notification-channels/message.ts';
+import { type AcknowledgeLink, messageOf } from '../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
 import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { takeAlerts } from '../incidents/take-alerts.ts';
 import { noteOutcome } from './health.ts';
-import { accountChannel, counting, pageTurn } from './pages.ts';
+import { counting, pageTurn, personChannel } from './pages.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
 
 /** What it is called among the processors. */
@@ -261,12 +261,12 @@ class Deliveries {
     this.#queue.delete(one.key);
   }
 
-  /** Where it goes: a channel, or the mail of the account that a page is for. */
+  /** Where it goes: a channel, or what the person whom a page is for is told by. */
   #channelOf({ tenantId, channelId, page }: Notification): Promise<NotificationChannel | undefined> {
     const userId = page?.userId ?? null;
     return userId === null
       ? Promise.resolve(this.#channels.find(tenantId, channelId))
-      : accountChannel(this.#options.documents, tenantId, userId);
+      : personChannel(this.#options.documents, tenantId, { userId, contactId: channelId });
   }
 
   /** How long the channel's rate makes it wait. */
@@ -288,7 +288,7 @@ class Deliveries {
     const step = this.#step(pending, notification, { ...attempted, outcome }, channel);
     const { answer } = attempted;
     const messages: Message[] = [step];
-    if (channel?.enabled === true && channelId !== '') {
+    if (channel?.enabled === true && notification.page?.userId == null) {
       const health = { tenantId, channelId, channelName: channel.name, nowMs: clock.now(), outcome, answer };
       messages.push(...(await noteOutcome(documents, health)));
     }
@@ -309,7 +309,8 @@ class Deliveries {
     if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
     const { box, publicUrl, address, documents } = this.#options;
     const type = channelTypeOf(channel.settings.type);
-    const settings = openSettings(channel.settings, type, box);
+    const isContact = notification.page?.userId != null;
+    const settings = openSettings(channel.settings, type, box, isContact ? 'contact' : 'notification-channel');
     if (settings === undefined)
       return { ...nothing, answer: 'its secrets were encrypted with another key of the installation: give them again' };
     try {
@@ -318,9 +319,9 @@ class Deliveries {
         .collection(organizations)
         .find(notification.tenantId);
       const { timeZone } = organization ?? {};
-      const acknowledgeUrl = await this.#acknowledgeUrl(notification);
+      const acknowledge = await this.#acknowledgeLink(notification);
       const { templates } = channel;
-      const message = messageOf(notification, { templates, publicUrl, address, timeZone, acknowledgeUrl });
+      const message = messageOf(notification, { templates, publicUrl, address, timeZone, acknowledge });
       return await deliver(type, { message, settings }, this.#options);
     } catch (error) {
       return {
@@ -332,7 +333,7 @@ class Deliveries {
   }
 
   /** The link by which a person acknowledges; undefined for what pages no person. */
-  async #acknowledgeUrl({ tenantId, page }: Notification): Promise<string | undefined> {
+  async #acknowledgeLink({ tenantId, page }: Notification): Promise<AcknowledgeLink | undefined> {
     const { documents, clock, publicUrl, address } = this.#options;
     const baseUrl = publicUrl === '' && address !== undefined ? `http://${address}` : publicUrl;
     if (page === undefined || page.userId === null || baseUrl === '') return undefined;

@@ -1,6 +1,7 @@
 /** What is done with a page before it is sent: it is withdrawn once somebody sees to the incident, and a person gets ten in five minutes. */
 import type { Notification } from '../../schemas/notifications.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
+import { contacts } from '../../schemas/resources/contact.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
@@ -87,17 +88,19 @@ export const counting = (
   return { ...notification, alerts, commonLabels: { ...notification.commonLabels, alertname: name } };
 };
 
-/** The channel of a person who has named none: mail to the account. Undefined where the person has left. */
-export const accountChannel = async (
+/** What a person is told by: a contact of theirs, or mail to the account. Undefined where the contact, or the person, is gone. */
+export const personChannel = async (
   documents: Reading,
   tenantId: string,
-  userId: string,
+  { userId, contactId }: { readonly userId: string; readonly contactId: string },
 ): Promise<NotificationChannel | undefined> => {
   const member = await readMember(documents, tenantId, userId);
   if (member === undefined) return undefined;
   const { name, email, isActive } = member;
-  return {
-    ...{ name, description: '', enabled: isActive, maxPerMinute: 60, templates: { title: '', text: '' } },
-    settings: { type: 'email', to: [email] },
-  };
+  const usual = { name, description: '', maxPerMinute: 60, templates: { title: '', text: '' } };
+  if (contactId === '') return { ...usual, enabled: isActive, settings: { type: 'email', to: [email] } };
+  const contact = await documents.of(tenantId).collection(contacts).find(contactId);
+  if (contact?.ownerId !== userId) return undefined;
+  const { enabled, settings } = contact;
+  return { ...usual, enabled: isActive && enabled, settings };
 };

@@ -38,8 +38,8 @@ export interface EscalationDeed {
   /** `null` for pages of the owners, and for what is about no step. */
   readonly step: number | null;
   readonly reason: 'outside-hours' | 'nobody-on-call' | null;
-  /** Of a page; its id is that of the delivery. */
-  readonly to: (PageReceiver & { readonly name: string }) | null;
+  /** Of a page; its id is that of the delivery. `contact` is what the person calls the contact that is told. */
+  readonly to: (PageReceiver & { readonly name: string; readonly contact?: string }) | null;
 }
 export const escalationDeeds = defineCollection<EscalationDeed>({
   name: 'escalation-deeds',

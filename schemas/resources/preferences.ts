@@ -26,6 +26,22 @@ export const Preferences = z.strictObject({
   dateFormat: z.enum(['iso', 'day-month-year', 'month-day-year']).default('iso'),
   numberFormat: z.enum(['1,234.5', '1.234,5', '1 234,5', "1'234.5"]).default('1,234.5'),
   defaultProjectId: z.string().min(1).max(128).nullable().default(null).describe('Project that is selected by default'),
+  contacts: z
+    .array(
+      z.strictObject({
+        contactId: z.string().min(1).max(128),
+        afterMinutes: z
+          .int()
+          .min(0)
+          .max(30)
+          .default(0)
+          .describe('How long after the page began this contact is told, unless somebody sees to the incident by then'),
+      }),
+    )
+    .max(20)
+    .refine((listed) => new Set(listed.map(({ contactId }) => contactId)).size === listed.length, 'must name each once')
+    .default([])
+    .describe('Contacts by which I am paged; empty: all of mine at once, and mail to the account where I have none'),
 });
 export type Preferences = z.output<typeof Preferences>;
 

@@ -57,10 +57,14 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
 
 const skippedAs = { 'outside-hours': 'it is outside its hours', 'nobody-on-call': 'it reaches nobody' };
 
+/** Whom a page is for: a channel, a person by mail to the account, or a person by a contact. */
+export const calledOf = ({ name, contact }: NonNullable<EscalationDeed['to']>): string =>
+  contact === undefined ? name : `${name} by ${contact}`;
+
 const deedTitle = ({ kind, step, reason, to }: EscalationDeed): string => {
   switch (kind) {
     case 'page':
-      return `paged ${to?.name}`;
+      return `paged ${to === null ? '' : calledOf(to)}`;
     case 'step-skipped':
       return `step ${(step ?? 0) + 1} was skipped: ${skippedAs[reason ?? 'nobody-on-call']}`;
     case 'owners-paged':

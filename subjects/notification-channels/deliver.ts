@@ -8,8 +8,8 @@ import type { Mailer } from '../../schemas/ports/mail.ts';
 import { byStatus, type ChannelAnswer, type ChannelType, type Verdict } from './definition.ts';
 import type { ChannelMessage } from './message.ts';
 
-/** The purpose under which secrets of channels are sealed: the type of the resource. */
-export const channelSecretPurpose = 'notification-channel';
+/** The purposes under which secrets are sealed: the types of the resources. */
+type SecretPurpose = 'notification-channel' | 'contact';
 
 export interface DeliveryPorts {
   readonly outbound: Outbound;
@@ -33,12 +33,13 @@ export const openSettings = (
   settings: Readonly<Record<string, unknown>>,
   { secrets }: Pick<ChannelType, 'secrets'>,
   box: SecretBox,
+  purpose: SecretPurpose = 'notification-channel',
 ): Readonly<Record<string, unknown>> | undefined => {
   const opened: Record<string, unknown> = { ...settings };
   for (const field of Object.keys(secrets)) {
     const sealed = settings[field];
     if (typeof sealed !== 'string') continue;
-    const secret = box.open(channelSecretPurpose, sealed);
+    const secret = box.open(purpose, sealed);
     if (secret === undefined) return undefined;
     opened[field] = secret;
   }

@@ -31,6 +31,8 @@ export interface ChannelMessage extends Texts {
   /** Value and threshold of the worst alert: `2.5 s, above 1 s`; empty where there is none. */
   readonly measured: string;
   readonly link: string;
+  /** Of a page of a person: where a POST of the token says that they see to it. */
+  readonly acknowledge?: { readonly postUrl: string; readonly token: string } | undefined;
   readonly atMs: number;
   readonly payload: Payload;
 }
@@ -148,6 +150,13 @@ const valuesOf = (notification: Notification, facts: Facts, { payload, link, tim
   alerts: notification.alerts.map((alert, index) => alertValues(notification, alert, payload.alerts[index], timeZone)),
 });
 
+/** By what a person says that they see to an incident: a page with a button, and what the button does. */
+export interface AcknowledgeLink {
+  readonly pageUrl: string;
+  readonly postUrl: string;
+  readonly token: string;
+}
+
 export interface MessageOptions {
   readonly templates?: Partial<MessageTemplates>;
   /** Empty where the installation has none: then there are no links. */
@@ -157,16 +166,17 @@ export interface MessageOptions {
   /** In which times are told. */
   readonly timeZone?: string | undefined;
   /** Of a page of a person: where they say that they see to it. */
-  readonly acknowledgeUrl?: string | undefined;
+  readonly acknowledge?: AcknowledgeLink | undefined;
 }
 
 /** Renders it. Throws `TemplateError`. */
 export const messageOf = (
   notification: Notification,
-  { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledgeUrl }: MessageOptions,
+  { templates = {}, publicUrl, address = '', timeZone = 'UTC', acknowledge: acknowledging }: MessageOptions,
 ): ChannelMessage => {
   const base = publicUrl.replace(/\/$/, '');
   const payload = payloadOf(notification, externalUrlOf(base, address));
+  const acknowledgeUrl = acknowledging?.pageUrl;
   const link = acknowledgeUrl ?? (base === '' ? '' : `${base}/alerts`);
   const facts = factsOf(notification);
   const values = valuesOf(notification, facts, { payload, link: acknowledgeUrl === undefined ? link : '', timeZone });
@@ -180,7 +190,7 @@ export const messageOf = (
   });
   const { id, groupKey, status, atMs, reason } = notification;
   return {
-    ...{ id, groupKey, status, atMs, payload, isTest, link },
+    ...{ id, groupKey, status, atMs, payload, isTest, link, acknowledge: acknowledging },
     ...facts,
     ...render(),
     get markdown() {

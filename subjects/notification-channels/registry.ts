@@ -3,14 +3,17 @@ import { z } from 'zod';
 import type { ChannelType } from './definition.ts';
 import { discord } from './types/discord.ts';
 import { email } from './types/email.ts';
+import { ntfy } from './types/ntfy.ts';
 import { opsgenie } from './types/opsgenie.ts';
 import { pagerduty } from './types/pagerduty.ts';
 import { slack } from './types/slack.ts';
+import { sms } from './types/sms.ts';
 import { teams } from './types/teams.ts';
 import { telegram } from './types/telegram.ts';
+import { voice } from './types/voice.ts';
 import { webhook } from './types/webhook.ts';
 
-const declared = [webhook, email, slack, teams, discord, pagerduty, opsgenie, telegram] as const;
+const declared = [webhook, email, slack, teams, discord, pagerduty, opsgenie, telegram, ntfy, sms, voice] as const;
 
 export const channelTypes: readonly ChannelType[] = declared;
 

@@ -4,6 +4,9 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
 import { withoutTrailing } from '../../schemas/text.ts';
 
+/** The operation that acknowledges: a POST of `{ token }`. */
+export const acknowledgePath = '/auth/acknowledge-incident';
+
 const lifetimeMs = 7 * 86_400_000;
 
 /** A new link of a person for an incident. Its token is in the message and nowhere else; each message has its own. */
@@ -11,12 +14,13 @@ export const acknowledgeLink = async (
   documents: Pick<Documents, 'of'>,
   page: { readonly tenantId: string; readonly incidentId: string; readonly personId: string },
   { baseUrl, nowMs }: { readonly baseUrl: string; readonly nowMs: number },
-): Promise<string> => {
+): Promise<{ readonly pageUrl: string; readonly postUrl: string; readonly token: string }> => {
   const token = randomBytes(32).toString('base64url');
   const expiresAt = new Date(nowMs + lifetimeMs).toISOString();
   await documents
     .of(oneTimeTokensTenant)
     .collection(oneTimeTokens)
     .insert({ id: hash('sha256', token), purpose: 'acknowledge-incident', ...page, expiresAt });
-  return `${withoutTrailing(baseUrl, '/')}/acknowledge#token=${token}`;
+  const base = withoutTrailing(baseUrl, '/');
+  return { pageUrl: `${base}/acknowledge#token=${token}`, postUrl: `${base}${acknowledgePath}`, token };
 };

@@ -4,13 +4,17 @@ import type { Notification } from '../../schemas/notifications.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import type { PendingDelivery } from '../../schemas/resources/notification-delivery.ts';
+import { cut } from '../notification-channels/template.ts';
 import type { Page } from './escalation.ts';
 import { sinceOf } from './incident-escalation.ts';
+import type { PageContact } from './people.ts';
 
 /** What deliveries of pages of an incident are grouped by. */
 export const pageGroupOf = (incidentId: string): string => `incident/${incidentId}`;
 
-/** The contact of a person who has named none: mail to the account. */
+const longestSummary = 1000;
+
+/** What ids of deliveries say for a contact that is mail to the account. */
 const accountMail = 'account-mail';
 
 /** Who pages. */
@@ -20,9 +24,13 @@ export interface Paging {
   readonly nowMs: number;
 }
 
+/** The channel or the contact that is told; empty for mail to the account. */
+const channelOf = (to: Page['to'], contact: PageContact | undefined): string =>
+  to.kind === 'channel' ? to.id : (contact?.id ?? '');
+
 const notificationOf = (
   incident: Incident & Stored,
-  { id, round, step, to }: Page,
+  { id, round, step, to, contact }: Page & { readonly contact: PageContact | undefined },
   { tenantId, policyName, nowMs }: Paging,
 ): Notification => {
   const { title, summary, severity, services, alertIds } = incident;
@@ -36,14 +44,15 @@ const notificationOf = (
   const by =
     step === null ? 'No step reached anybody, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
   return {
-    ...{ tenantId, id, channelId: to.kind === 'channel' ? to.id : '', receiver: policyName },
+    ...{ tenantId, id, channelId: channelOf(to, contact), receiver: policyName },
     ...{ groupKey: pageGroupOf(incident.id), groupLabels: {}, commonLabels: labels, commonAnnotations: {} },
     ...{ status: 'firing', reason: round === 0 ? 'first' : 'repeated', firing: Math.max(1, alertIds.length) },
     ...{ resolved: 0, truncatedAlerts: 0, atMs: nowMs },
     alerts: [
       {
         ...{ alertId: incident.id, ruleId: '', status: 'firing', labels, startsAtMs: sinceMs, value: null },
-        annotations: summary === '' ? {} : { summary },
+        // Where a message has room for little, the link behind it counts more.
+        annotations: summary === '' ? {} : { summary: cut(summary, longestSummary) },
         reason: `${by}, escalation policy ${policyName}`,
       },
     ],
@@ -51,21 +60,23 @@ const notificationOf = (
   };
 };
 
-/** A page as it waits to be sent. Its id follows from the page and the contact, so the same page is one delivery. */
+/**
+ * A page as it waits to be sent, to a channel or to one contact of a person. Its id follows from the page and the contact, so the
+ * same page is one delivery.
+ */
 export const deliveryOf = (
   incident: Incident & Stored,
   page: Page,
-  paging: Paging,
+  { contact, ...paging }: Paging & { readonly contact?: PageContact },
 ): PendingDelivery & { readonly id: string } => {
   const { to } = page;
-  const contact = to.kind === 'person' ? accountMail : '';
-  const id = `page-${hashOf(page.id, contact)}`;
-  const channelId = to.kind === 'channel' ? to.id : '';
-  const queuedAt = new Date(paging.nowMs).toISOString();
+  const id = `page-${hashOf(page.id, to.kind === 'person' ? (contact?.id ?? accountMail) : '')}`;
+  const atOf = (ms: number): string => new Date(ms).toISOString();
   return {
-    ...{ id, channelId, queuedAt, attempts: 0, dueAt: queuedAt, endedAt: null },
+    ...{ id, channelId: channelOf(to, contact), queuedAt: atOf(paging.nowMs), attempts: 0, endedAt: null },
+    dueAt: atOf(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
     // Pages of a person do not wait for each other.
     lane: to.kind === 'channel' ? `${to.id}/${pageGroupOf(incident.id)}` : `person ${to.id}/${id}`,
-    notification: notificationOf(incident, { ...page, id }, paging),
+    notification: notificationOf(incident, { ...page, id, contact }, paging),
   };
 };

@@ -1,9 +1,11 @@
 /** Who can be paged by a policy at a time, read for the pure function of escalation. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
+import { contacts } from '../../schemas/resources/contact.ts';
 import type { PageReceiver } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { preferences } from '../../schemas/resources/preferences.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import type { People } from './escalation.ts';
 import { readOnCall } from './reading.ts';
@@ -11,7 +13,20 @@ import { readOnCall } from './reading.ts';
 /** People of a time, with the name of each whom a page may be for. */
 export interface NamedPeople extends People {
   nameOf(to: PageReceiver): string;
+  /** By what a person is paged, the first first. */
+  contactsOf(userId: string): readonly PageContact[];
 }
+
+/** By what a person is paged. */
+export interface PageContact {
+  /** Of the contact; `null` is mail to the account. */
+  readonly id: string | null;
+  readonly name: string;
+  /** How long after the page it is told. */
+  readonly afterMinutes: number;
+}
+
+const accountMail: PageContact = { id: null, name: 'mail to the account', afterMinutes: 0 };
 
 const keyOf = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
 
@@ -32,6 +47,32 @@ export const readMember = async (documents: Reading, tenantId: string, userId: s
   if (membership === undefined || user === undefined) return undefined;
   const isActive = membership.disabled !== true && !user.disabled;
   return { name: user.name || user.email, email: user.email, isActive };
+};
+
+/** More than one person may have. */
+const mostContacts = 100;
+
+/**
+ * By what a person is paged: the contacts that their preferences list, in order; all of theirs where none is listed that
+ * can be told; mail to the account where they have none.
+ */
+export const readContacts = async (
+  documents: Reading,
+  tenantId: string,
+  userId: string,
+): Promise<readonly PageContact[]> => {
+  const own = documents.of(tenantId);
+  const filter = { ownerId: userId, enabled: true };
+  const { items } = await own.collection(contacts).list({ filter, sort: { createdAt: 1 }, limit: mostContacts });
+  const names = new Map(items.map(({ id, name }) => [id, name]));
+  const listed = ((await own.collection(preferences).find(userId))?.contacts ?? []).flatMap(
+    ({ contactId: id, afterMinutes }) => {
+      const name = names.get(id);
+      return name === undefined ? [] : [{ id, name, afterMinutes }];
+    },
+  );
+  if (listed.length > 0) return listed;
+  return items.length === 0 ? [accountMail] : items.map(({ id, name }) => ({ id, name, afterMinutes: 0 }));
 };
 
 /** The name of a person or a channel that can be sent a page; undefined where none can. */
@@ -70,12 +111,18 @@ export const readPeople = async (
     ...targets.flatMap(({ kind, id }) => (kind === 'schedule' ? [] : [{ kind, id }])),
     ...[...[...onCall.values()].flat(), ...owners].map((id) => ({ kind: 'person' as const, id })),
   ];
-  for (const to of all) if (!named.has(keyOf(to))) named.set(keyOf(to), await nameOf(documents, tenantId, to));
+  const reachedBy = new Map<string, readonly PageContact[]>();
+  for (const to of all) {
+    if (named.has(keyOf(to))) continue;
+    named.set(keyOf(to), await nameOf(documents, tenantId, to));
+    if (to.kind === 'person') reachedBy.set(to.id, await readContacts(documents, tenantId, to.id));
+  }
   return {
     owners,
     onCall: (scheduleId) => onCall.get(scheduleId) ?? [],
     canReach: (to) => named.get(keyOf(to)) !== undefined,
     nameOf: (to) => named.get(keyOf(to)) ?? to.id,
+    contactsOf: (userId) => reachedBy.get(userId) ?? [accountMail],
   };
 };
 

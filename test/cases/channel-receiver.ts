@@ -23,7 +23,8 @@ export interface ChannelReceiver {
   close(): Promise<void>;
 }
 
-const parsed = (text: string): unknown => {
+const parsed = (text: string, type: string): unknown => {
+  if (type === 'application/x-www-form-urlencoded') return Object.fromEntries(new URLSearchParams(text));
   try {
     return JSON.parse(text);
   } catch {
@@ -43,7 +44,7 @@ export const startChannelReceiver = async (reply: Reply = { status: 200 }): Prom
       path: request.url ?? '',
       headers: request.headers,
       text,
-      body: parsed(text),
+      body: parsed(text, request.headers['content-type'] ?? ''),
     };
     received.push(one);
     const answer = receiver.reply(one);
@@ -58,6 +59,10 @@ export const startChannelReceiver = async (reply: Reply = { status: 200 }): Prom
     },
   });
 };
+
+const twilio = (url: string) => ({
+  ...{ url, accountSid: 'AC1234', authToken: 'token-of-twilio', from: '+15005550006', to: '+41441234567' },
+});
 
 /** What each service answers when it has taken a notification, and how its channel is set to reach `url`. */
 export const services: Readonly<
@@ -85,4 +90,10 @@ export const services: Readonly<
     settings: (url) => ({ url, botToken: '123456:ABC-DEF1234567', chatId: '-100123' }),
     accepted: { status: 200, body: '{"ok":true,"result":{"message_id":1}}' },
   },
+  ntfy: {
+    settings: (url) => ({ url, topic: 'pages-of-ann', token: 'tk_token-of-ntfy' }),
+    accepted: { status: 200, body: '{"id":"hwQ2YpKdmg","event":"message"}' },
+  },
+  sms: { settings: twilio, accepted: { status: 201, body: '{"sid":"SM1","status":"queued"}' } },
+  voice: { settings: twilio, accepted: { status: 201, body: '{"sid":"CA1","status":"queued"}' } },
 };

@@ -118,7 +118,7 @@ for (const [type, { accepted }] of Object.entries(services)) {
       { message: told, settings: typed(type, service.url) },
       { outbound, mailer: noMail, clock },
     );
-    t.regex(service.received[0]?.text ?? '', /\[TEST\]|"isTest":true/);
+    t.regex(JSON.stringify(service.received[0]?.body), /\[TEST\]|"isTest":true/);
     t.notRegex(JSON.stringify(message(notification)), /\[TEST\]|"isTest":true/);
   });
 
@@ -139,6 +139,9 @@ const unsaid: readonly (readonly [type: string, body: string])[] = [
   ['pagerduty', '{"status":"invalid event"}'],
   ['opsgenie', '{}'],
   ['telegram', '{"ok":false,"description":"chat not found"}'],
+  ['ntfy', 'welcome'],
+  ['sms', '{"code":21211,"message":"Invalid To"}'],
+  ['voice', ''],
 ];
 for (const [type, body] of unsaid)
   test(`${type}: 200 with ${JSON.stringify(body)} is not delivered`, async (t) => {

@@ -84,9 +84,29 @@ const situations: Readonly<Record<string, Notification>> = {
   ]),
 };
 
+const ofPerson: Readonly<Record<string, Notification>> = {
+  'a person is paged': {
+    ...notification('first', 30_000, [
+      alert({}, { value: null, held: undefined, reason: 'Step 1, round 1, escalation policy Shop' } as never),
+    ]),
+    page: { incidentId: 'i', userId: 'u', sinceMs: beganMs },
+  },
+};
+
+/** JSON, or the fields of a form. */
+const readable = (body: string): unknown =>
+  body.startsWith('{') ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
+
 /** What the type sends, but for what is different each time. */
 const sent = (type: (typeof channelTypes)[number], of: Notification): unknown => {
-  const message = messageOf(of, { publicUrl: 'https://oiq.example.com', timeZone: 'Europe/Berlin' });
+  const message = messageOf(of, {
+    ...{ publicUrl: 'https://oiq.example.com', timeZone: 'Europe/Berlin' },
+    acknowledge: of.page && {
+      pageUrl: 'https://oiq.example.com/acknowledge#token=t',
+      postUrl: 'https://oiq.example.com/auth/acknowledge-incident',
+      token: 't',
+    },
+  });
   if ('mails' in type) {
     const settings = type.settings.parse({ type: type.type, to: ['on-call@example.com'] });
     return type.mails(message, settings);
@@ -95,12 +115,14 @@ const sent = (type: (typeof channelTypes)[number], of: Notification): unknown =>
     type: type.type,
     ...services[type.type]?.settings('https://service.example.com'),
   });
-  return type.requests(message, settings).map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown }));
+  return type.requests(message, settings).map(({ url, body }) => ({ url, body: readable(body) }));
 };
 
 for (const type of channelTypes)
   test(`${type.type} is sent what its file says`, (t) => {
-    const all = Object.fromEntries(Object.entries(situations).map(([what, of]) => [what, sent(type, of)]));
+    const all = Object.fromEntries(
+      Object.entries({ ...situations, ...ofPerson }).map(([what, of]) => [what, sent(type, of)]),
+    );
     const text = stringify(all, { lineWidth: 0, aliasDuplicateObjects: false, blockQuote: 'literal' });
     const path = join(directory, `${type.type}.yaml`);
     if (process.env['OIQ_GOLDEN'] === 'write') {

@@ -44,7 +44,7 @@ for (const [type, { settings, accepted }] of Object.entries(services))
     }
     const told = await harness.ask('POST', `${channels}/${channel.id}/test`);
     t.true(told.body.delivered, JSON.stringify(told.body));
-    t.regex(service.received[0]?.text ?? '', /\[TEST\]|"isTest":true/);
+    t.regex(JSON.stringify(service.received[0]?.body), /\[TEST\]|"isTest":true/);
     for (const reply of [
       { status: 500, body: 'no' },
       { status: 302, headers: { location: service.url } },

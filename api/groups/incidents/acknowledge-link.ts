@@ -3,6 +3,7 @@ import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import { type Incident, incidentStates, incidents } from '../../../schemas/resources/incident.ts';
 import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
 import { moved } from '../../../subjects/incidents/state.ts';
+import { acknowledgePath } from '../../../subjects/on-call/acknowledge-link.ts';
 import { readMember } from '../../../subjects/on-call/people.ts';
 import { ApiError } from '../../errors.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
@@ -16,7 +17,7 @@ const gone = (): ApiError =>
 
 export const acknowledgeByLink = defineOperation({
   method: 'POST',
-  path: '/auth/acknowledge-incident',
+  path: acknowledgePath,
   operationId: 'acknowledgeIncidentByLink',
   summary:
     'Acknowledge an incident with the token of a page, as the person who was paged; repeated, it changes nothing',

@@ -1,14 +1,15 @@
 import { channelHealths, pageRates, pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
 import { defineGroup } from '../define-group.ts';
 import { channelResource, deleteChannel } from './channel.ts';
+import { contactResource } from './contact.ts';
 import { listChannelDeliveries } from './deliveries.ts';
-import { previewTemplates, testChannel } from './test-channel.ts';
+import { previewTemplates, testChannel, testContact } from './test-channel.ts';
 import { listChannelTypes } from './types.ts';
 
 export const notificationChannelsGroup = defineGroup({
   name: 'notification-channels',
-  summary: 'Where notifications are sent.',
-  resources: [channelResource],
-  operations: [listChannelTypes, deleteChannel, testChannel, previewTemplates, listChannelDeliveries],
+  summary: 'Where notifications are sent, and by what people are paged.',
+  resources: [channelResource, contactResource],
+  operations: [listChannelTypes, deleteChannel, testChannel, testContact, previewTemplates, listChannelDeliveries],
   collections: [pendingDeliveries, channelHealths, pageRates],
 });

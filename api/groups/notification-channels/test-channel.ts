@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Notification } from '../../../schemas/notifications.ts';
-import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
+import { contacts } from '../../../schemas/resources/contact.ts';
+import { type NotificationChannel, notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { type Attempted, deliver, openSettings } from '../../../subjects/notification-channels/deliver.ts';
 import { messageOf } from '../../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../../subjects/notification-channels/registry.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Transact } from '../../changes.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { Templates } from './channel.ts';
 
@@ -38,6 +42,50 @@ const endOf = (sample: Notification): Notification => ({
 
 const noLinks = 'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks name the host that sent them';
 
+const TestAnswer = z.strictObject({
+  delivered: z.boolean(),
+  statusCode: z.int().nullable().describe('Null where there was no answer over HTTP'),
+  answer: z.string().describe('Begin of the answer, or why there was none'),
+  latencyMs: z.int(),
+  notes: z.array(z.string()).describe('What messages lack, and how to have it'),
+});
+
+type Tested = Pick<NotificationChannel, 'name' | 'settings'> &
+  Partial<Pick<NotificationChannel, 'templates'>> & { readonly id: string };
+
+/** Sends a test to a channel, or to a contact, and its end where it opened something there. */
+const test = async (
+  tested: Tested,
+  purpose: 'notification-channel' | 'contact',
+  { caller, change }: { readonly caller: Caller; readonly change: Transact },
+  ports: Ports,
+): Promise<z.input<typeof TestAnswer>> => {
+  const { documents, secretBox, settings: installation, clock, mailer, outbound } = ports;
+  const type = channelTypeOf(tested.settings.type);
+  const settings = openSettings(tested.settings, type, secretBox, purpose);
+  if (settings === undefined)
+    throw new ApiError('CONFLICT', 'its secrets were encrypted with another key of the installation: give them again');
+  await change(async ({ record }) => record({ id: tested.id, name: tested.name }));
+  const sample = sampleOf(caller.tenantId, tested.id, clock.now());
+  const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
+  const tell = (notification: Notification): Promise<Attempted> => {
+    const message = messageOf(notification, {
+      ...{ templates: tested.templates ?? {}, publicUrl: installation.PUBLIC_URL ?? '' },
+      ...{ address: installation.HTTP_ADDRESS, timeZone: organization?.timeZone },
+    });
+    return deliver(type, { message, settings }, { outbound, mailer, clock });
+  };
+  let told = await tell(sample);
+  if (told.outcome === 'delivered' && type.opens !== undefined) {
+    const end = await tell(endOf(sample));
+    const answer = `the test was taken, and its end was not: close it there. ${end.answer}`;
+    told = end.outcome === 'delivered' ? told : { ...end, answer };
+  }
+  const { outcome, statusCode, answer, latencyMs } = told;
+  const notes = installation.PUBLIC_URL === undefined ? [noLinks] : [];
+  return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
+};
+
 export const testChannel = defineOperation({
   method: 'POST',
   path: '/api/notification-channels/{id}/test',
@@ -47,43 +95,31 @@ export const testChannel = defineOperation({
   audit: 'notification-channel.test',
   params: idParameter,
   limit: { rate: 1, burst: 60 },
-  response: z.strictObject({
-    delivered: z.boolean(),
-    statusCode: z.int().nullable().describe('Null where there was no answer over HTTP'),
-    answer: z.string().describe('Begin of the answer, or why there was none'),
-    latencyMs: z.int(),
-    notes: z.array(z.string()).describe('What messages lack, and how to have it'),
-  }),
-  async handler({ caller, params, change }, ports) {
-    const { documents, secretBox, settings: installation, clock, mailer, outbound } = ports;
-    const channel = await documents.of(caller.tenantId).collection(notificationChannels).find(params.id);
+  response: TestAnswer,
+  async handler(input, ports) {
+    const { caller, params } = input;
+    const channel = await ports.documents.of(caller.tenantId).collection(notificationChannels).find(params.id);
     if (channel === undefined) throw notFound('notification channel');
-    const type = channelTypeOf(channel.settings.type);
-    const settings = openSettings(channel.settings, type, secretBox);
-    if (settings === undefined)
-      throw new ApiError(
-        'CONFLICT',
-        'its secrets were encrypted with another key of the installation: give them again',
-      );
-    await change(async ({ record }) => record({ id: channel.id, name: channel.name }));
-    const sample = sampleOf(caller.tenantId, channel.id, clock.now());
-    const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
-    const tell = (notification: Notification): Promise<Attempted> => {
-      const message = messageOf(notification, {
-        ...{ templates: channel.templates, publicUrl: installation.PUBLIC_URL ?? '' },
-        ...{ address: installation.HTTP_ADDRESS, timeZone: organization?.timeZone },
-      });
-      return deliver(type, { message, settings }, { outbound, mailer, clock });
-    };
-    let told = await tell(sample);
-    if (told.outcome === 'delivered' && type.opens !== undefined) {
-      const end = await tell(endOf(sample));
-      const answer = `the test was taken, and its end was not: close it there. ${end.answer}`;
-      told = end.outcome === 'delivered' ? told : { ...end, answer };
-    }
-    const { outcome, statusCode, answer, latencyMs } = told;
-    const notes = installation.PUBLIC_URL === undefined ? [noLinks] : [];
-    return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
+    return test(channel, 'notification-channel', input, ports);
+  },
+});
+
+export const testContact = defineOperation({
+  method: 'POST',
+  path: '/api/contacts/{id}/test',
+  operationId: 'testContact',
+  summary: 'Send a test to one of my contacts, marked as one; it is delivered only when the other side said so',
+  role: 'session',
+  audit: 'contact.test',
+  params: idParameter,
+  // Every role may call it, and it writes to an address of the caller's choice.
+  limit: { rate: 0.1, burst: 10 },
+  response: TestAnswer,
+  async handler(input, ports) {
+    const { caller, params } = input;
+    const contact = await ports.documents.of(caller.tenantId).collection(contacts).find(params.id);
+    if (contact?.ownerId !== caller.actor.id) throw notFound('contact');
+    return test(contact, 'contact', input, ports);
   },
 });
 

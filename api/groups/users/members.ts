@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { contacts } from '../../../schemas/resources/contact.ts';
 import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
@@ -94,6 +95,7 @@ export const removeUser = defineOperation({
       await refuseWhileOnCall(scope.of(tenantId), user.id);
       await scope.of(tenantId).collection(memberships).delete(user.id);
       await scope.of(tenantId).collection(preferences).delete(user.id);
+      await removeContacts(scope.of(tenantId), user.id);
       await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
       scope.record({ id: user.id, name: user.email, before: recordedMember(user, membership) });
@@ -101,6 +103,12 @@ export const removeUser = defineOperation({
     return {};
   },
 });
+
+const removeContacts = async (own: Pick<TenantDocuments, 'collection'>, ownerId: string): Promise<void> => {
+  const stored = own.collection(contacts);
+  const { items } = await stored.list({ filter: { ownerId }, limit: 1000 });
+  for (const { id } of items) await stored.delete(id);
+};
 
 /** Refuses to remove who is named by on-call schedules or escalation policies: pages would reach nobody. */
 const refuseWhileOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import { contacts } from '../../../schemas/resources/contact.ts';
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
 import { personOf } from '../../callers/caller.ts';
@@ -35,6 +36,9 @@ export const putPreferences = defineOperation({
       const project = body.defaultProjectId;
       if (project !== null && (await of(tenantId).collection(projects).find(project)) === undefined)
         throw invalid('defaultProjectId', 'is not a project of this organization');
+      for (const [index, { contactId }] of body.contacts.entries())
+        if ((await of(tenantId).collection(contacts).find(contactId))?.ownerId !== userId)
+          throw invalid(`contacts.${index}.contactId`, 'is no contact of yours');
       const stored = of(tenantId).collection(preferences);
       const before = await stored.find(userId);
       if (hasAlready(chosenIn(before), body)) {

@@ -1,7 +1,10 @@
 /** Who is paged for open incidents, once, and when no more. */
 import { hash } from 'node:crypto';
 import test from 'ava';
+import { makeSecretBox } from '../../../runtime/secret-box.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
+import { eventually } from '../../waiting.ts';
+import { type ChannelReceiver, services, startChannelReceiver } from '../channel-receiver.ts';
 import { openPaging, startSending } from './paging.ts';
 
 const person = (id: string) => ({ kind: 'person', id });
@@ -107,6 +110,76 @@ test('a page is mail to the account, with the facts, and the ledger has its step
   );
 });
 
+const mailTo = (address: string) => ({ type: 'email', to: [address] });
+
+test('a person is paged by all contacts of theirs that can be told, and by mail to the account where there is none', async (t) => {
+  const paging = await openPaging();
+  const [ann, ben] = [await paging.person('ann'), await paging.person('ben')];
+  await paging.contact(ann, 'home', mailTo('home@ann.example'));
+  await paging.contact(ann, 'work', mailTo('work@ann.example'));
+  await paging.contact(ann, 'old', mailTo('old@ann.example'), false);
+  await paging.contact(ben, 'old', mailTo('old@ben.example'), false);
+  await paging.incident(await paging.policy({ steps: [{ targets: [person(ann), person(ben)] }] }));
+  await paging.escalate();
+  await paging.escalate();
+  t.deepEqual((await paging.deeds()).sort(), ['page ann by home', 'page ann by work', 'page ben']);
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.mails.length === 3);
+  t.deepEqual(sending.mails.map(({ to }) => to).sort(), ['ben@acme.example', 'home@ann.example', 'work@ann.example']);
+});
+
+test('contacts are told in the order and with the delays of preferences, and no more once somebody sees to the incident', async (t) => {
+  const paging = await openPaging();
+  const ann = await paging.person('ann');
+  const [home, work, phone] = [
+    await paging.contact(ann, 'home', mailTo('home@ann.example')),
+    await paging.contact(ann, 'work', mailTo('work@ann.example')),
+    await paging.contact(ann, 'phone', mailTo('phone@ann.example')),
+  ];
+  const after = (contactId: string, afterMinutes: number) => ({ contactId, afterMinutes });
+  await paging.prefer(ann, { contacts: [after(work, 0), after(phone, 5), after(home, 20)] });
+  const id = await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }] }));
+  await paging.escalate();
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => sending.mails.length === 1);
+  paging.pass(5);
+  await sending.until(() => sending.mails.length === 2);
+  await paging.move(id, 'acknowledged');
+  paging.pass(15);
+  await sending.until(() => sending.steps.some(({ state }) => state === 'withdrawn'));
+  t.deepEqual(sending.to(), ['work', 'phone']);
+});
+
+test('a page goes by ntfy with a button that acknowledges, and by SMS with the link', async (t) => {
+  const paging = await openPaging();
+  const ann = await paging.person('ann');
+  const receivers = await Promise.all(['ntfy', 'sms'].map((type) => startChannelReceiver(services[type]?.accepted)));
+  t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())));
+  const [ntfy, sms] = receivers as [ChannelReceiver, ChannelReceiver];
+  await paging.contact(ann, 'app', { type: 'ntfy', topic: 'ann', url: ntfy.url });
+  const box = makeSecretBox('k'.repeat(40));
+  const settings = services['sms']?.settings(sms.url) as { readonly authToken: string };
+  await paging.contact(ann, 'phone', { type: 'sms', ...settings, authToken: box.seal('contact', settings.authToken) });
+  await paging.incident(await paging.policy({ steps: [{ targets: [person(ann)] }] }));
+  await paging.escalate();
+  const sending = await startSending(paging);
+  t.teardown(() => sending.stop());
+  await sending.until(() => ntfy.received.length === 1 && sms.received.length === 1);
+  const action = ntfy.received[0]?.body.actions[0];
+  t.is(action.url, 'https://oiq.example/auth/acknowledge-incident');
+  const { items } = await paging.documents.of(oneTimeTokensTenant).collection(oneTimeTokens).list();
+  const hashes = items.map(({ id }) => id);
+  t.true(hashes.includes(hash('sha256', JSON.parse(action.body).token)));
+  const [, token = ''] = /acknowledge#token=(\S+)$/.exec(sms.received[0]?.body.Body) ?? [];
+  t.true(hashes.includes(hash('sha256', token)));
+  t.is(
+    sms.received[0]?.headers.authorization,
+    `Basic ${Buffer.from(`AC1234:${settings.authToken}`).toString('base64')}`,
+  );
+});
+
 test('a page that waits is withdrawn once the incident is acknowledged', async (t) => {
   const paging = await openPaging();
   const ann = await paging.person('ann');
@@ -121,7 +194,7 @@ test('a page that waits is withdrawn once the incident is acknowledged', async (
     [['withdrawn', 'the incident is acknowledged']],
   );
   t.is(sending.mails.length, 0);
-  t.not((await paging.waiting())[0]?.endedAt, null);
+  await eventually('the page to end', async () => (await paging.waiting())[0]?.endedAt !== null);
 });
 
 test('a person is sent ten pages in five minutes, and then one that counts the rest', async (t) => {

@@ -14,13 +14,16 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { silent } from '../../../schemas/ports/log.ts';
 import type { Mail } from '../../../schemas/ports/mail.ts';
 import { noMetrics } from '../../../schemas/ports/metrics.ts';
+import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
 import { type EscalationDeed, escalationDeeds } from '../../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type Incident, IncidentFields, type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
+import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { memberships, type Role, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { moved, untouched } from '../../../subjects/incidents/state.ts';
+import { calledOf } from '../../../subjects/incidents/timeline.ts';
 import { eventually } from '../../waiting.ts';
 
 const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
@@ -49,6 +52,13 @@ export const openPaging = async () => {
       await own.collection(memberships).insert({ id, role, disabled });
       return id;
     },
+    async contact(ownerId: string, name: string, settings: object, enabled = true): Promise<string> {
+      const made = { ownerId, name, enabled, settings: settings as Contact['settings'] };
+      return (await own.collection(contacts).insert(made)).id;
+    },
+    async prefer(userId: string, fields: object): Promise<void> {
+      await own.collection(preferences).insert({ id: userId, ...Preferences.parse(fields) });
+    },
     async policy(fields: object): Promise<string> {
       const policy = EscalationPolicyFields.parse({ name: `policy of ${iso()}`, ...fields });
       return (await own.collection(escalationPolicies).insert(policy)).id;
@@ -67,7 +77,7 @@ export const openPaging = async () => {
     async deeds(): Promise<string[]> {
       const { items } = await own.collection(escalationDeeds).list({ sort: { at: 1 }, limit: 1000 });
       const shown = ({ kind, to, reason, step }: EscalationDeed): string =>
-        to === null ? [kind, step ?? '', reason ?? ''].join(' ').trim() : `page ${to.name}`;
+        to === null ? [kind, step ?? '', reason ?? ''].join(' ').trim() : `page ${calledOf(to)}`;
       return items.map(shown);
     },
     waiting: async () => (await own.collection(pendingDeliveries).list({ limit: 1000 })).items,

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
+import { type Preferences, preferences } from '../../../schemas/resources/preferences.ts';
+import { personOf } from '../../callers/caller.ts';
+import { ApiError } from '../../errors.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { maskSecrets } from '../../resources/resource-secrets.ts';
+import { storedView } from '../../resources/resource-spec.ts';
+import { channelSecrets, MaskableSettings } from './channel.ts';
+
+/** Of a person in an organization. */
+const mostContacts = 20;
+
+const ContactFields = z.strictObject({
+  name: z.string().min(1).max(256),
+  enabled: z.boolean().default(true).describe('Nothing is sent to one that is not'),
+  settings: MaskableSettings,
+});
+
+const View = z.strictObject({
+  ...ContactFields.shape,
+  ownerId: z.string().describe('Whose it is'),
+  ...storedView,
+});
+
+/** Takes a contact that is gone out of its person's preferences. */
+const forget = async (
+  own: TenantDocuments,
+  { before, after }: { readonly before?: Contact & Stored; readonly after?: Contact & Stored },
+): Promise<void> => {
+  if (before === undefined || after !== undefined) return;
+  const stored = own.collection(preferences);
+  const known = await stored.find(before.ownerId);
+  if (!known?.contacts?.some(({ contactId }) => contactId === before.id)) return;
+  const { contacts: listed, ...others } = fieldsOf<Preferences>(known);
+  const left = listed.filter(({ contactId }) => contactId !== before.id);
+  await stored.replace(before.ownerId, { ...others, contacts: left }, known.version);
+};
+
+export const contactResource = defineResource<typeof ContactFields, Contact, typeof View>({
+  noun: 'contact',
+  path: '/api/contacts',
+  collection: contacts as CollectionDefinition<Contact>,
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  roles: { read: 'session', write: 'session' },
+  fields: ContactFields,
+  example: { name: 'Phone', settings: { type: 'ntfy', topic: 'pages-of-ann' } },
+  secrets: channelSecrets,
+  view: View,
+  show: (documents) => documents.map((contact) => maskSecrets(contact, channelSecrets)),
+  initial: ({ caller }) => ({ ownerId: personOf(caller).userId }),
+  visible: {
+    where: ({ actor }) => ({ ownerId: actor.id }),
+    to: ({ ownerId }, { actor }) => ownerId === actor.id,
+  },
+  async prepare(after, { before, of, caller }) {
+    const { ownerId } = after;
+    if (before === undefined && (await of(caller.tenantId).collection(contacts).count({ ownerId })) >= mostContacts)
+      throw new ApiError('CONFLICT', `there are ${mostContacts} contacts: delete one first`);
+    return after;
+  },
+  alongside: forget,
+  list: { searched: ['name'] },
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { answerFields, byAnswer, defineChannelType, jsonRequest } from '../definition.ts';
+import { httpUrl, token } from '../settings-fields.ts';
+import { cut } from '../template.ts';
+
+const priorities: Readonly<Record<string, number>> = { critical: 5, error: 4, warning: 3, info: 2 };
+
+/** A message of more than 4,096 bytes becomes a file there; a character takes three at most. */
+const mostCharacters = 1300;
+
+export const ntfy = defineChannelType({
+  type: 'ntfy',
+  name: 'ntfy',
+  summary: 'A notification on phones that follow a topic; a page has a button that acknowledges it.',
+  settings: z.strictObject({
+    type: z.literal('ntfy'),
+    topic: z.string().regex(/^[\w-]{1,64}$/, 'must be letters, digits, _ and -, at most 64'),
+    token: token.optional().describe('Access token, where the topic is protected'),
+    url: httpUrl.default('https://ntfy.sh').describe('Address of the server'),
+  }),
+  secrets: { token: ['url'] },
+  requests: ({ title, text, status, severity, link, acknowledge }, { url, topic, token: secret }) => [
+    jsonRequest(
+      `${url.replace(/\/$/, '')}/`,
+      {
+        ...{ topic, title: cut(title, 250), message: cut(text, mostCharacters) },
+        priority: status === 'firing' ? (priorities[severity] ?? 4) : 3,
+        tags: [status === 'firing' ? 'rotating_light' : 'white_check_mark'],
+        ...(link !== '' && { click: link }),
+        ...(acknowledge !== undefined && {
+          actions: [
+            {
+              ...{ action: 'http', label: 'Acknowledge', method: 'POST', url: acknowledge.postUrl, clear: true },
+              headers: { 'content-type': 'application/json' },
+              body: JSON.stringify({ token: acknowledge.token }),
+            },
+          ],
+        }),
+      },
+      secret === undefined ? {} : { authorization: `Bearer ${secret}` },
+    ),
+  ],
+  judge: byAnswer((answer) => typeof answerFields(answer)['id'] === 'string'),
+});

@@ -1,0 +1,37 @@
+/** What SMS and voice share: an account at a service with Twilio's API, version 2010-04-01. */
+import { z } from 'zod';
+import { answerFields, byAnswer, type ChannelRequest } from '../definition.ts';
+import { httpUrl, token } from '../settings-fields.ts';
+
+const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, 'must be a phone number such as +41441234567');
+
+/** Settings of an account, and whom it calls or writes to. */
+export const twilioSettings = {
+  accountSid: z.string().regex(/^[\w-]{1,64}$/, 'must be the id of an account, such as AC and 32 digits'),
+  authToken: token.describe('Of the account'),
+  from: phoneNumber.describe('Number of the account'),
+  to: phoneNumber,
+  url: httpUrl.default('https://api.twilio.com').describe('Of a service that has the same API'),
+};
+type Settings = z.output<z.ZodObject<typeof twilioSettings>>;
+
+/** The token goes nowhere else. */
+export const twilioSecrets = { authToken: ['url', 'accountSid'] };
+
+/** Creates a message or a call. */
+export const twilioRequest = (
+  resource: 'Messages' | 'Calls',
+  { url, accountSid, authToken, from, to }: Settings,
+  more: Readonly<Record<string, string>>,
+): ChannelRequest => ({
+  url: `${url.replace(/\/$/, '')}/2010-04-01/Accounts/${accountSid}/${resource}.json`,
+  headers: {
+    'content-type': 'application/x-www-form-urlencoded',
+    'user-agent': 'oiq',
+    authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`,
+  },
+  body: new URLSearchParams({ To: to, From: from, ...more }).toString(),
+});
+
+/** It has what it gave an id. */
+export const byTwilioId = byAnswer((answer) => typeof answerFields(answer)['sid'] === 'string');
