@@ -63,8 +63,15 @@ export const usersOf = async (
 const calledIn = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
   isPrivate?.(user) === true ? `a private ${noun}` : `${noun} ${nameOf(user)}`;
 
-const nameOf = (document: { readonly id: string; readonly name?: unknown }): string =>
-  typeof document.name === 'string' ? `“${document.name}” (${document.id})` : document.id;
+const nameOf = ({
+  id,
+  name,
+  title = name,
+}: {
+  readonly id: string;
+  readonly name?: unknown;
+  readonly title?: unknown;
+}) => (typeof title === 'string' ? `“${title}” (${id})` : id);
 
 /** Refuses a document that newly refers to something that there is not. */
 export const refuseDangling = async (

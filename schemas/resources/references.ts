@@ -6,6 +6,7 @@ import type { CollectionDefinition, Filter } from '../ports/documents.ts';
 import { alertRoutings } from './alert-routing.ts';
 import { dashboards, savedQueriesOfPanels } from './dashboard.ts';
 import { escalationPolicies } from './escalation-policy.ts';
+import { incidents } from './incident.ts';
 import { licenseKeys } from './license-key.ts';
 import { maintenanceWindows } from './maintenance-window.ts';
 import { onCallSchedules } from './on-call-schedule.ts';
@@ -41,5 +42,9 @@ export const references: readonly Reference[] = [
   {
     ...{ from: alertRoutings, noun: 'routing document', path: 'receivers.escalationPolicyId' },
     to: escalationPolicies,
+  },
+  {
+    ...{ from: incidents, noun: 'incident', path: 'escalationPolicyId', to: escalationPolicies },
+    where: { status: { $in: ['open', 'acknowledged'] } },
   },
 ];

@@ -337,6 +337,8 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
           const answer = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
           refused(t, answer, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
           t.is((await read(resource, id)).status, 200);
+          // What is never deleted refers only while it goes on: its own tests say until when.
+          if (referrer.path === '/api/incidents') continue;
           t.is((await harness.ask('DELETE', pathOf(referrer, user.id), { headers: { 'if-match': '*' } })).status, 200);
           t.is((await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } })).status, 200);
         }

@@ -156,3 +156,16 @@ test('shifts come as a calendar by the format or the Accept header, with names',
   t.regex(accepted.body, /^BEGIN:VCALENDAR/);
   t.true(Array.isArray((await ask('GET', path)).body.items));
 });
+
+test('a policy by which an open incident pages is not deleted, and the incident is named', async (t) => {
+  const escalationPolicyId = await policyOf(await userOf('viewer'));
+  const path = `/api/on-call/escalation-policies/${escalationPolicyId}`;
+  const { id } = await declare({ title: 'paging by it', escalationPolicyId });
+  for (const verb of ['acknowledge', 'resolve']) {
+    const refused = await ask('DELETE', path);
+    t.is(refused.status, 409);
+    t.regex(refused.body.message, new RegExp(`incident “paging by it” \\(${id}\\)`));
+    await ask('POST', `/api/incidents/${id}/${verb}`);
+  }
+  t.is((await ask('DELETE', path)).status, 200);
+});

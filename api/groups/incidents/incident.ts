@@ -10,7 +10,6 @@ import {
   incidents,
 } from '../../../schemas/resources/incident.ts';
 import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
-import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { withEvidence } from '../../incidents/timeline-evidence.ts';
 import { askingOf } from '../../incidents/timeline-sources.ts';
@@ -63,17 +62,6 @@ const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: I
       throw invalid(`roles.${index}.userId`, 'is no user of this organization');
 };
 
-/** Another policy must be there. */
-const requirePolicy = async (
-  own: TenantDocuments,
-  { escalationPolicyId }: Incident,
-  before: Incident | undefined,
-): Promise<void> => {
-  if (escalationPolicyId === null || escalationPolicyId === before?.escalationPolicyId) return;
-  if ((await readEscalationPolicy(own, escalationPolicyId)) === undefined)
-    throw invalid('escalationPolicyId', 'is no escalation policy of this organization');
-};
-
 /** An incident that goes on is escalated by another policy from the beginning. */
 const escalatedFrom = (incident: Incident, at: string): Incident => {
   const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
@@ -122,7 +110,6 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     if ((status === 'merged') !== (mergedInto !== null))
       throw invalid('mergedInto', 'goes with "status": "merged", and that goes with it');
     await requireRoles(own, after, before);
-    await requirePolicy(own, after, before);
     if (before === undefined)
       return { ...after, escalatesAt: after.escalationPolicyId === null ? null : after.openedAt };
     if (before.status === 'merged' && status === 'merged' && mergedInto !== before.mergedInto)
