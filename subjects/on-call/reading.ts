@@ -5,6 +5,7 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { type EscalationPolicy, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { onCallVersions, type StoredOnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { memberships } from '../../schemas/resources/user.ts';
+import { absencesOf } from './absences.ts';
 import { type Absence, type Absences, type OnCall, onCallAt } from './shifts.ts';
 
 type Own = Pick<TenantDocuments, 'collection'>;
@@ -48,44 +49,35 @@ const versionsAt = async (own: Own, atMs: number): Promise<StoredOnCallVersion[]
   return found;
 };
 
-/** Records of a member that are looked at for when an absence began. */
-const mostRecords = 100;
+/** Records of a member that are looked at, the newest of them. */
+const mostRecords = 500;
 
-/** When the last record says that of a member; `fallbackMs` where none is kept. */
-const lastRecorded = async (
+const readAbsencesOf = async (
   own: Own,
   userId: string,
-  isIt: (record: { readonly action: string; readonly details: unknown }) => boolean,
-  fallbackMs: number,
-): Promise<number> => {
+  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
+): Promise<readonly Absence[]> => {
+  const membership = await own.collection(memberships).find(userId);
+  // What is over is of no matter to what comes.
+  if (sinceMs >= nowMs && membership !== undefined && membership.disabled !== true) return [];
   const filter = { 'resource.id': userId, 'resource.type': 'user' };
   const { items } = await own.collection(auditRecords).list({ filter, sort: { sequence: -1 }, limit: mostRecords });
-  const found = items.find(isIt);
-  return found === undefined ? fallbackMs : Date.parse(found.at);
+  return absencesOf(items.toReversed(), membership, nowMs);
 };
 
-const isDisabling = ({ details }: { readonly details: unknown }): boolean => {
-  const { changes = [] } = (details ?? {}) as { changes?: readonly { path: string; after?: unknown }[] };
-  return changes.some(({ path, after }) => path === 'disabled' && String(after) === 'true');
-};
-
-const absenceOf = async (own: Own, userId: string, nowMs: number): Promise<Absence | undefined> => {
-  const membership = await own.collection(memberships).find(userId);
-  if (membership === undefined) {
-    const fromMs = await lastRecorded(own, userId, ({ action }) => action === 'user.remove', nowMs);
-    return { reason: 'left', fromMs };
-  }
-  if (membership.disabled !== true) return undefined;
-  const updatedMs = Date.parse(membership.updatedAt);
-  return { reason: 'unreachable', fromMs: await lastRecorded(own, userId, isDisabling, updatedMs) };
-};
-
-/** Who of them has left the organization, or is kept out of it, and since when. The audit log says when it began. */
-export const readAbsences = async (own: Own, userIds: Iterable<string>, nowMs: number): Promise<Absences> => {
+/**
+ * When they were away: had left the organization, or were kept out of it, as the audit log says. Absences that were over
+ * before `sinceMs` may be left out.
+ */
+export const readAbsences = async (
+  own: Own,
+  userIds: Iterable<string>,
+  times: { readonly nowMs: number; readonly sinceMs: number },
+): Promise<Absences> => {
   const absences = new Map<string, readonly Absence[]>();
   for (const userId of new Set(userIds)) {
-    const absence = await absenceOf(own, userId, nowMs);
-    if (absence !== undefined) absences.set(userId, [absence]);
+    const found = await readAbsencesOf(own, userId, times);
+    if (found.length > 0) absences.set(userId, found);
   }
   return absences;
 };
@@ -110,7 +102,7 @@ export const readOnCall = async (
     scheduleId === undefined
       ? await versionsAt(own, atMs)
       : await readVersions(own, scheduleId, { fromMs: atMs, toMs: atMs + 1 });
-  const absences = await readAbsences(own, versions.flatMap(peopleOf), nowMs);
+  const absences = await readAbsences(own, versions.flatMap(peopleOf), { nowMs, sinceMs: atMs });
   return versions
     .map((version) => ({ scheduleId: version.scheduleId, name: version.name, ...onCallAt([version], absences, atMs) }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -118,6 +118,24 @@ test.serial('what an override or a layer cannot say is refused with its path', a
   t.is(answer.body.details[0].path, 'layers');
 });
 
+test.serial('a person who was kept out and came back was away meanwhile', async (t) => {
+  clock.ms = today;
+  const { id } = await create([[eve]]);
+  for (const [step, disabled] of [
+    [1, true],
+    [2, false],
+  ] as const) {
+    clock.ms = today + step * stepMs;
+    const changed = await harness.ask('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled } });
+    t.is(changed.status, 200, JSON.stringify(changed.body));
+  }
+  const [from, to] = [today, today + 3 * stepMs].map(iso);
+  const { body } = await harness.ask('GET', `${schedules}/${id}/shifts?from=${from}&to=${to}`);
+  t.deepEqual(body.gaps, [{ from: iso(today + stepMs), to: iso(today + 2 * stepMs), reason: 'unreachable' }]);
+  t.deepEqual(await at(id, today + stepMs), []);
+  t.deepEqual(await at(id, today + 2 * stepMs), [eve]);
+});
+
 test.serial('shifts tile the range with gaps and reasons, and say what each person carries', async (t) => {
   clock.ms = today;
   const { id } = await create([[ann], []]);

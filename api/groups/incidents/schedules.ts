@@ -133,7 +133,7 @@ export const replaceSchedule = defineOperation({
       requireVersion(before, preconditionOf(request), { noun: scheduleResource.noun, requiresIfMatch: false });
       const after = await nextOf(own, before);
       scope.unchanged();
-      const absences = await readAbsences(own, [...before.userIds, ...after.userIds], nowMs);
+      const absences = await readAbsences(own, [...before.userIds, ...after.userIds], { nowMs, sinceMs: nowMs });
       const differences = differencesBetween(before, after, absences, {
         fromMs: nowMs,
         toMs: nowMs + query.days * dayMs,

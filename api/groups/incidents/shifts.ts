@@ -66,7 +66,7 @@ export const listShifts = defineOperation({
     const schedule = await own.collection(onCallSchedules).find(params.id);
     if (schedule === undefined) throw notFound('on-call schedule');
     const versions = await readVersions(own, params.id, range);
-    const absences = await readAbsences(own, versions.flatMap(peopleOf), nowMs);
+    const absences = await readAbsences(own, versions.flatMap(peopleOf), { nowMs, sinceMs: range.fromMs });
     const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
     if (format === 'ics') {
       const names = await readNames(documents, versions.flatMap(peopleOf));
