@@ -6,7 +6,8 @@ import { type EscalationPolicy, escalationPolicies } from '../../schemas/resourc
 import { onCallVersions, type StoredOnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { memberships } from '../../schemas/resources/user.ts';
 import { absencesOf } from './absences.ts';
-import { type Absence, type Absences, type OnCall, onCallAt } from './shifts.ts';
+import type { Piece } from './pieces.ts';
+import { type Absence, type Absences, type OnCall, onCallAt, piecesOf } from './shifts.ts';
 
 type Own = Pick<TenantDocuments, 'collection'>;
 
@@ -80,6 +81,18 @@ export const readAbsences = async (
     if (found.length > 0) absences.set(userId, found);
   }
   return absences;
+};
+
+/** Who is on call in a schedule over a range, piece by piece, and all whom its versions name. */
+export const readPieces = async (
+  own: Own,
+  scheduleId: string,
+  { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number },
+): Promise<{ readonly pieces: readonly Piece<OnCall>[]; readonly people: readonly string[] }> => {
+  const versions = await readVersions(own, scheduleId, { fromMs, toMs });
+  const people = versions.flatMap(peopleOf);
+  const absences = await readAbsences(own, people, { nowMs, sinceMs: fromMs });
+  return { pieces: piecesOf(versions, absences, { fromMs, toMs }), people };
 };
 
 /** Who is on call in a schedule at a time. */

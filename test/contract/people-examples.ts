@@ -49,6 +49,11 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
     return { params: { id, overrideId: override.id } };
   },
 
+  revokeCalendarFeed: async ({ make }) => ({ params: { id: (await make('createCalendarFeed')).id } }),
+  getSharedCalendar: async ({ make }) => ({
+    params: { token: (await make('createCalendarFeed')).path.split('/').at(-1) },
+  }),
+
   updateAccount: { body: { timeZone: 'Europe/Zurich' } },
   closeAccount: async (world) => {
     const { token } = await world.person('viewer');

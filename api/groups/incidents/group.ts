@@ -1,8 +1,10 @@
+import { calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import { escalationDeeds, escalations } from '../../../schemas/resources/escalation.ts';
 import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
 import { acknowledgeByLink } from './acknowledge-link.ts';
+import { createCalendarFeed, getSharedCalendar, listCalendarFeeds, revokeCalendarFeed } from './calendar-feeds.ts';
 import { escalationPolicyResource } from './escalation-policies.ts';
 import { getEscalationPolicy } from './escalation-policy.ts';
 import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident } from './incident.ts';
@@ -34,6 +36,18 @@ export const incidentsGroup = defineGroup({
     getEscalationPolicy,
     listShifts,
     getOnCall,
+    createCalendarFeed,
+    listCalendarFeeds,
+    revokeCalendarFeed,
+    getSharedCalendar,
   ],
-  collections: [onCallVersions, incidentNotes, incidentEvidence, incidentPostmortems, escalations, escalationDeeds],
+  collections: [
+    onCallVersions,
+    calendarFeeds,
+    incidentNotes,
+    incidentEvidence,
+    incidentPostmortems,
+    escalations,
+    escalationDeeds,
+  ],
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import {
   type OnCallSchedule,
   OnCallScheduleFields,
@@ -57,6 +58,15 @@ const checked = async (
   return { ...after, userIds: peopleOf(after) };
 };
 
+/** Its version; the feeds of one that is deleted answer no more. */
+const keepAlongside = async (own: TenantDocuments, change: Parameters<typeof keepOnCallVersion>[1]): Promise<void> => {
+  await keepOnCallVersion(own, change);
+  if (change.after !== undefined || change.before === undefined) return;
+  const feeds = own.collection(calendarFeeds);
+  const { items } = await feeds.list({ filter: { scheduleId: change.before.id }, limit: 1000 });
+  for (const { id } of items) await feeds.delete(id);
+};
+
 export const viewOf = ({ userIds: _, ...shown }: OnCallSchedule & Stored): z.input<typeof View> => ({
   ...shown,
   overrides: [...shown.overrides],
@@ -85,7 +95,7 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
   most: mostSchedules,
   prepare: (after, { before, of, caller }) => checked(of(caller.tenantId), after, before),
   show: (documents) => documents.map(viewOf),
-  alongside: keepOnCallVersion,
+  alongside: keepAlongside,
   list: { searched: ['name', 'description'] },
 });
 

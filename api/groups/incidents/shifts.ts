@@ -70,10 +70,9 @@ export const listShifts = defineOperation({
     const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
     if (format === 'ics') {
       const names = await readNames(documents, versions.flatMap(peopleOf));
-      const about = { scheduleId: schedule.id, name: schedule.name, madeMs: nowMs };
-      const content = shiftsCalendar(piecesOf(versions, absences, range), {
-        ...about,
-        nameOf: (userId) => names.get(userId) ?? userId,
+      const { id: scheduleId, name } = schedule;
+      const content = shiftsCalendar([{ scheduleId, name, pieces: piecesOf(versions, absences, range) }], {
+        ...{ name, madeMs: nowMs, nameOf: (userId) => names.get(userId) ?? userId },
       });
       return { contentType: calendarType, content };
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Filter, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import { contacts } from '../../../schemas/resources/contact.ts';
 import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
@@ -95,7 +96,8 @@ export const removeUser = defineOperation({
       await refuseWhileOnCall(scope.of(tenantId), user.id);
       await scope.of(tenantId).collection(memberships).delete(user.id);
       await scope.of(tenantId).collection(preferences).delete(user.id);
-      await removeContacts(scope.of(tenantId), user.id);
+      await removeOwned(scope.of(tenantId), contacts, { ownerId: user.id });
+      await removeOwned(scope.of(tenantId), calendarFeeds, { userId: user.id });
       await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
       scope.record({ id: user.id, name: user.email, before: recordedMember(user, membership) });
@@ -104,9 +106,13 @@ export const removeUser = defineOperation({
   },
 });
 
-const removeContacts = async (own: Pick<TenantDocuments, 'collection'>, ownerId: string): Promise<void> => {
-  const stored = own.collection(contacts);
-  const { items } = await stored.list({ filter: { ownerId }, limit: 1000 });
+const removeOwned = async (
+  own: Pick<TenantDocuments, 'collection'>,
+  collection: CollectionDefinition<object>,
+  filter: Filter,
+): Promise<void> => {
+  const stored = own.collection(collection);
+  const { items } = await stored.list({ filter, limit: 1000 });
   for (const { id } of items) await stored.delete(id);
 };
 

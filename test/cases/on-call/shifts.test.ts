@@ -170,13 +170,14 @@ test('a calendar has an event a shift in UTC, reads back, and keeps its ids when
     fromMs: ms('2026-03-20T00:00:00Z'),
     toMs: ms('2026-04-10T00:00:00Z'),
   });
-  const about = { scheduleId: 's1', name: 'Team; "a", b\r\nX-EVIL:1', nameOf: (id: string) => `Name of ${id}` };
+  const of = { scheduleId: 's1', name: 'Team; "a", b\r\nX-EVIL:1' };
+  const about = { name: of.name, nameOf: (id: string) => `Name of ${id}` };
   const read = (text: string): { uid: string; from: Date; to: Date; summary: string }[] =>
     new ICAL.Component(ICAL.parse(text)).getAllSubcomponents('vevent').map((each) => {
       const event = new ICAL.Event(each);
       return { uid: event.uid, from: event.startDate.toJSDate(), to: event.endDate.toJSDate(), summary: event.summary };
     });
-  const text = shiftsCalendar(pieces, { ...about, madeMs: 0 });
+  const text = shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 0 });
   const events = read(text);
   t.deepEqual(
     events.map(({ from, to, summary }) => [from.getTime(), to.getTime(), summary]),
@@ -187,10 +188,10 @@ test('a calendar has an event a shift in UTC, reads back, and keeps its ids when
   t.false(/^X-EVIL/m.test(text));
   t.is(events.length, 3);
   t.deepEqual(
-    read(shiftsCalendar(pieces, { ...about, madeMs: 5 * dayMs })).map(({ uid }) => uid),
+    read(shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 5 * dayMs })).map(({ uid }) => uid),
     events.map(({ uid }) => uid),
   );
-  t.is(read(shiftsCalendar(pieces, { ...about, madeMs: 0, userId: 'ben' })).length, 1);
+  t.is(read(shiftsCalendar([{ ...of, pieces }], { ...about, madeMs: 0, userId: 'ben' })).length, 1);
 });
 
 test('a wrong document is refused with the path of what is wrong', (t) => {

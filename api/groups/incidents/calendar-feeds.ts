@@ -1,0 +1,169 @@
+import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { platformTenant, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { type CalendarFeed, calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
+import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
+import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
+import { readMember, readNames } from '../../../subjects/on-call/people.ts';
+import { readPieces } from '../../../subjects/on-call/reading.ts';
+import { personOf } from '../../callers/caller.ts';
+import { mayCall } from '../../callers/rights.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+const dayMs = 86_400_000;
+/** What a feed shows: calendars keep the past that they were told. */
+const shown = { beforeMs: 14 * dayMs, afterMs: 180 * dayMs };
+/** Of a person. */
+const mostFeeds = 50;
+const mostSchedules = 200;
+const purpose = 'calendar feed';
+const calendarType = 'text/calendar; charset=utf-8';
+
+const tokenHashOf = (token: string): string => hash('sha256', token);
+
+const View = z.strictObject({
+  id: z.string(),
+  scheduleId: z.string().nullable().describe('null: all shifts of the one who made it'),
+  userId: z.string().describe('Who made it'),
+  createdAt: z.iso.datetime(),
+});
+const viewOf = ({ id, scheduleId, userId, createdAt }: CalendarFeed & Stored): z.output<typeof View> => ({
+  ...{ id, scheduleId, userId, createdAt },
+});
+
+export const createCalendarFeed = defineOperation({
+  method: 'POST',
+  path: '/api/on-call/calendar-feeds',
+  operationId: 'createCalendarFeed',
+  summary: 'Make an address at which a calendar follows the shifts of a schedule, or all of mine',
+  role: 'viewer',
+  audit: 'calendar-feed.create',
+  body: z.strictObject({
+    scheduleId: z.string().min(1).max(128).nullable().default(null).describe('null: all my shifts, in every schedule'),
+  }),
+  response: z.strictObject({
+    ...View.shape,
+    path: z.string().describe('Where calendars read it. Shown once: it is not kept'),
+    url: z.string().describe('The same with the public address of the installation; empty where it has none'),
+  }),
+  async handler({ caller, body, change }, { secretBox, settings }) {
+    const { tenantId } = caller;
+    const { userId } = personOf(caller);
+    const { scheduleId } = body;
+    const id = randomUUID();
+    // It says where the feed is to nobody but this installation; the rest is random.
+    const token = secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
+    const made = await change(async ({ of, record }) => {
+      const own = of(tenantId);
+      const schedule = scheduleId === null ? undefined : await own.collection(onCallSchedules).find(scheduleId);
+      if (scheduleId !== null && schedule === undefined) throw invalid('scheduleId', 'is no on-call schedule');
+      const stored = own.collection(calendarFeeds);
+      if ((await stored.count({ userId })) >= mostFeeds)
+        throw new ApiError('CONFLICT', `there are ${mostFeeds} feeds of yours: revoke one first`);
+      record({ id, name: schedule?.name ?? '', after: { scheduleId, userId } });
+      return stored.insert({ id, scheduleId, userId, tokenHash: tokenHashOf(token) });
+    });
+    const path = `/api/on-call/calendars/${token}`;
+    const { PUBLIC_URL: publicUrl } = settings;
+    return { ...viewOf(made), path, url: publicUrl === undefined ? '' : `${publicUrl.replace(/\/$/, '')}${path}` };
+  },
+});
+
+export const listCalendarFeeds = defineOperation({
+  method: 'GET',
+  path: '/api/on-call/calendar-feeds',
+  operationId: 'listCalendarFeeds',
+  summary: 'List my calendar feeds; an Admin those of everybody',
+  role: 'viewer',
+  response: z.strictObject({ items: z.array(View) }),
+  async handler({ caller }, { documents }) {
+    const filter = mayCall(caller.role, 'admin') ? {} : { userId: caller.actor.id };
+    const stored = documents.of(caller.tenantId).collection(calendarFeeds);
+    const { items } = await stored.list({ filter, sort: { createdAt: -1 }, limit: 1000 });
+    return { items: items.map(viewOf) };
+  },
+});
+
+export const revokeCalendarFeed = defineOperation({
+  method: 'DELETE',
+  path: '/api/on-call/calendar-feeds/{id}',
+  operationId: 'revokeCalendarFeed',
+  summary: 'Revoke a calendar feed of mine: its address answers no more; an Admin revokes any',
+  role: 'viewer',
+  audit: 'calendar-feed.revoke',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params, change }) {
+    await change(async ({ of, record }) => {
+      const stored = of(caller.tenantId).collection(calendarFeeds);
+      const found = await stored.find(params.id);
+      if (found === undefined || (found.userId !== caller.actor.id && !mayCall(caller.role, 'admin')))
+        throw notFound('calendar feed');
+      await stored.delete(found.id);
+      const { scheduleId, userId } = found;
+      record({ id: found.id, name: '', before: { scheduleId, userId } });
+    });
+    return {};
+  },
+});
+
+/** The feed of a token. For any other text the same steps are taken: no time tells why there is none. */
+const feedOf = async (token: string, { secretBox, documents }: Ports) => {
+  const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
+  const found = await documents.of(tenantId).collection(calendarFeeds).find(id);
+  const given = Buffer.from(tokenHashOf(token));
+  const isIts = timingSafeEqual(given, Buffer.from(found?.tokenHash ?? '0'.repeat(given.length)));
+  const member = found && (await readMember(documents, tenantId, found.userId));
+  if (found === undefined || !isIts || !member?.isActive)
+    throw new ApiError('NOT_FOUND', 'there is no such calendar, or not any more');
+  return { tenantId, found, member };
+};
+
+/** The schedules whose shifts a feed shows. */
+const schedulesOf = async (own: TenantDocuments, { scheduleId, userId }: CalendarFeed) => {
+  const stored = own.collection(onCallSchedules);
+  if (scheduleId === null)
+    return (await stored.list({ filter: { userIds: userId }, sort: { name: 1 }, limit: mostSchedules })).items;
+  const found = await stored.find(scheduleId);
+  return found === undefined ? [] : [found];
+};
+
+export const getSharedCalendar = defineOperation({
+  method: 'GET',
+  path: '/api/on-call/calendars/{token}',
+  operationId: 'getSharedCalendar',
+  summary: 'Read the shifts of a calendar feed as iCalendar; one that is unknown or was revoked is the same 404',
+  role: 'none',
+  limit: { rate: 2, burst: 60 },
+  contentType: calendarType,
+  params: z.strictObject({ token: z.string().min(1).max(512) }),
+  response: z.string(),
+  async handler({ params, request }, ports) {
+    const { documents, clock } = ports;
+    request.reply('X-Robots-Tag', 'noindex, nofollow');
+    request.reply('Referrer-Policy', 'no-referrer');
+    const { tenantId, found, member } = await feedOf(params.token, ports);
+    const { scheduleId, userId } = found;
+    const own = documents.of(tenantId);
+    const nowMs = clock.now();
+    const items = await schedulesOf(own, found);
+    const range = { fromMs: Math.floor(nowMs / dayMs) * dayMs - shown.beforeMs, toMs: nowMs + shown.afterMs };
+    const schedules = [];
+    for (const { id, name } of items) {
+      const { pieces, people } = await readPieces(own, id, { ...range, nowMs });
+      schedules.push({ scheduleId: id, name, pieces, people });
+    }
+    const names = await readNames(
+      documents,
+      schedules.flatMap(({ people }) => people),
+    );
+    return shiftsCalendar(schedules, {
+      ...{ name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''), madeMs: nowMs },
+      ...(scheduleId === null && { userId }),
+      nameOf: (id) => names.get(id) ?? id,
+    });
+  },
+});
