@@ -2,10 +2,12 @@
 import type { Documents } from '../schemas/ports/documents.ts';
 import { notificationChannels } from '../schemas/resources/notification-channel.ts';
 import { channelHealths } from '../schemas/resources/notification-delivery.ts';
+import { onCallGaps } from '../schemas/resources/on-call-gap.ts';
 import { platformAlertKinds, platformAlerts } from '../schemas/resources/platform-alert.ts';
 import {
   type StandingPlatformAlert,
   standingChannelAlerts,
+  standingGapAlerts,
   standingPlatformAlert,
 } from '../subjects/alerts/platform-alerts.ts';
 
@@ -16,9 +18,10 @@ export const platformAlertsOf = async (
   nowMs: number,
 ): Promise<StandingPlatformAlert[]> => {
   const own = documents.of(tenantId);
-  const [stored, failing] = await Promise.all([
+  const [stored, failing, gaps] = await Promise.all([
     own.collection(platformAlerts).list(),
     own.collection(channelHealths).list({ filter: { failingSince: { $ne: null } }, limit: 1000 }),
+    own.collection(onCallGaps).list({ limit: 1000 }),
   ]);
   const channels = await Promise.all(failing.items.map(({ id }) => own.collection(notificationChannels).find(id)));
   return [
@@ -31,5 +34,6 @@ export const platformAlertsOf = async (
       failing.items,
       nowMs,
     ),
+    ...standingGapAlerts(gaps.items, nowMs),
   ];
 };

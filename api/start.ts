@@ -48,6 +48,7 @@ import type { StreamServer } from './kernel/stream-server.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
+import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
 import { PlatformWatch, type PlatformWatchPorts, platformWatchJob } from './platform-watch/watch.ts';
 import { liveTail } from './streams/live-tail.ts';
@@ -113,8 +114,9 @@ const publishing = (
   publishEvent: (event) => events.publish(event),
 });
 
-const startIncidentJobs = (jobs: Jobs, ports: EndedPorts): void => {
+const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts): void => {
   for (const job of [escalateJob, resolveEndedJob]) jobs.start<EndedPorts>(job, ports);
+  jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
@@ -170,9 +172,10 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   });
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
-  startIncidentJobs(jobs, { ...options, configurationActions: configurationActionsOf(operations) });
+  const telling = publishing(alertTransitions, events);
+  startIncidentJobs(jobs, { ...options, ...telling, configurationActions: configurationActionsOf(operations) });
   const operator = operatorChannels(options);
-  const watch = new PlatformWatch({ ...given, standings, operator, ...publishing(alertTransitions, events) });
+  const watch = new PlatformWatch({ ...given, standings, operator, ...telling });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();
 

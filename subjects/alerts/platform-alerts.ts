@@ -2,6 +2,7 @@
 import { type AlertSeverity, AlertTransition } from '../../schemas/alerts.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import type { ChannelHealth } from '../../schemas/resources/notification-delivery.ts';
+import type { OnCallGap } from '../../schemas/resources/on-call-gap.ts';
 import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/platform-alert.ts';
 import type { StandingAlert } from './history.ts';
 
@@ -69,6 +70,36 @@ export const aboutChannel = (id: string, name: string, error: string): AboutPlat
 /** Why the alert of a channel fires. */
 export const channelReason = (name: string, error: string): string =>
   `the last attempts of the notification channel ${name.slice(0, 256)} failed: ${error.slice(0, 1000)}`;
+
+/** The alert that says that nobody is on call in a schedule soon. */
+export const aboutGap = (
+  scheduleId: string,
+  { name, reason, ...gap }: Omit<OnCallGap, 'startedAt'>,
+): AboutPlatform => ({
+  ...{ kind: 'on-call-gap', alertId: `on-call-gap-${scheduleId}`, ruleName: 'Nobody is on call', severity: 'warning' },
+  labels: {
+    ...{ alertname: 'OnCallGap', severity: 'warning', origin: 'platform' },
+    ...{ schedule: name.slice(0, 256), reason },
+  },
+  annotations: { summary: `Nobody is on call in ${name} soon`, description: gapReason({ name, reason, ...gap }) },
+});
+
+const gapReasonTexts: Readonly<Record<string, string>> = {
+  'no-one': 'no layer has anybody',
+  restricted: 'restrictions leave it out',
+  left: 'who would be has left',
+  unreachable: 'who would be is kept out of the organization',
+};
+
+/** Why the alert of a gap fires. */
+export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt'>): string =>
+  `nobody is on call in ${name.slice(0, 256)} from ${from} to ${to}: ${gapReasonTexts[reason] ?? reason}`;
+
+/** The alerts of schedules in which nobody is on call soon. */
+export const standingGapAlerts = (gaps: readonly Named<OnCallGap>[], nowMs: number): StandingPlatformAlert[] =>
+  gaps.map(({ id, ...gap }) =>
+    standing(aboutGap(id, gap), { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt }, nowMs),
+  );
 
 /** The transition that begins or ends an alert of the platform. Equal for the same alert, whichever process tells it. */
 export const platformTransition = (

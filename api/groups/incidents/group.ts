@@ -1,6 +1,7 @@
 import { calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import { escalationDeeds, escalations } from '../../../schemas/resources/escalation.ts';
 import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
+import { onCallGaps } from '../../../schemas/resources/on-call-gap.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
 import { defineGroup } from '../define-group.ts';
 import { acknowledgeByLink } from './acknowledge-link.ts';
@@ -43,6 +44,7 @@ export const incidentsGroup = defineGroup({
   ],
   collections: [
     onCallVersions,
+    onCallGaps,
     calendarFeeds,
     incidentNotes,
     incidentEvidence,

@@ -1,0 +1,99 @@
+/** Tells organizations of schedules in which nobody is on call within the next seven days. */
+import { defineJob } from '../../runtime/jobs.ts';
+import type { AlertTransition } from '../../schemas/alerts.ts';
+import type { PlatformEvent } from '../../schemas/events.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { type OnCallGap, onCallGaps } from '../../schemas/resources/on-call-gap.ts';
+import { onCallSchedules } from '../../schemas/resources/on-call-schedule.ts';
+import { organizations } from '../../schemas/resources/organization.ts';
+import { aboutGap, gapReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { toldEvent } from '../../subjects/alerts/told.ts';
+import { readPieces } from '../../subjects/on-call/reading.ts';
+
+const aheadMs = 7 * 86_400_000;
+
+export interface GapPorts {
+  readonly documents: Documents;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Resolves when the transition is durable on the bus. */
+  publish(transition: AlertTransition): Promise<void>;
+  /** Resolves when the event is durable on the bus. */
+  publishEvent(event: PlatformEvent): Promise<void>;
+}
+
+type Found = Pick<OnCallGap, 'name' | 'reason' | 'from' | 'to'>;
+
+const firstGap = async (
+  documents: Documents,
+  { tenantId, id, name }: { readonly tenantId: string; readonly id: string; readonly name: string },
+  nowMs: number,
+): Promise<Found | undefined> => {
+  const range = { fromMs: nowMs, toMs: nowMs + aheadMs, nowMs };
+  const { pieces } = await readPieces(documents.of(tenantId), id, range);
+  const gap = pieces.find(({ value }) => value.reason !== undefined);
+  if (gap?.value.reason === undefined) return undefined;
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  return { name, reason: gap.value.reason, from: iso(gap.fromMs), to: iso(gap.toMs) };
+};
+
+/** Begins, keeps or ends the alert of a schedule. Published first, then kept: what is told twice is the same alert. */
+const tell = async (
+  { documents, clock, publish, publishEvent }: GapPorts,
+  { tenantId, id }: { readonly tenantId: string; readonly id: string },
+  found: Found | undefined,
+): Promise<void> => {
+  const stored = documents.of(tenantId).collection(onCallGaps);
+  const known = await stored.find(id);
+  if (found === undefined && known === undefined) return;
+  const transit = async (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> => {
+    const transition = platformTransition(tenantId, aboutGap(id, gap), { ...gap, reason: gapReason(gap) }, ended);
+    const event = toldEvent(transition);
+    await Promise.all([publish(transition), event && publishEvent(event)]);
+  };
+  if (known === undefined && found !== undefined) {
+    const gap = { ...found, startedAt: new Date(clock.now()).toISOString() };
+    await transit(gap);
+    await stored.insert({ id, ...gap });
+  } else if (known !== undefined && found === undefined) {
+    await transit(known, { atMs: clock.now(), reason: 'somebody is on call for the next seven days' });
+    await stored.delete(id);
+  } else if (known !== undefined && found !== undefined && (known.from !== found.from || known.to !== found.to)) {
+    const { name, reason, startedAt } = known;
+    await stored.replace(id, { name, reason, startedAt, from: found.from, to: found.to }, known.version);
+  }
+};
+
+/** Looks at all schedules. One that cannot be looked at keeps no other from it. */
+export const lookForGaps = async (ports: GapPorts, signal: AbortSignal): Promise<void> => {
+  const { documents, clock, log } = ports;
+  const disabled = new Set<string>();
+  for await (const { id } of documents.everywhere(organizations, { disabled: true })) disabled.add(id);
+  const looked = new Set<string>();
+  const about = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+  const look = (of: { readonly tenantId: string; readonly id: string }, find: () => Promise<Found | undefined>) =>
+    find()
+      .then((found) => tell(ports, of, found))
+      .catch((error: unknown) =>
+        log.warn({ error, tenantId: of.tenantId, schedule: of.id }, 'gaps of a schedule could not be looked for'),
+      );
+  for await (const schedule of documents.everywhere(onCallSchedules)) {
+    if (signal.aborted) return;
+    if (disabled.has(schedule.tenantId)) continue;
+    looked.add(about(schedule.tenantId, schedule.id));
+    await look(schedule, () => firstGap(documents, schedule, clock.now()));
+  }
+  // Of schedules that are gone, and of organizations that rely on nothing.
+  for await (const { tenantId, id } of documents.everywhere(onCallGaps))
+    if (!looked.has(about(tenantId, id))) await look({ tenantId, id }, async () => undefined);
+};
+
+export const onCallGapsJob = defineJob<GapPorts>({
+  name: 'on-call-gaps',
+  summary: 'Tells organizations of schedules in which nobody is on call soon.',
+  everyMs: 60_000,
+  scope: 'installation',
+  run: lookForGaps,
+});
