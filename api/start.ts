@@ -174,8 +174,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   for (const job of upkeep) jobs.start(job, forUpkeep);
   const telling = publishing(alertTransitions, events);
   startIncidentJobs(jobs, { ...options, ...telling, configurationActions: configurationActionsOf(operations) });
-  const operator = operatorChannels(options);
-  const watch = new PlatformWatch({ ...given, standings, operator, ...telling });
+  const watch = new PlatformWatch({ ...given, standings, operator: operatorChannels(options), ...telling });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();
 

@@ -22,9 +22,17 @@ export type NotifiedAlert = z.output<typeof NotifiedAlert>;
 
 /**
  * Why a group is told of: it is new, the severity of an alert rose, alerts began to fire, alerts ended, the severity of an alert fell, or
- * nothing changed for the repeat interval.
+ * nothing changed for the repeat interval. Of a page: somebody sees to the incident.
  */
-export const notificationReasons = ['first', 'escalated', 'firing', 'resolved', 'deescalated', 'repeated'] as const;
+export const notificationReasons = [
+  'first',
+  'escalated',
+  'firing',
+  'resolved',
+  'deescalated',
+  'repeated',
+  'acknowledged',
+] as const;
 
 /** What one channel is to be told. Its id is deterministic: the same notification has it again. */
 export const Notification = z.strictObject({
@@ -50,6 +58,7 @@ export const Notification = z.strictObject({
       incidentId: z.string(),
       userId: z.string().nullable().describe('Whom it is for; null for a channel'),
       sinceMs: z.int().describe('When the incident opened, or reopened last'),
+      isEnd: z.boolean().optional().describe('It tells where a page opened something that no page is needed now'),
     })
     .optional()
     .describe('Of a page for an incident'),

@@ -5,12 +5,20 @@ import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { type EscalationDeed, escalationDeeds, escalations } from '../../schemas/resources/escalation.ts';
+import {
+  type Escalation,
+  type EscalationDeed,
+  escalationDeeds,
+  escalations,
+  type PageOpening,
+} from '../../schemas/resources/escalation.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { unacknowledged } from '../../subjects/incidents/state.ts';
+import type { Page } from '../../subjects/on-call/escalation.ts';
 import { type Looked, lookAt } from '../../subjects/on-call/incident-escalation.ts';
 import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
+import { endOf, toldBy } from '../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
@@ -24,34 +32,85 @@ export interface EscalatePorts {
 
 type Known = Incident & Stored;
 
+interface KnownEscalation {
+  readonly key: string;
+  readonly state: Escalation;
+  readonly openings?: readonly PageOpening[];
+}
+
 interface Putting extends Paging {
   readonly of: Documents['of'];
   readonly people: NamedPeople;
 }
 
-/** Queues the pages and writes what the timeline tells of them. */
-const put = async (incident: Known, { key, pages, notes }: Looked, putting: Putting): Promise<void> => {
-  const { of, tenantId, people, nowMs } = putting;
+/** Queues what closes, or acknowledges, what pages opened; answers what is open still. */
+const putEnds = async (
+  incident: Known,
+  looked: Looked,
+  known: KnownEscalation | undefined,
+  putting: Putting,
+): Promise<readonly PageOpening[]> => {
+  const openings = known?.openings ?? [];
+  const told = toldBy(incident, known, looked);
+  if (told === undefined) return openings;
+  const waiting = putting.of(putting.tenantId).collection(pendingDeliveries);
+  for (const opening of openings) {
+    const end = endOf(incident, opening, told, putting);
+    if ((await waiting.find(end.id)) === undefined) await waiting.insert(end);
+  }
+  return told === 'resolved' ? [] : openings;
+};
+
+/** A page to one channel, or by one contact of a person. */
+interface Told {
+  readonly delivery: ReturnType<typeof deliveryOf>;
+  readonly to: NonNullable<EscalationDeed['to']>;
+  /** Where it opens something. */
+  readonly opening: PageOpening | undefined;
+}
+
+const toldOf = (incident: Known, page: Page, putting: Putting): Told[] => {
+  const { people } = putting;
+  const { to } = page;
+  const name = people.nameOf(to);
+  if (to.kind === 'channel') {
+    const opening = people.opensAt(to.id) ? { channelId: to.id, userId: null } : undefined;
+    return [{ delivery: deliveryOf(incident, page, putting), to: { ...to, name }, opening }];
+  }
+  return people.contactsOf(to.id).map((contact) => ({
+    delivery: deliveryOf(incident, page, { ...putting, contact }),
+    to: { ...to, name, ...(contact.id !== null && { contact: contact.name }) },
+    opening: contact.opens && contact.id !== null ? { channelId: contact.id, userId: to.id } : undefined,
+  }));
+};
+
+/** Queues the pages, writes what the timeline tells of them, and answers where they open something. */
+const put = async (
+  incident: Known,
+  { key, pages, notes }: Looked,
+  putting: Putting,
+): Promise<readonly PageOpening[]> => {
+  const { of, tenantId, nowMs } = putting;
   const deeds = of(tenantId).collection(escalationDeeds);
   const waiting = of(tenantId).collection(pendingDeliveries);
-  const told = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
+  const about = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
   for (const note of notes) {
     const { kind, round, step = null, reason = null } = note;
-    const deed: EscalationDeed = { ...told, kind, round, step, reason, to: null };
-    await deeds.insert({ id: hashOf(key, [note, told.at]), ...deed });
+    await deeds.insert({ id: hashOf(key, [note, about.at]), ...about, kind, round, step, reason, to: null });
   }
-  for (const page of pages) {
-    const { round, step, to } = page;
-    const told = { incidentId: incident.id, at: new Date(nowMs).toISOString(), kind: 'page', round, step } as const;
-    for (const contact of to.kind === 'person' ? people.contactsOf(to.id) : [undefined]) {
-      const delivery = deliveryOf(incident, page, { ...putting, ...(contact && { contact }) });
-      if ((await waiting.find(delivery.id)) !== undefined) continue;
-      await waiting.insert(delivery);
-      const named = { ...to, name: people.nameOf(to), ...(contact?.id && { contact: contact.name }) };
-      await deeds.insert({ id: delivery.id, ...told, reason: null, to: named });
-    }
+  const told = pages.flatMap((page) => toldOf(incident, page, putting).map((each) => ({ ...each, page })));
+  for (const { delivery, to, page } of told) {
+    if ((await waiting.find(delivery.id)) !== undefined) continue;
+    await waiting.insert(delivery);
+    const { round, step } = page;
+    await deeds.insert({ id: delivery.id, ...about, kind: 'page', round, step, reason: null, to });
   }
+  return told.flatMap(({ opening }) => opening ?? []);
 };
+
+const eachOnce = (openings: readonly PageOpening[]): PageOpening[] => [
+  ...new Map(openings.map((each) => [each.channelId, each])).values(),
+];
 
 /** Writes the incident as the look left it; what is recorded is that its acknowledgement holds no more. */
 const write = async (
@@ -91,9 +150,11 @@ const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 
     const known = await own.collection(escalations).find(id);
     const looked = lookAt(before, known, { policy, people, nowMs });
     const { key, state } = looked;
-    await put(before, looked, { of: scope.of, tenantId, policyName: policy.name, people, nowMs });
-    if (known === undefined) await own.collection(escalations).insert({ id, key, state });
-    else await own.collection(escalations).replace(id, { key, state }, known.version);
+    const putting = { of: scope.of, tenantId, policyName: policy.name, people, nowMs };
+    const left = await putEnds(before, looked, known, putting);
+    const openings = eachOnce([...left, ...(await put(before, looked, putting))]);
+    if (known === undefined) await own.collection(escalations).insert({ id, key, state, openings });
+    else await own.collection(escalations).replace(id, { key, state, openings }, known.version);
     await write(scope, tenantId, before, looked);
   });
 };

@@ -234,6 +234,10 @@ class Deliveries {
     const notification = Notification.parse(pending.notification);
     const { tenantId, page } = notification;
     if (page === undefined) return notification;
+    if (page.isEnd === true) {
+      if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
+      return notification;
+    }
     const turn = await pageTurn(documents, { ...notification, page }, clock.now());
     if (turn.kind === 'send') {
       // A page is queued by a transaction, which tells no ledger.

@@ -15,11 +15,20 @@ export interface Escalation {
   readonly reached: boolean;
 }
 
+/** Where a page opened something that only an end closes: a channel, or a contact of a person. */
+export interface PageOpening {
+  readonly channelId: string;
+  /** Whose contact it is; `null` for a channel of the organization. */
+  readonly userId: string | null;
+}
+
 /** The id is the incident's. */
 interface StoredEscalation {
   /** What is escalated: the incident since it opened, or reopened, by one policy. Another one begins anew. */
   readonly key: string;
   readonly state: Escalation;
+  /** Those that are not closed yet. Absent where an earlier version wrote it last. */
+  readonly openings?: readonly PageOpening[];
 }
 export const escalations = defineCollection<StoredEscalation>({ name: 'escalations' });
 

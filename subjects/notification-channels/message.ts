@@ -21,6 +21,8 @@ export interface ChannelMessage extends Texts {
   readonly status: 'firing' | 'resolved';
   /** All alerts ended before anything was told of them. */
   readonly isOverAtFirst: boolean;
+  /** Of a page: somebody sees to the incident, which goes on. */
+  readonly isAcknowledged: boolean;
   readonly severity: string;
   /** Of the rule, or of what its alerts have in common. */
   readonly name: string;
@@ -92,6 +94,7 @@ const firingStates: Readonly<Record<string, string>> = {
   repeated: 'STILL FIRING',
   escalated: 'ESCALATED',
   deescalated: 'DE-ESCALATED',
+  acknowledged: 'ACKNOWLEDGED',
 };
 
 const stateTextOf = ({ status, reason, firing, resolved }: Notification): string =>
@@ -197,5 +200,6 @@ export const messageOf = (
       return render(markdownEscaped);
     },
     isOverAtFirst: reason === 'first' && status === 'resolved',
+    isAcknowledged: reason === 'acknowledged',
   };
 };

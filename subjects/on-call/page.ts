@@ -24,6 +24,15 @@ export interface Paging {
   readonly nowMs: number;
 }
 
+/** What an incident is told with. */
+export const labelsOf = ({ title, severity, services }: Incident): Record<string, string> => ({
+  ...{ alertname: title, severity },
+  ...(services.length > 0 && { service: services.join(', ').slice(0, 256) }),
+});
+
+/** In it, what is told of an incident where pages open something goes one after the other. */
+export const openingLane = (channelId: string, incidentId: string): string => `${channelId}/${pageGroupOf(incidentId)}`;
+
 /** The channel or the contact that is told; empty for mail to the account. */
 const channelOf = (to: Page['to'], contact: PageContact | undefined): string =>
   to.kind === 'channel' ? to.id : (contact?.id ?? '');
@@ -33,14 +42,9 @@ const notificationOf = (
   { id, round, step, to, contact }: Page & { readonly contact: PageContact | undefined },
   { tenantId, policyName, nowMs }: Paging,
 ): Notification => {
-  const { title, summary, severity, services, alertIds } = incident;
+  const { summary, alertIds } = incident;
   const sinceMs = Date.parse(sinceOf(incident));
-  const [service] = services;
-  const labels = {
-    alertname: title,
-    severity,
-    ...(service !== undefined && { service: services.join(', ').slice(0, 256) }),
-  };
+  const labels = labelsOf(incident);
   const by =
     step === null ? 'No step reached anybody, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
   return {
@@ -71,12 +75,13 @@ export const deliveryOf = (
 ): PendingDelivery & { readonly id: string } => {
   const { to } = page;
   const id = `page-${hashOf(page.id, to.kind === 'person' ? (contact?.id ?? accountMail) : '')}`;
+  const channelId = channelOf(to, contact);
   const atOf = (ms: number): string => new Date(ms).toISOString();
   return {
-    ...{ id, channelId: channelOf(to, contact), queuedAt: atOf(paging.nowMs), attempts: 0, endedAt: null },
+    ...{ id, channelId, queuedAt: atOf(paging.nowMs), attempts: 0, endedAt: null },
     dueAt: atOf(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
-    // Pages of a person do not wait for each other.
-    lane: to.kind === 'channel' ? `${to.id}/${pageGroupOf(incident.id)}` : `person ${to.id}/${id}`,
+    // Pages of a person do not wait for each other, unless an end must not overtake them.
+    lane: to.kind === 'channel' || contact?.opens ? openingLane(channelId, incident.id) : `person ${to.id}/${id}`,
     notification: notificationOf(incident, { ...page, id, contact }, paging),
   };
 };

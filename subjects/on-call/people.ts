@@ -4,9 +4,10 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { contacts } from '../../schemas/resources/contact.ts';
 import type { PageReceiver } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
-import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { type NotificationChannel, notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { preferences } from '../../schemas/resources/preferences.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import { channelTypeOf } from '../notification-channels/registry.ts';
 import type { People } from './escalation.ts';
 import { readOnCall } from './reading.ts';
 
@@ -15,6 +16,8 @@ export interface NamedPeople extends People {
   nameOf(to: PageReceiver): string;
   /** By what a person is paged, the first first. */
   contactsOf(userId: string): readonly PageContact[];
+  /** Whether a page opens something at a channel. */
+  opensAt(channelId: string): boolean;
 }
 
 /** By what a person is paged. */
@@ -24,9 +27,14 @@ export interface PageContact {
   readonly name: string;
   /** How long after the page it is told. */
   readonly afterMinutes: number;
+  /** A page opens something there, which only an end closes. */
+  readonly opens: boolean;
 }
 
-const accountMail: PageContact = { id: null, name: 'mail to the account', afterMinutes: 0 };
+const accountMail: PageContact = { id: null, name: 'mail to the account', afterMinutes: 0, opens: false };
+
+const opensAt = ({ settings }: Pick<NotificationChannel, 'settings'>): boolean =>
+  channelTypeOf(settings.type).opens !== undefined;
 
 const keyOf = ({ kind, id }: PageReceiver): string => `${kind} ${id}`;
 
@@ -64,23 +72,26 @@ export const readContacts = async (
   const own = documents.of(tenantId);
   const filter = { ownerId: userId, enabled: true };
   const { items } = await own.collection(contacts).list({ filter, sort: { createdAt: 1 }, limit: mostContacts });
-  const names = new Map(items.map(({ id, name }) => [id, name]));
+  const all = items.map((each) => ({ id: each.id, name: each.name, opens: opensAt(each) }));
+  const byId = new Map(all.map((each) => [each.id, each]));
   const listed = ((await own.collection(preferences).find(userId))?.contacts ?? []).flatMap(
     ({ contactId: id, afterMinutes }) => {
-      const name = names.get(id);
-      return name === undefined ? [] : [{ id, name, afterMinutes }];
+      const contact = byId.get(id);
+      return contact === undefined ? [] : [{ ...contact, afterMinutes }];
     },
   );
   if (listed.length > 0) return listed;
-  return items.length === 0 ? [accountMail] : items.map(({ id, name }) => ({ id, name, afterMinutes: 0 }));
+  return all.length === 0 ? [accountMail] : all.map((contact) => ({ ...contact, afterMinutes: 0 }));
 };
 
-/** The name of a person or a channel that can be sent a page; undefined where none can. */
-const nameOf = async (documents: Reading, tenantId: string, { kind, id }: PageReceiver) => {
-  if (kind === 'channel') {
-    const channel = await documents.of(tenantId).collection(notificationChannels).find(id);
-    return channel?.enabled === true ? channel.name : undefined;
-  }
+/** A channel that can be sent a page. */
+const readChannel = async (documents: Reading, tenantId: string, id: string) => {
+  const channel = await documents.of(tenantId).collection(notificationChannels).find(id);
+  return channel?.enabled === true ? channel : undefined;
+};
+
+/** The name of a person who can be sent a page; undefined where they cannot. */
+const nameOf = async (documents: Reading, tenantId: string, id: string): Promise<string | undefined> => {
   const member = await readMember(documents, tenantId, id);
   return member?.isActive ? member.name : undefined;
 };
@@ -111,17 +122,25 @@ export const readPeople = async (
     ...targets.flatMap(({ kind, id }) => (kind === 'schedule' ? [] : [{ kind, id }])),
     ...[...[...onCall.values()].flat(), ...owners].map((id) => ({ kind: 'person' as const, id })),
   ];
+  const opening = new Set<string>();
   const reachedBy = new Map<string, readonly PageContact[]>();
   for (const to of all) {
     if (named.has(keyOf(to))) continue;
-    named.set(keyOf(to), await nameOf(documents, tenantId, to));
-    if (to.kind === 'person') reachedBy.set(to.id, await readContacts(documents, tenantId, to.id));
+    if (to.kind === 'person') {
+      named.set(keyOf(to), await nameOf(documents, tenantId, to.id));
+      reachedBy.set(to.id, await readContacts(documents, tenantId, to.id));
+    } else {
+      const channel = await readChannel(documents, tenantId, to.id);
+      named.set(keyOf(to), channel?.name);
+      if (channel !== undefined && opensAt(channel)) opening.add(to.id);
+    }
   }
   return {
     owners,
     onCall: (scheduleId) => onCall.get(scheduleId) ?? [],
     canReach: (to) => named.get(keyOf(to)) !== undefined,
     nameOf: (to) => named.get(keyOf(to)) ?? to.id,
+    opensAt: (channelId) => opening.has(channelId),
     contactsOf: (userId) => reachedBy.get(userId) ?? [accountMail],
   };
 };

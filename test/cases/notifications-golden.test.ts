@@ -93,6 +93,16 @@ const ofPerson: Readonly<Record<string, Notification>> = {
   },
 };
 
+/** What types are told that open something. */
+const ofOpening: Readonly<Record<string, Notification>> = {
+  'somebody sees to the incident of a page': {
+    ...notification('acknowledged', 90_000, [
+      alert({}, { value: null, held: undefined, reason: 'somebody sees to the incident' } as never),
+    ]),
+    page: { incidentId: 'i', userId: null, sinceMs: beganMs, isEnd: true },
+  },
+};
+
 /** JSON, or the fields of a form. */
 const readable = (body: string): unknown =>
   body.startsWith('{') ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
@@ -101,11 +111,14 @@ const readable = (body: string): unknown =>
 const sent = (type: (typeof channelTypes)[number], of: Notification): unknown => {
   const message = messageOf(of, {
     ...{ publicUrl: 'https://oiq.example.com', timeZone: 'Europe/Berlin' },
-    acknowledge: of.page && {
-      pageUrl: 'https://oiq.example.com/acknowledge#token=t',
-      postUrl: 'https://oiq.example.com/auth/acknowledge-incident',
-      token: 't',
-    },
+    acknowledge:
+      of.page?.userId == null
+        ? undefined
+        : {
+            pageUrl: 'https://oiq.example.com/acknowledge#token=t',
+            postUrl: 'https://oiq.example.com/auth/acknowledge-incident',
+            token: 't',
+          },
   });
   if ('mails' in type) {
     const settings = type.settings.parse({ type: type.type, to: ['on-call@example.com'] });
@@ -121,7 +134,10 @@ const sent = (type: (typeof channelTypes)[number], of: Notification): unknown =>
 for (const type of channelTypes)
   test(`${type.type} is sent what its file says`, (t) => {
     const all = Object.fromEntries(
-      Object.entries({ ...situations, ...ofPerson }).map(([what, of]) => [what, sent(type, of)]),
+      Object.entries({ ...situations, ...ofPerson, ...(type.opens && ofOpening) }).map(([what, of]) => [
+        what,
+        sent(type, of),
+      ]),
     );
     const text = stringify(all, { lineWidth: 0, aliasDuplicateObjects: false, blockQuote: 'literal' });
     const path = join(directory, `${type.type}.yaml`);

@@ -31,13 +31,12 @@ export const opsgenie = defineChannelType({
       },
       headers,
     );
-    const close = jsonRequest(
-      `${base}/${alias}/close?identifierType=alias`,
-      { source: 'OIQ', note: cut(`${message.title}\n${message.text}`, 20_000) },
-      headers,
-    );
+    const note = { source: 'OIQ', note: cut(`${message.title}\n${message.text}`, 20_000) };
+    const told = (action: 'close' | 'acknowledge') =>
+      jsonRequest(`${base}/${alias}/${action}?identifierType=alias`, note, headers);
+    if (message.isAcknowledged) return [told('acknowledge')];
     if (message.status === 'firing') return [create];
-    return message.isOverAtFirst ? [create, close] : [close];
+    return message.isOverAtFirst ? [create, told('close')] : [told('close')];
   },
   judge: byAnswer((answer) => typeof answerFields(answer)['requestId'] === 'string'),
 });

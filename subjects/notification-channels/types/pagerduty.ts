@@ -7,7 +7,15 @@ import { cut } from '../template.ts';
 
 const severities = new Set(['critical', 'error', 'warning', 'info']);
 
-const eventOf = (message: ChannelMessage, action: 'trigger' | 'resolve', routingKey: string): object => ({
+type Action = 'trigger' | 'acknowledge' | 'resolve';
+
+const actionsOf = ({ status, isAcknowledged, isOverAtFirst }: ChannelMessage): readonly Action[] => {
+  if (isAcknowledged) return ['acknowledge'];
+  if (status === 'firing') return ['trigger'];
+  return isOverAtFirst ? ['trigger', 'resolve'] : ['resolve'];
+};
+
+const eventOf = (message: ChannelMessage, action: Action, routingKey: string): object => ({
   routing_key: routingKey,
   event_action: action,
   dedup_key: createHash('sha256').update(message.groupKey).digest('hex'),
@@ -39,10 +47,7 @@ export const pagerduty = defineChannelType({
   }),
   secrets: { routingKey: ['url'] },
   opens: 'incidents',
-  requests(message, { url, routingKey }) {
-    const actions: readonly ('trigger' | 'resolve')[] =
-      message.status === 'firing' ? ['trigger'] : message.isOverAtFirst ? ['trigger', 'resolve'] : ['resolve'];
-    return actions.map((action) => jsonRequest(url, eventOf(message, action, routingKey)));
-  },
+  requests: (message, { url, routingKey }) =>
+    actionsOf(message).map((action) => jsonRequest(url, eventOf(message, action, routingKey))),
   judge: byAnswer((answer) => answerFields(answer)['status'] === 'success'),
 });

@@ -4,7 +4,7 @@ import test from 'ava';
 import { makeSecretBox } from '../../../runtime/secret-box.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../../schemas/resources/one-time-token.ts';
 import { eventually } from '../../waiting.ts';
-import { type ChannelReceiver, services, startChannelReceiver } from '../channel-receiver.ts';
+import { type ChannelReceiver, type Received, services, startChannelReceiver } from '../channel-receiver.ts';
 import { openPaging, startSending } from './paging.ts';
 
 const person = (id: string) => ({ kind: 'person', id });
@@ -220,3 +220,49 @@ test('a person is sent ten pages in five minutes, and then one that counts the r
   await sending.until(() => sending.steps.filter(({ state }) => state === 'delivered').length === 12);
   t.is(toAnn(), 11);
 });
+
+const channelTarget = (id: string) => ({ kind: 'channel', id });
+
+const openers: readonly (readonly [type: string, said: (received: Received) => string])[] = [
+  ['pagerduty', ({ body }) => `${body.event_action} ${body.dedup_key}`],
+  ['opsgenie', ({ path, body }) => `${path.split(/[/?]/).at(-2)} ${body.alias ?? path.split('/')[3]}`],
+];
+for (const [type, said] of openers)
+  for (const ofPerson of [false, true])
+    test(`what a page opened at ${type}, ${ofPerson ? 'by a contact' : 'as a channel'}, is acknowledged and closed with the incident, once each`, async (t) => {
+      const paging = await openPaging();
+      const ann = await paging.person('ann');
+      const service = await startChannelReceiver(services[type]?.accepted);
+      t.teardown(() => service.close());
+      const box = makeSecretBox('k'.repeat(40));
+      const secret = type === 'pagerduty' ? 'routingKey' : 'apiKey';
+      const purpose = ofPerson ? 'contact' : 'notification-channel';
+      const given = services[type]?.settings(service.url) as Record<string, string>;
+      const settings = { type, ...given, [secret]: box.seal(purpose, given[secret] ?? '') };
+      const target = ofPerson ? person(ann) : channelTarget(await paging.channel('other', settings));
+      if (ofPerson) await paging.contact(ann, 'other', settings);
+      const steps = [{ targets: [target] }];
+      const id = await paging.incident(await paging.policy({ steps, repeat: 1, acknowledgeTimeoutMinutes: 60 }));
+      const sending = await startSending(paging);
+      t.teardown(() => sending.stop());
+      const until = async (count: number): Promise<void> => {
+        await paging.escalate();
+        await paging.escalate();
+        await sending.until(() => service.received.length >= count);
+      };
+      await until(1);
+      paging.pass(1);
+      await paging.move(id, 'acknowledged');
+      await until(2);
+      // The acknowledgement times out: what is open there would swallow the next page.
+      paging.pass(60);
+      await until(4);
+      paging.pass(1);
+      await paging.move(id, 'resolved');
+      await until(5);
+      const verbs = service.received.map((received) => said(received).split(' ')[0]);
+      const [open, acknowledge, close] =
+        type === 'pagerduty' ? ['trigger', 'acknowledge', 'resolve'] : ['v2', 'acknowledge', 'close'];
+      t.deepEqual(verbs, [open, acknowledge, close, open, close]);
+      t.is(new Set(service.received.map((received) => said(received).split(' ')[1])).size, 1);
+    });

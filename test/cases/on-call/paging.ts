@@ -18,6 +18,7 @@ import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
 import { type EscalationDeed, escalationDeeds } from '../../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type Incident, IncidentFields, type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
+import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { memberships, type Role, users, usersTenant } from '../../../schemas/resources/user.ts';
@@ -51,6 +52,11 @@ export const openPaging = async () => {
       const { id } = await documents.of(usersTenant).collection(users).insert(fields);
       await own.collection(memberships).insert({ id, role, disabled });
       return id;
+    },
+    async channel(name: string, settings: object): Promise<string> {
+      const made = { name, description: '', enabled: true, maxPerMinute: 6000, templates: { title: '', text: '' } };
+      return (await own.collection(notificationChannels).insert({ ...made, settings: settings as Contact['settings'] }))
+        .id;
     },
     async contact(ownerId: string, name: string, settings: object, enabled = true): Promise<string> {
       const made = { ownerId, name, enabled, settings: settings as Contact['settings'] };
