@@ -41,7 +41,7 @@ import { openSignInFailures } from './identity/sign-in-failures.ts';
 import { checkDomains, type DomainPorts } from './identity/sso/domains.ts';
 import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
-import { escalateJob } from './incidents/escalate.ts';
+import { type EscalatePorts, escalateJob } from './incidents/escalate.ts';
 import { type EndedPorts, resolveEndedJob } from './incidents/resolve-ended.ts';
 import { makeApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
@@ -114,8 +114,9 @@ const publishing = (
   publishEvent: (event) => events.publish(event),
 });
 
-const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts): void => {
-  for (const job of [escalateJob, resolveEndedJob]) jobs.start<EndedPorts>(job, ports);
+const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePorts): void => {
+  jobs.start<EscalatePorts>(escalateJob, ports);
+  jobs.start<EndedPorts>(resolveEndedJob, ports);
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
@@ -173,7 +174,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
   const telling = publishing(alertTransitions, events);
-  startIncidentJobs(jobs, { ...options, ...telling, configurationActions: configurationActionsOf(operations) });
+  startIncidentJobs(jobs, { ...options, ...telling, mail, configurationActions: configurationActionsOf(operations) });
   const watch = new PlatformWatch({ ...given, standings, operator: operatorChannels(options), ...telling });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();

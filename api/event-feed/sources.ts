@@ -7,10 +7,11 @@ import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { signalEvent } from '../../subjects/detections/signal-events.ts';
 import { readSignals } from '../../subjects/detections/stored-signals.ts';
-import { readEvents } from '../../subjects/events/events.ts';
+import { type FeedEvent, readEvents } from '../../subjects/events/events.ts';
 import type { EventSource } from '../../subjects/events/feed.ts';
 import { unapprovedChanges } from '../../subjects/file-integrity/unapproved.ts';
 import { deploymentEvent, readDeployments } from '../../subjects/services/deployments.ts';
+import type { StoredRecord } from '../audit/record-pages.ts';
 import { newestRecords } from '../audit/record-search.ts';
 import type { Ports } from '../kernel/ports.ts';
 
@@ -22,6 +23,7 @@ export const Positions = z.strictObject({
   deployments: z.strictObject({ time: z.string(), id: z.string() }).optional(),
   signals: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
   files: z.strictObject({ ms: z.string().regex(integer), id: z.string() }).optional(),
+  incidents: z.int().optional(),
   config: z.int().optional(),
 });
 
@@ -60,6 +62,7 @@ export const eventSources = (asked: AskedEvents, { reading, ports, partial, tena
   sources.push(...securitySources(asked, { reading, ports, partial, tenantId }));
   // Configuration belongs to the organization, and to no service or project.
   const isOfAll = asked.service === undefined && (asked.projectId === undefined || asked.scope === 'account');
+  if (asked.kinds.includes('incident') && isOfAll) sources.push(incidents(asked, ports, tenantId));
   if (asked.kinds.includes('config') && isOfAll) sources.push(configuration(asked, ports, tenantId));
   return sources;
 };
@@ -131,15 +134,43 @@ const deployments = (asked: AskedEvents, reading: Reading): EventSource => ({
   },
 });
 
+/** What people and the platform did about incidents. Those that alerts opened or reopened land as events. */
+const incidentVerbs: Readonly<Record<string, string>> = {
+  'incident.create': 'declared',
+  'incident.acknowledge': 'acknowledged',
+  'incident.resolve': 'resolved',
+  'incident.reopen': 'reopened',
+};
+
+const millisecondsOf = ({ from, to }: Range) => ({
+  fromMs: Number(from / 1_000_000n),
+  toMs: Number(to / 1_000_000n),
+});
+
+const incidents = ({ range }: AskedEvents, { documents }: Sources['ports'], tenantId: string): EventSource => ({
+  name: 'incidents',
+  async next(limit, after) {
+    const filter = { ...millisecondsOf(range), actions: Object.keys(incidentVerbs) };
+    const page = { limit, before: Positions.shape.incidents.parse(after) };
+    const records = await newestRecords(documents, tenantId, filter, page);
+    return records.map((record) => ({ event: incidentEvent(record), position: record.sequence }));
+  },
+});
+
+const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecord): FeedEvent => ({
+  ...{ id, kind: 'incident', severity: 'info', text: '', projectId: '', service: '', environment: '', tags: {} },
+  ...{ link: '', actor, time: formatTime(BigInt(Date.parse(at)) * 1_000_000n) },
+  title: `Incident ${incidentVerbs[action]}: ${details?.resourceName || resource.id}`,
+  details: { incidentId: resource.id },
+});
+
 /** Changes of configuration that every Viewer may read, by type and name; who made them by id alone. Never addresses or values. */
 const configuration = ({ range }: AskedEvents, ports: Sources['ports'], tenantId: string): EventSource => ({
   name: 'config',
   async next(limit, after) {
-    const filter = {
-      fromMs: Number(range.from / 1_000_000n),
-      toMs: Number(range.to / 1_000_000n),
-      actions: ports.configurationActions,
-    };
+    // What is told as an incident is told once.
+    const actions = ports.configurationActions.filter((action) => !(action in incidentVerbs));
+    const filter = { ...millisecondsOf(range), actions };
     const records = await newestRecords(ports.documents, tenantId, filter, {
       limit,
       before: Positions.shape.config.parse(after),

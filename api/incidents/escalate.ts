@@ -16,16 +16,16 @@ import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
 import { unacknowledged } from '../../subjects/incidents/state.ts';
 import type { Page } from '../../subjects/on-call/escalation.ts';
-import { type Looked, lookAt } from '../../subjects/on-call/incident-escalation.ts';
+import { keyOf, type Looked, lookAt, sinceOf } from '../../subjects/on-call/incident-escalation.ts';
 import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
 import { endOf, toldBy } from '../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
+import { lettersOf, type MailingPorts, toTell } from './project-mails.ts';
 import { writeIncident } from './write.ts';
 
-export interface EscalatePorts {
-  readonly documents: Documents;
+export interface EscalatePorts extends MailingPorts {
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -124,20 +124,24 @@ const write = async (
     const next = { ...unacknowledged(fields), escalatesAt };
     return writeIncident(scope, tenantId, { before, next, actor: systemActor('incidents') });
   }
+  scope.unchanged();
+  // Who holds a version of an incident is not told of another one for nothing.
+  if ((before.escalatesAt ?? null) === escalatesAt) return;
   await scope
     .of(tenantId)
     .collection(incidents)
     .replace(before.id, { ...fields, escalatesAt }, before.version);
-  scope.unchanged();
 };
 
 /** One transaction: where escalation stands, its pages, and the incident are there together or not at all. */
 const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 'id'>): Promise<void> => {
-  const { documents, clock } = ports;
+  const { documents, clock, mail } = ports;
   const found = await documents.of(tenantId).collection(incidents).find(id);
   if (found === undefined) return;
   const policy = await readPolicyOrOwners(documents.of(tenantId), found.escalationPolicyId);
   const nowMs = clock.now();
+  const tell = toTell(found, await documents.of(tenantId).collection(escalations).find(id));
+  const letters = tell === undefined ? [] : await lettersOf(found, tenantId, tell, ports);
   const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
   await systemChange(
     ports,
@@ -153,18 +157,46 @@ const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 
     const putting = { of: scope.of, tenantId, policyName: policy.name, people, nowMs };
     const left = await putEnds(before, looked, known, putting);
     const openings = eachOnce([...left, ...(await put(before, looked, putting))]);
-    if (known === undefined) await own.collection(escalations).insert({ id, key, state, openings });
-    else await own.collection(escalations).replace(id, { key, state, openings }, known.version);
+    // Another instance may have told it meanwhile.
+    if (toTell(before, known) !== undefined) for (const letter of letters) await mail.put(scope, letter);
+    const told = tell ?? known?.told ?? { since: sinceOf(before), what: 'opened' };
+    const after = { key, state, openings, told };
+    if (known === undefined) await own.collection(escalations).insert({ id, ...after });
+    else await own.collection(escalations).replace(id, after, known.version);
     await write(scope, tenantId, before, looked);
   });
 };
 
+/** How long after its last change an incident that is not due is looked for what is to be told: as long as all processes may be gone. */
+const changedWithinMs = 30 * 60_000;
+
+/** Whether an incident has something to tell, although nobody is to be paged: it opened or ended, here or where pages opened something. */
+const hasToTell = async (documents: Documents, { tenantId, ...incident }: Known & { readonly tenantId: string }) => {
+  const known = await documents.of(tenantId).collection(escalations).find(incident.id);
+  if (toTell(incident, known) !== undefined) return true;
+  const about = { key: keyOf(incident), isTimedOut: false };
+  return (known?.openings ?? []).length > 0 && toldBy(incident, known, about) === 'resolved';
+};
+
+/** Incidents to be looked at: those that are due, and those that changed and have something to tell. */
+const toLookAt = async ({ documents, clock }: EscalatePorts) => {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const nowMs = clock.now();
+  const due = new Map<string, { readonly tenantId: string; readonly id: string }>();
+  for await (const { tenantId, id } of documents.everywhere(incidents, { escalatesAt: { $lte: iso(nowMs) } }))
+    due.set(`${tenantId}/${id}`, { tenantId, id });
+  const changed = { updatedAt: { $gte: iso(nowMs - changedWithinMs) } };
+  for await (const incident of documents.everywhere(incidents, changed)) {
+    const { tenantId, id } = incident;
+    const key = `${tenantId}/${id}`;
+    if (!due.has(key) && (await hasToTell(documents, incident))) due.set(key, { tenantId, id });
+  }
+  return due.values();
+};
+
 /** Looks at each incident that is due. One that cannot be looked at keeps no other from it. */
 export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
-  const filter = { escalatesAt: { $lte: new Date(ports.clock.now()).toISOString() } };
-  const due: { readonly tenantId: string; readonly id: string }[] = [];
-  for await (const { tenantId, id } of ports.documents.everywhere(incidents, filter)) due.push({ tenantId, id });
-  for (const { tenantId, id } of due) {
+  for (const { tenantId, id } of await toLookAt(ports)) {
     if (signal.aborted) return;
     await look(ports, tenantId, { id }).catch((error: unknown) =>
       ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; it is looked at again'),

@@ -22,6 +22,13 @@ export interface PageOpening {
   readonly userId: string | null;
 }
 
+/** What projects were told of an incident last. */
+export interface IncidentTold {
+  /** When it opened, or was reopened last. */
+  readonly since: string;
+  readonly what: 'opened' | 'resolved';
+}
+
 /** The id is the incident's. */
 interface StoredEscalation {
   /** What is escalated: the incident since it opened, or reopened, by one policy. Another one begins anew. */
@@ -29,6 +36,8 @@ interface StoredEscalation {
   readonly state: Escalation;
   /** Those that are not closed yet. Absent where an earlier version wrote it last. */
   readonly openings?: readonly PageOpening[];
+  /** Absent where an earlier version wrote it last. */
+  readonly told?: IncidentTold | undefined;
 }
 export const escalations = defineCollection<StoredEscalation>({ name: 'escalations' });
 

@@ -47,6 +47,8 @@ export interface IncidentTimes {
   readonly evidenceHash: string | null;
   /** Group of alerts that opened it; null where it was declared. */
   readonly groupId: string | null;
+  /** Rules whose alerts it has. Absent where it was declared, or an earlier version wrote it. */
+  readonly ruleIds?: readonly string[];
   /** When it is looked at next who is to be paged; null for never. Absent where an earlier version wrote it last. */
   readonly escalatesAt?: string | null;
 }

@@ -9,6 +9,7 @@ import { moved, untouched } from './state.ts';
 
 const mostAlerts = 1000;
 const mostServices = 100;
+const mostRules = 100;
 
 /** The group that a notification is about. */
 export const groupIdOf = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
@@ -42,6 +43,7 @@ const withAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incid
     ...incident,
     alertIds: [...incident.alertIds, ...others.map(({ alertId }) => alertId)].slice(0, mostAlerts),
     services: [...services].slice(0, mostServices),
+    ruleIds: [...new Set([...(incident.ruleIds ?? []), ...others.map(({ ruleId }) => ruleId)])].slice(0, mostRules),
     severity: severest(others, incident.severity),
   };
 };

@@ -33,8 +33,8 @@ export const canBecome = (from: IncidentState, to: IncidentState): boolean =>
 export const moved = <One extends Incident>(incident: One, to: IncidentState, { by, at }: Move): One | undefined => {
   if (incident.status === to) return incident;
   if (!canBecome(incident.status, to)) return undefined;
-  // Also what has ended is looked at once more: where pages opened something, it is closed.
-  const escalatesAt = incident.escalationPolicyId === null ? null : at;
+  const goesOn = to === 'open' || to === 'acknowledged';
+  const escalatesAt = goesOn && incident.escalationPolicyId !== null ? at : null;
   const next = { ...incident, status: to, escalatesAt };
   if (to === 'open')
     return { ...next, acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null, reopenedAt: at };

@@ -37,8 +37,11 @@ export const lookAt = (
   { policy, people, nowMs }: { readonly policy: EscalationPolicy; readonly people: People; readonly nowMs: number },
 ): Looked => {
   const key = keyOf(incident);
-  const { status, acknowledgedAt } = incident;
+  const { status, acknowledgedAt, escalationPolicyId } = incident;
   const before = known?.key === key ? known.state : opened(policy, Date.parse(sinceOf(incident)));
+  // Nobody is paged for it.
+  if (escalationPolicyId === null)
+    return { key, state: { ...before, status }, pages: [], notes: [], escalatesAt: null, isTimedOut: false };
   const acknowledgedMs = status === 'acknowledged' && acknowledgedAt !== null ? Date.parse(acknowledgedAt) : null;
   const escalated = escalate(policy, { ...before, status, acknowledgedMs }, { incidentId: key, people, nowMs });
   const dueMs = dueOf(escalated.state, policy);

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { alertSeverities } from '../../schemas/alerts.ts';
+import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
@@ -23,13 +25,13 @@ const searched = [
   'log-pattern',
 ] as const;
 type Searched = (typeof searched)[number];
-const kinds = ['platform', ...searched] as const;
+const kinds = ['platform', 'incident', ...searched] as const;
 
 const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'platform: an alert that the platform raises about itself, as it stands now; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
+      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
     ),
   name: z.string(),
   why: z.string(),
@@ -51,6 +53,8 @@ export interface AttentionQuestion extends OverviewQuestion {
   readonly previous: OverviewQuestion['minutes'];
   readonly decisions: Decisions;
   readonly platformAlerts: readonly StandingPlatformAlert[];
+  /** Those that go on. */
+  readonly incidents: readonly Incident[];
 }
 
 const mostOfKind = 5;
@@ -200,6 +204,23 @@ const ofPlatform = ({ ruleName, reason }: StandingPlatformAlert): Item => ({
   detail: `/api/alerts?ruleId=${platformRuleId}`,
 });
 
+type Incident = Pick<StoredIncident, 'title' | 'severity' | 'status' | 'openedAt'> & { readonly id: string };
+
+/** Those that nobody sees to come first, then by severity, then the oldest. */
+const urgency = ({ status, severity, openedAt }: Incident): string =>
+  `${status === 'open' ? 0 : 1} ${alertSeverities.length - alertSeverities.indexOf(severity)} ${openedAt}`;
+
+const ofIncident = ({ id, title, severity, status, openedAt }: Incident): Item => ({
+  ...{ kind: 'incident', name: title, value: null, unit: '', detail: `/api/incidents/${id}` },
+  why: `${severity}, since ${openedAt.slice(0, 16).replace('T', ' ')} UTC: ${status === 'open' ? 'nobody sees to it' : 'somebody sees to it'}`,
+});
+
+const incidentsFirst = (incidents: readonly Incident[]): Item[] =>
+  incidents
+    .toSorted((one, other) => (urgency(one) < urgency(other) ? -1 : 1))
+    .slice(0, mostOfKind)
+    .map(ofIncident);
+
 const looks: Readonly<
   Record<
     Searched,
@@ -230,7 +251,11 @@ export const readAttention = async (reading: Reading, question: AttentionQuestio
       : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, mostOfKind),
   );
   return {
-    items: [...question.platformAlerts.slice(0, mostOfKind).map(ofPlatform), ...worst],
+    items: [
+      ...question.platformAlerts.slice(0, mostOfKind).map(ofPlatform),
+      ...incidentsFirst(question.incidents),
+      ...worst,
+    ],
     unknown: found.flatMap((reason, at) =>
       typeof reason === 'string' ? [{ kind: searched[at] as Searched, reason }] : [],
     ),

@@ -1,6 +1,9 @@
 /** Pages of incidents through the API: declared with a policy, told on the timeline, acknowledged by their links. */
 import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/incidents/escalate.ts';
+import { openMailQueue } from '../../api/mail/queue.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { memberships } from '../../schemas/resources/user.ts';
@@ -22,8 +25,13 @@ const userOf = async (role: string): Promise<string> => {
   return items[0]?.id ?? '';
 };
 
-const escalate = () =>
-  escalateDue({ documents: harness.documents, clock: systemClock, log: silent }, new AbortController().signal);
+const escalate = () => {
+  const { documents } = harness;
+  const ports = { documents, clock: systemClock, log: silent, counters: memoryCounters({ clock: systemClock }) };
+  const mail = openMailQueue({ documents, clock: systemClock, box: makeSecretBox('k'.repeat(40)), configured: true });
+  const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
+  return escalateDue({ ...ports, mail, settings }, new AbortController().signal);
+};
 
 let made = 0;
 const policyOf = async (userId: string, more: object = {}): Promise<string> => {
@@ -168,4 +176,22 @@ test('a policy by which an open incident pages is not deleted, and the incident 
     await ask('POST', `/api/incidents/${id}/${verb}`);
   }
   t.is((await ask('DELETE', path)).status, 200);
+});
+
+test('the feed tells that an incident was declared, acknowledged, resolved and reopened, and what goes on needs attention', async (t) => {
+  const { id } = await declare({ title: 'in the feed', severity: 'critical' });
+  for (const verb of ['acknowledge', 'resolve', 'reopen']) await ask('POST', `/api/incidents/${id}/${verb}`);
+  const { body } = await ask('GET', '/api/events?kinds=incident&limit=200', undefined, 'viewer');
+  const own = body.items.filter(({ details }: { readonly details: object }) => JSON.stringify(details).includes(id));
+  t.deepEqual(
+    own.map(({ title }: { readonly title: string }) => title),
+    ['reopened', 'resolved', 'acknowledged', 'declared'].map((verb) => `Incident ${verb}: in the feed`),
+  );
+  const config = await ask('GET', '/api/events?kinds=config&limit=200', undefined, 'viewer');
+  t.false(JSON.stringify(config.body).includes(id));
+  const { body: overview } = await ask('GET', '/api/overview?attention=true', undefined, 'viewer');
+  const item = overview.attention.items.find(({ detail }: { readonly detail: string }) => detail.endsWith(id));
+  t.is(item.kind, 'incident');
+  t.regex(item.why, /^critical, since .*: nobody sees to it$/);
+  t.is((await ask('GET', item.detail, undefined, 'viewer')).status, 200);
 });

@@ -35,9 +35,15 @@ const IncidentView = z.strictObject({
   resolvedBy: z.string().nullable(),
   reopenedAt: time,
   evidenceHash: z.string().nullable().describe('SHA-256 of the timeline as it was frozen when it was last resolved'),
+  ruleIds: z.array(z.string()).optional().describe('Rules whose alerts it has'),
   groupId: z.string().nullable().describe('Group of alerts that opened it; null where it was declared'),
   escalatesAt: time.optional().describe('When it is looked at next who is to be paged; null for never'),
   ...storedView,
+});
+
+const shownOf = ({ ruleIds, ...incident }: Incident & Stored) => ({
+  ...incident,
+  ...(ruleIds && { ruleIds: [...ruleIds] }),
 });
 
 const impossible = (from: IncidentState, to: IncidentState): ApiError =>
@@ -97,7 +103,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
   example: { title: 'Checkout answers with errors', severity: 'critical', services: ['checkout'] },
   view: IncidentView,
   nameOf: ({ title }) => title,
-  show: (documents) => documents,
+  show: (documents) => documents.map(shownOf),
   initial: ({ caller, ports }) => ({
     ...{ openedBy: caller.actor.id, openedAt: new Date(ports.clock.now()).toISOString() },
     ...untouched,

@@ -3,6 +3,8 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
 import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
@@ -16,6 +18,16 @@ import { listCache } from '../../kernel/result-cache.ts';
 import { platformAlertsOf } from '../../platform-alerts.ts';
 
 const range = { from: rangeParameters.from, to: rangeParameters.to };
+
+/** The newest are looked at; those that nobody sees to first. */
+const mostIncidents = 500;
+
+const goingOn = async (documents: Pick<Documents, 'of'>, tenantId: string) => {
+  const stored = documents.of(tenantId).collection(incidents);
+  const read = async (status: IncidentState) =>
+    (await stored.list({ filter: { status }, sort: { openedAt: -1 }, limit: mostIncidents })).items;
+  return [...(await read('open')), ...(await read('acknowledged'))];
+};
 
 export const showOverview = defineOperation({
   method: 'GET',
@@ -50,6 +62,7 @@ export const showOverview = defineOperation({
         ...{ ...query, minutes, previous },
         decisions: await decisionsOf(ports.documents, caller.tenantId),
         platformAlerts: alerts,
+        incidents: await goingOn(ports.documents, caller.tenantId),
       }));
     return {
       ...minutesAnswer(minutes),

@@ -266,3 +266,50 @@ for (const [type, said] of openers)
       t.deepEqual(verbs, [open, acknowledge, close, open, close]);
       t.is(new Set(service.received.map((received) => said(received).split(' ')[1])).size, 1);
     });
+
+test('projects that want it are told by mail that an incident opened and that it was resolved, once each, with or without a policy', async (t) => {
+  const paging = await openPaging();
+  const wanting = { recipients: ['team@acme.example'], minimumSeverity: 'warning' };
+  await paging.project('shop', wanting);
+  await paging.project('same receiver', wanting);
+  await paging.project('only what is critical', { recipients: ['night@acme.example'], minimumSeverity: 'critical' });
+  await paging.project('only ends', { recipients: ['ends@acme.example'], events: ['incident-resolved'] });
+  await paging.project('off', { ...wanting, recipients: ['off@acme.example'], enabled: false });
+  const id = await paging.incident(null, 'Checkout is slow', { severity: 'error' });
+  await paging.incident(null, 'Only for your interest', { severity: 'info' });
+  await paging.escalate();
+  await paging.escalate();
+  const opened = ['team@acme.example: Incident opened: Checkout is slow'];
+  t.deepEqual(await paging.told(), opened);
+  paging.pass(1);
+  await paging.move(id, 'acknowledged');
+  await paging.escalate();
+  t.deepEqual(await paging.told(), opened);
+  paging.pass(1);
+  await paging.move(id, 'resolved');
+  await paging.escalate();
+  const ended = ['ends', 'team'].map((name) => `${name}@acme.example: Incident resolved: Checkout is slow`);
+  t.deepEqual(await paging.told(), [...opened, ...ended].sort());
+  paging.pass(1);
+  await paging.move(id, 'open');
+  await paging.escalate();
+  t.true((await paging.told()).includes('team@acme.example: Incident opened again: Checkout is slow'));
+  t.deepEqual(await paging.deeds(), []);
+});
+
+test('an incident of alerts is told to the projects of their rules', async (t) => {
+  const paging = await openPaging();
+  const to = (name: string) => ({ recipients: [`${name}@acme.example`] });
+  const [shop] = [await paging.project('shop', to('shop')), await paging.project('other', to('other'))];
+  await paging.incident(null, 'Of a rule', { severity: 'critical' }, [await paging.rule(shop)]);
+  await paging.escalate();
+  t.deepEqual(await paging.told(), ['shop@acme.example: Incident opened: Of a rule']);
+});
+
+test('a storm of incidents is not a storm of mails', async (t) => {
+  const paging = await openPaging();
+  await paging.project('shop', { recipients: ['team@acme.example'] });
+  for (let count = 0; count < 40; count++) await paging.incident(null, `incident ${count}`);
+  await paging.escalate();
+  t.is((await paging.told()).length, 20);
+});

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryCounters } from '../../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { escalateDue } from '../../../api/incidents/escalate.ts';
+import { type EscalatePorts, escalateDue } from '../../../api/incidents/escalate.ts';
+import { openedMail, openMailQueue } from '../../../api/mail/queue.ts';
 import { startDeliveries } from '../../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../../runtime/outbound.ts';
 import { makeSecretBox } from '../../../runtime/secret-box.ts';
@@ -14,13 +15,16 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { silent } from '../../../schemas/ports/log.ts';
 import type { Mail } from '../../../schemas/ports/mail.ts';
 import { noMetrics } from '../../../schemas/ports/metrics.ts';
+import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
 import { type EscalationDeed, escalationDeeds } from '../../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type Incident, IncidentFields, type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
 import { pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
+import { outgoingMails, outgoingMailsTenant } from '../../../schemas/resources/outgoing-mail.ts';
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
+import { type Project, ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 import { memberships, type Role, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { moved, untouched } from '../../../subjects/incidents/state.ts';
@@ -41,6 +45,12 @@ export const openPaging = async () => {
     if (found === undefined) throw new Error('no incident');
     const { id: _, version, createdAt: __, updatedAt: ___, ...fields } = found;
     await own.collection(incidents).replace(id, make(fields) as Incident, version);
+  };
+  const box = makeSecretBox('k'.repeat(40));
+  const escalating: EscalatePorts = {
+    ...{ documents, clock, log: silent, counters: memoryCounters({ clock }) },
+    mail: openMailQueue({ documents, clock, box, configured: true }),
+    settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
   };
   return {
     ...{ documents, clock },
@@ -69,16 +79,38 @@ export const openPaging = async () => {
       const policy = EscalationPolicyFields.parse({ name: `policy of ${iso()}`, ...fields });
       return (await own.collection(escalationPolicies).insert(policy)).id;
     },
-    async incident(escalationPolicyId: string, title = 'Checkout is slow'): Promise<string> {
+    async incident(
+      escalationPolicyId: string | null,
+      title = 'Checkout is slow',
+      fields: object = {},
+      ruleIds: string[] = [],
+    ) {
       const { id } = await own.collection(incidents).insert({
-        ...{ ...IncidentFields.parse({ title }), ...untouched, openedBy: '', openedAt: iso(), groupId: null },
-        ...{ escalationPolicyId, escalatesAt: iso() },
+        ...{
+          ...IncidentFields.parse({ title, ...fields }),
+          ...untouched,
+          openedBy: '',
+          openedAt: iso(),
+          groupId: null,
+        },
+        ...{ escalationPolicyId, escalatesAt: iso(), ruleIds },
       });
       return id;
     },
     move: (id: string, to: IncidentState) => change(id, (incident) => moved(incident, to, { by: 'u', at: iso() })),
     find: async (id: string) => (await own.collection(incidents).find(id)) as Incident & Stored,
-    escalate: () => escalateDue({ documents, clock, log: silent }, new AbortController().signal),
+    escalate: () => escalateDue(escalating, new AbortController().signal),
+    rule: async (projectId: string) => (await own.collection(alertRules).insert({ projectId } as never)).id,
+    async project(name: string, notifications: object): Promise<string> {
+      const wanted = ProjectNotifications.parse(notifications);
+      return (await own.collection(projects).insert({ name, description: '', notifications: wanted } as Project)).id;
+    },
+    /** Mails to receivers of projects: `address: subject`. */
+    async told(): Promise<string[]> {
+      const { items } = await documents.of(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 });
+      const mails = items.map((entry) => openedMail(box, entry));
+      return mails.map((mail) => `${mail?.to}: ${mail?.subject}`).sort();
+    },
     /** What escalation did, in order: `page Ann`, or the kind and reason. */
     async deeds(): Promise<string[]> {
       const { items } = await own.collection(escalationDeeds).list({ sort: { at: 1 }, limit: 1000 });

@@ -1,0 +1,93 @@
+/** Mail to the receivers that projects name: that an incident opened, and that it was resolved. */
+import { documentsIn } from '../../runtime/documents-in.ts';
+import { alertSeverities } from '../../schemas/alerts.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import type { IncidentTold } from '../../schemas/resources/escalation.ts';
+import type { Incident } from '../../schemas/resources/incident.ts';
+import { type Project, projects } from '../../schemas/resources/project.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
+import { type Letter, plainName } from '../mail/letter.ts';
+import { linkTo } from '../mail/links.ts';
+import type { MailQueue } from '../mail/queue.ts';
+
+export interface MailingPorts {
+  readonly documents: Documents;
+  readonly counters: Counters;
+  readonly mail: MailQueue;
+  readonly settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
+}
+
+/** Mails about incidents of one project: what comes in a storm is in the list of incidents. */
+const ofProject = { rate: 1 / 30, burst: 20 };
+
+type Known = Incident & Stored;
+
+/** What is to be told of an incident; undefined where that is told already, and of what is merged. */
+export const toTell = (
+  incident: Known,
+  known: { readonly told?: IncidentTold | undefined } | undefined,
+): IncidentTold | undefined => {
+  if (incident.status === 'merged') return undefined;
+  const told: IncidentTold = { since: sinceOf(incident), what: incident.status === 'resolved' ? 'resolved' : 'opened' };
+  // An earlier version that had seen it told nothing: what it has seen is not told late.
+  const before = known !== undefined && known.told === undefined ? told : known?.told;
+  return before?.since === told.since && before.what === told.what ? undefined : told;
+};
+
+/** Projects of the rules whose alerts opened it; all of the organization where a rule, or the incident, is of none. */
+const projectsOf = async (documents: Documents, tenantId: string, { ruleIds = [] }: Known) => {
+  const own = documents.of(tenantId);
+  const rules = await Promise.all(ruleIds.map((id) => own.collection(alertRules).find(id)));
+  const ids = rules.map((rule) => (rule as { readonly projectId?: string | null } | undefined)?.projectId ?? null);
+  const found: (Project & Stored)[] = [];
+  for await (const project of documentsIn(own.collection(projects)))
+    if (ids.length === 0 || ids.includes(null) || ids.includes(project.id)) found.push(project);
+  return found;
+};
+
+const rankOf = (severity: string): number => alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
+
+const wants = ({ notifications }: Project, incident: Known, { what }: IncidentTold): boolean =>
+  notifications?.enabled === true &&
+  notifications.events.includes(`incident-${what}`) &&
+  rankOf(incident.severity) >= rankOf(notifications.minimumSeverity);
+
+const letterOf = (
+  to: string,
+  { title, severity, summary, services, openedAt, resolvedAt, reopenedAt }: Known,
+  { what }: IncidentTold,
+  settings: MailingPorts['settings'],
+): Letter => {
+  const verb = what === 'resolved' ? 'resolved' : reopenedAt === null ? 'opened' : 'opened again';
+  const at = (what === 'resolved' ? resolvedAt : (reopenedAt ?? openedAt)) ?? openedAt;
+  return {
+    to,
+    subject: `Incident ${verb}: ${plainName(title)}`,
+    paragraphs: [
+      `The incident “${plainName(title)}” (${severity}) was ${verb} at ${at}.`,
+      ...(services.length === 0 ? [] : [`Services: ${services.map(plainName).join(', ')}`]),
+      ...(summary === '' ? [] : [plainName(summary.slice(0, 2000).toWellFormed())]),
+    ],
+    link: { text: 'Show incidents', url: linkTo(settings, 'incidents') },
+  };
+};
+
+/** The mails that tell of an incident now. */
+export const lettersOf = async (
+  incident: Known,
+  tenantId: string,
+  told: IncidentTold,
+  { documents, counters, settings }: MailingPorts,
+): Promise<Letter[]> => {
+  const receivers = new Set<string>();
+  for (const project of await projectsOf(documents, tenantId, incident)) {
+    const recipients = project.notifications?.recipients ?? [];
+    if (recipients.length === 0 || !wants(project, incident, told)) continue;
+    const { granted } = await counters.take(`incident-mail/${tenantId}/${project.id}`, ofProject, 1);
+    if (granted > 0) for (const address of recipients) receivers.add(address);
+  }
+  return [...receivers].map((to) => letterOf(to, incident, told, settings));
+};
