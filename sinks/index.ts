@@ -26,6 +26,7 @@ import { metrics } from './metrics.ts';
 import { notificationDeliveries } from './notification-deliveries.ts';
 import { applyRetentionHourly } from './retention.ts';
 import { signals } from './signals.ts';
+import { sumUpSloDays } from './slo-days.ts';
 import { sloSlices } from './slos.ts';
 import { threatMatches } from './threat-matches.ts';
 import { traces } from './traces.ts';
@@ -87,7 +88,7 @@ export const migrateTables = async (columns: Columns, log: Log): Promise<void> =
 };
 
 /** Timed work of the sinks. */
-export const sinkJobs = [applyRetentionHourly];
+export const sinkJobs = [applyRetentionHourly, sumUpSloDays];
 
 /** Starts consuming. Tables and topics must be there. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {

@@ -41,38 +41,76 @@ export interface Sums {
 
 const one = fraction(1n);
 const zero = fraction(0n);
-/** So many different totals are added exactly; beyond that each share is rounded, to 1 part in 2^256. */
-const exactTotals = 1000;
-const fine = 1n << 256n;
+/** So many different totals are added exactly; beyond that the share of each slice is rounded down, in parts of 2^190. */
+export const exactTotals = 1000;
+export const shareParts = 1n << 190n;
 
 const whole = (value: number | bigint): Fraction => fraction(BigInt(value));
 
-/** The sum of the slices' shares of good events. Slices with the same total are added first. */
-const sharesOf = (slices: readonly Slice[]): Fraction => {
+/** Whole numbers that are counted of slices with events, and add up: figures of any time are made of these. */
+export interface Tally {
+  readonly good: bigint;
+  readonly total: bigint;
+  readonly slices: number;
+  /** Slices that reached the slice target, where it is counted. */
+  readonly reached: number;
+  /** Shares of good of the slices, each in `shareParts`, where they are counted. */
+  readonly shares: bigint;
+  /** Good by total; `undefined` where there are more than `exactTotals`. */
+  readonly byTotal: ReadonlyMap<bigint, bigint> | undefined;
+}
+
+export const noSlices: Tally = { good: 0n, total: 0n, slices: 0, reached: 0, shares: 0n, byTotal: new Map() };
+
+const joined = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'] => {
+  if (one === undefined || other === undefined) return undefined;
+  const both = new Map(one);
+  for (const [total, good] of other) both.set(total, (both.get(total) ?? 0n) + good);
+  return both.size > exactTotals ? undefined : both;
+};
+
+/** Two counts of different slices as one. */
+export const talliedWith = (one: Tally, other: Tally): Tally => ({
+  good: one.good + other.good,
+  total: one.total + other.total,
+  slices: one.slices + other.slices,
+  reached: one.reached + other.reached,
+  shares: one.shares + other.shares,
+  byTotal: joined(one.byTotal, other.byTotal),
+});
+
+/** Counts slices. */
+const tallyOf = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
+  const known = slices.filter(({ total }) => total > 0n);
   const byTotal = new Map<bigint, bigint>();
-  for (const { good, total } of slices) byTotal.set(total, (byTotal.get(total) ?? 0n) + good);
-  if (byTotal.size <= exactTotals) return sumOf([...byTotal].map(([total, good]) => fraction(good, total)));
-  let sum = 0n;
-  for (const [total, good] of byTotal) sum += (good * fine) / total;
-  return fraction(sum, fine);
+  let { good, total, reached, shares } = noSlices;
+  for (const slice of known) {
+    good += slice.good;
+    total += slice.total;
+    if (slice.good * sliceTarget.under >= slice.total * sliceTarget.over) reached += 1;
+    shares += (slice.good * shareParts) / slice.total;
+    byTotal.set(slice.total, (byTotal.get(slice.total) ?? 0n) + slice.good);
+  }
+  const isExact = byTotal.size <= exactTotals;
+  return { good, total, slices: known.length, reached, shares, byTotal: isExact ? byTotal : undefined };
+};
+
+/** What counts of what was counted, by the way of budgeting. */
+export const sumsOf = ({ good, total, slices, reached, shares, byTotal }: Tally, budgeting: Budgeting): Sums => {
+  if (budgeting === 'occurrences')
+    return { good: whole(good), bad: whole(total - good), total: whole(total), known: slices };
+  const all = whole(slices);
+  const ofShares = () =>
+    byTotal === undefined
+      ? fraction(shares, shareParts)
+      : sumOf([...byTotal].map(([every, own]) => fraction(own, every)));
+  const own = budgeting === 'timeslices' ? whole(reached) : ofShares();
+  return { good: own, bad: minus(all, own), total: all, known: slices };
 };
 
 /** What counts in these slices, by the way of budgeting. */
-export const sums = (slices: readonly Slice[], { budgeting, sliceTarget = one }: Objective): Sums => {
-  const known = slices.filter(({ total }) => total > 0n);
-  if (budgeting === 'occurrences') {
-    let [good, total] = [0n, 0n];
-    for (const slice of known) {
-      good += slice.good;
-      total += slice.total;
-    }
-    return { good: whole(good), bad: whole(total - good), total: whole(total), known: known.length };
-  }
-  const total = whole(known.length);
-  const isGood = (slice: Slice): boolean => slice.good * sliceTarget.under >= slice.total * sliceTarget.over;
-  const good = budgeting === 'timeslices' ? whole(known.filter(isGood).length) : sharesOf(known);
-  return { good, bad: minus(total, good), total, known: known.length };
-};
+export const sums = (slices: readonly Slice[], { budgeting, sliceTarget = one }: Objective): Sums =>
+  sumsOf(tallyOf(slices, sliceTarget), budgeting);
 
 /** The indicator, a share; `undefined` where nothing is known. */
 export const sliOf = ({ good, total }: Sums): Fraction | undefined =>

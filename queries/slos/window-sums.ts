@@ -3,7 +3,8 @@ import type { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import { objectiveOf, type Sums } from './figures.ts';
 import { fraction, minus, plus } from './fraction.ts';
-import { readCuts, type SloSeries } from './slices.ts';
+import type { SloSeries } from './slices.ts';
+import { readCuts } from './tallies.ts';
 import type { Window } from './windows.ts';
 
 const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };

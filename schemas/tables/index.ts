@@ -27,7 +27,7 @@ import { logActivityView, resourceActivityTable, spanActivityView } from './reso
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
 import { signalsTable } from './signals.ts';
-import { sloLooksTable, sloSlicesTable } from './slos.ts';
+import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloLooksTable, sloSlicesTable } from './slos.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
 import type { MaterializedView, Table } from './table.ts';
@@ -72,11 +72,13 @@ export const allTables: readonly Table[] = [
   notificationDeliveriesTable,
   sloSlicesTable,
   sloLooksTable,
+  sloDayChangesTable,
+  sloDaysTable,
   schemaMigrationsTable,
 ];
 
 /** Views between tables that no written migration makes: made from their declarations, as these are. */
-export const declaredViews: readonly MaterializedView[] = [errorHoursView];
+export const declaredViews: readonly MaterializedView[] = [errorHoursView, sloDayChangesView];
 
 export const allViews: readonly MaterializedView[] = [
   ...[spanMetricsView, entitiesView, logActivityView, spanActivityView, metricMetadataView],

@@ -36,6 +36,8 @@ export interface MaterializedView {
   readonly from: string;
   readonly to: string;
   readonly select: string;
+  /** Columns of the select, where what is in `from` already is taken in when the view is made: rows that land meanwhile may be twice. */
+  readonly takesIn?: readonly string[];
 }
 
 /** Declares a table. Throws when rows could never be found too old. */

@@ -89,7 +89,17 @@ export const migrateDeclared = async (
     log.info({ table: table.name, columns: added }, 'columns added to a table');
   }
   const isDeclared = (name: string): boolean => tables.some((table) => table.name === name);
-  for (const view of views) if (isDeclared(view.from) && isDeclared(view.to)) await columns.execute(createView(view));
+  for (const view of views.filter(({ from, to }) => isDeclared(from) && isDeclared(to))) {
+    const { to, select, takesIn = [] } = view;
+    const takeIn = async (): Promise<void> => {
+      if (takesIn.length > 0 && !shapes.has(view.name))
+        await columns.execute(`INSERT INTO ${to} (${takesIn.join(', ')}) ${select}`);
+    };
+    // Before and after, so that nothing is missed that lands while the view is made.
+    await takeIn();
+    await columns.execute(createView(view));
+    await takeIn();
+  }
 };
 
 /** For a written migration that has changed a declared table: `change` makes the new shape of the one that was remembered. */

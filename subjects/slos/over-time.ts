@@ -2,7 +2,8 @@
 import type { Reading } from '../../queries/reading.ts';
 import { burnRateOf } from '../../queries/slos/figures.ts';
 import { asNumber, fraction, minus } from '../../queries/slos/fraction.ts';
-import { readLooks, readPieces } from '../../queries/slos/slices.ts';
+import { readLooks } from '../../queries/slos/slices.ts';
+import { readPieces } from '../../queries/slos/tallies.ts';
 import { summedBetween } from '../../queries/slos/window-sums.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';

@@ -1,0 +1,234 @@
+/** Counts slices where they lie: those of whole days from what was summed up of them, and others one by one. */
+import { SloObjective } from '../../schemas/slo-slices.ts';
+import type { Reading } from '../reading.ts';
+import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, talliedWith } from './figures.ts';
+import { asNumber, decimal, fraction } from './fraction.ts';
+import type { SloSeries } from './slices.ts';
+import type { Window } from './windows.ts';
+
+type OwnColumns = Pick<Reading, 'columns'>;
+
+const dayMs = 86_400_000;
+/** Days of objectives whose sums are not true any more, that are named one by one; with more of them all slices are read. */
+const mostStale = 2000;
+
+interface TallyRow {
+  readonly part: string;
+  readonly own: string;
+  readonly every: string;
+  readonly known: string;
+  readonly enough: string;
+  readonly parts: string;
+  readonly by_total: Readonly<Record<string, string>>;
+  readonly many: string;
+}
+
+const tallyIn = ({ own, every, known, enough, parts, by_total, many }: TallyRow): Tally => ({
+  ...{ good: BigInt(own), total: BigInt(every), slices: Number(known), reached: Number(enough), shares: BigInt(parts) },
+  byTotal:
+    many === '0' ? new Map(Object.entries(by_total).map(([total, good]) => [BigInt(total), BigInt(good)])) : undefined,
+});
+
+/** What a day is summed up for, as `slo_days` names it. Good and total are summed up for all. */
+const countedFor = ({ budgeting, sliceTarget }: Objective): string =>
+  budgeting === 'timeslices' && sliceTarget !== undefined ? `${budgeting} ${asNumber(sliceTarget)}` : budgeting;
+
+/** The same in SQL, of an objective as it is told with its looks; its slice target is a number as JSON writes it. */
+export const countedForSql = `if(JSONExtractString(objective, 'budgeting') = 'timeslices', concat('timeslices ', JSONExtractRaw(objective, 'sliceTarget')),
+    if(objective = '', 'occurrences', JSONExtractString(objective, 'budgeting')))`;
+
+/** And back. */
+export const countedAs = (text: string): Pick<Objective, 'budgeting' | 'sliceTarget'> => {
+  const [budgeting, target] = text.split(' ');
+  return {
+    budgeting: SloObjective.shape.budgeting.parse(budgeting),
+    ...(target !== undefined && { sliceTarget: decimal(Number(target)) }),
+  };
+};
+
+/** Counts of slices. Wide products and totals cost more than all else, so that only those have them who count by them. */
+export const countsOfSlices = ({ budgeting, sliceTarget }: Pick<Objective, 'budgeting' | 'sliceTarget'>) => {
+  const { over, under } = sliceTarget ?? fraction(1n);
+  const isRatio = budgeting === 'ratio-timeslices';
+  return {
+    own: 'sum(good)',
+    every: 'sum(total)',
+    known: 'count()',
+    enough:
+      budgeting === 'timeslices'
+        ? `countIf(toUInt256(good) * toUInt256('${under}') >= toUInt256(total) * toUInt256('${over}'))`
+        : 'toUInt64(0)',
+    parts: isRatio ? 'sum(intDiv(bitShiftLeft(toUInt256(good), 190), toUInt256(total)))' : 'toUInt256(0)',
+    many: isRatio ? `toUInt64(uniqExact(total) > ${exactTotals})` : 'toUInt64(0)',
+    by_total: isRatio
+      ? `if(uniqExact(total) > ${exactTotals}, CAST(map(), 'Map(UInt64, UInt64)'), sumMap(map(total, good)))`
+      : "CAST(map(), 'Map(UInt64, UInt64)')",
+  };
+};
+
+/** The same of days that were summed up. Empty where it says that there are more totals than are added exactly. */
+const countsOfDays = ({ budgeting }: Objective) => {
+  const isRatio = budgeting === 'ratio-timeslices';
+  return {
+    own: 'sumIf(good, isTrue)',
+    every: 'sumIf(total, isTrue)',
+    known: 'sumIf(slices, isTrue)',
+    enough: 'sumIf(reached, isTrue)',
+    parts: isRatio ? 'sumIf(shares, isTrue)' : "'0'",
+    many: isRatio ? 'countIf(isTrue AND slices > 0 AND empty(good_by_total))' : "'0'",
+    by_total: isRatio ? 'sumMapIf(good_by_total, isTrue)' : "CAST(map(), 'Map(UInt64, UInt64)')",
+  };
+};
+
+const told = (counts: Readonly<Record<string, string>>): string =>
+  Object.entries(counts)
+    .map(([name, sql]) => (name === 'by_total' ? `${sql} AS ${name}` : `toString(${sql}) AS ${name}`))
+    .join(', ');
+
+type Keyed<Row> = Row & { readonly slo_id: string; readonly series: string };
+
+const ofTenant = 'tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}';
+
+const seriesParameters = (of: readonly SloSeries[]) => ({
+  slos: [...new Set(of.map(({ sloId }) => sloId))],
+  series: [...new Set(of.map(({ series }) => series))],
+});
+
+/** Counts of the pieces between cuts, by series. */
+class Pieces {
+  readonly #bySeries = new Map<string, Tally[]>();
+  readonly #pieces: number;
+
+  constructor(pieces: number) {
+    this.#pieces = pieces;
+  }
+
+  /** Parts are numbered from 1. */
+  take({ slo_id, series, ...row }: Keyed<TallyRow>): void {
+    const key = `${slo_id} ${series}`;
+    const own = this.#bySeries.get(key) ?? Array.from({ length: this.#pieces }, () => noSlices);
+    this.#bySeries.set(key, own);
+    const index = Number(row.part) - 1;
+    own[index] = talliedWith(own[index] ?? noSlices, tallyIn(row));
+  }
+
+  of({ sloId, series }: SloSeries, { budgeting }: Objective): Sums[] {
+    const own = this.#bySeries.get(`${sloId} ${series}`) ?? Array.from({ length: this.#pieces }, () => noSlices);
+    return own.map((tally) => sumsOf(tally, budgeting));
+  }
+}
+
+/** The last day that there is in columns. */
+const lastDay = 65_535;
+const dateOf = (day: number): string =>
+  new Date(Math.min(Math.max(day, 0), lastDay) * dayMs).toISOString().slice(0, 10);
+
+/** Days that lie between two cuts whole, by their numbers since 1970, and those that a cut divides. */
+const daysBetween = (cutsMs: readonly number[]) => {
+  const divided = new Set(cutsMs.filter((ms) => ms % dayMs !== 0).map((ms) => Math.floor(ms / dayMs)));
+  const from = Math.ceil((cutsMs[0] ?? 0) / dayMs);
+  const to = Math.floor((cutsMs.at(-1) ?? 0) / dayMs);
+  return { divided, from, to, whole: to - from - [...divided].filter((day) => day >= from && day < to).length };
+};
+
+interface Stale {
+  readonly sloId: string;
+  readonly day: string;
+}
+
+/** Takes the sums of whole days that are true; answers those that are not. */
+const takeDays = async (
+  { columns }: OwnColumns,
+  of: readonly SloSeries[],
+  { cutsMs, objective, pieces }: { cutsMs: readonly number[]; objective: Objective; pieces: Pieces },
+): Promise<Stale[] | 'too many'> => {
+  const { divided, from, to } = daysBetween(cutsMs);
+  const days = `${ofTenant} AND day >= {from:Date} AND day < {to:Date} AND day NOT IN {divided:Array(Date)}`;
+  const isFor = objective.budgeting === 'occurrences' ? '' : ' AND counted_for = {counted:String}';
+  const rows = await columns.query<Keyed<TallyRow> & { readonly stale: readonly string[] }>(
+    `SELECT slo_id, series, toString(arrayCount(cut -> toUInt16(day) >= cut, {cuts:Array(UInt16)})) AS part, ${told(countsOfDays(objective))},
+      groupArrayIf(toString(day), NOT isTrue) AS stale
+    FROM (
+      SELECT slo_id, series, day, written, summed_changes = written${isFor} AS isTrue, good, total, slices, reached, shares, good_by_total
+      FROM (SELECT slo_id, series, day, sum(changes) AS written FROM slo_day_changes WHERE ${days} GROUP BY slo_id, series, day) AS current
+      LEFT JOIN (
+        SELECT slo_id, series, day, changes AS summed_changes, good, total, slices, counted_for, reached, shares, good_by_total
+        FROM slo_days FINAL WHERE ${days}
+      ) AS summed USING (slo_id, series, day)
+    )
+    GROUP BY slo_id, series, part`,
+    {
+      ...seriesParameters(of),
+      ...{ from: dateOf(from), to: dateOf(to), divided: [...divided].map(dateOf), counted: countedFor(objective) },
+      cuts: cutsMs.map((ms) => Math.ceil(ms / dayMs)),
+    },
+    { maxResultRows: 1_000_000 },
+  );
+  const stale = rows.flatMap(({ slo_id: sloId, stale: each }) => each.map((day) => ({ sloId, day })));
+  if (stale.length > mostStale) return 'too many';
+  for (const row of rows) pieces.take(row);
+  return stale;
+};
+
+/** Sums of pieces between cuts, of many objectives that count alike: by `id series`. */
+export const readCuts = async (
+  reading: OwnColumns,
+  of: readonly SloSeries[],
+  cutsMs: readonly number[],
+  objective: Objective,
+): Promise<(one: SloSeries) => Sums[]> => {
+  const pieces = new Pieces(Math.max(0, cutsMs.length - 1));
+  const { divided, whole } = daysBetween(cutsMs);
+  const stale = whole > 0 ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
+  const isLeft =
+    stale === 'too many'
+      ? ''
+      : `AND (toDate(begin) IN {divided:Array(Date)}${
+          stale.length === 0 ? '' : ' OR (slo_id, toDate(begin)) IN arrayZip({stale:Array(String)}, {days:Array(Date)})'
+        })`;
+  if (stale !== 'too many' && stale.length === 0 && divided.size === 0) return (one) => pieces.of(one, objective);
+  const cuts = cutsMs.map((ms) => Math.ceil(ms / 1000));
+  const rows = await reading.columns.query<Keyed<TallyRow>>(
+    `SELECT slo_id, series, toString(arrayCount(cut -> toUnixTimestamp(begin) >= cut, {cuts:Array(UInt32)})) AS part, ${told(countsOfSlices(objective))}
+    FROM slo_slices FINAL WHERE ${ofTenant}
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ${isLeft}
+    GROUP BY slo_id, series, part`,
+    {
+      ...seriesParameters(of),
+      ...{ cuts, from: cuts[0] ?? 0, to: cuts.at(-1) ?? 0 },
+      ...(stale !== 'too many' && {
+        divided: [...divided].map(dateOf),
+        ...(stale.length > 0 && { stale: stale.map(({ sloId }) => sloId), days: stale.map(({ day }) => day) }),
+      }),
+    },
+    { maxResultRows: 1_000_000 },
+  );
+  for (const row of rows) pieces.take(row);
+  return (one) => pieces.of(one, objective);
+};
+
+/** Sums of pieces of a window, side by side. */
+export const readPieces = async (
+  { columns }: OwnColumns,
+  series: SloSeries,
+  {
+    window: { fromMs, toMs },
+    pieceMs,
+    objective,
+  }: { readonly window: Window; readonly pieceMs: number; readonly objective: Objective },
+): Promise<Sums[]> => {
+  const pieces = new Pieces(Math.ceil((toMs - fromMs) / pieceMs));
+  const rows = await columns.query<Keyed<TallyRow>>(
+    `SELECT slo_id, series, toString(1 + intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${told(countsOfSlices(objective))}
+    FROM slo_slices FINAL WHERE ${ofTenant}
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0
+    GROUP BY slo_id, series, part`,
+    {
+      ...seriesParameters([series]),
+      ...{ from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000), piece: pieceMs / 1000 },
+    },
+    { maxResultRows: 1_000_000 },
+  );
+  for (const row of rows) pieces.take(row);
+  return pieces.of(series, objective);
+};

@@ -1,0 +1,87 @@
+/** Sums up days of objectives, so that windows of many days are read from these, and from slices only at their ends. */
+import { countedAs, countedForSql, countsOfSlices } from '../queries/slos/tallies.ts';
+import { defineJob } from '../runtime/jobs.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import { quote } from '../schemas/tables/literal.ts';
+
+const everyMs = 5 * 60_000;
+/** A day that was written so shortly ago is left: its rows and their count become visible one after the other, within seconds. */
+const restingMs = 2 * 60_000;
+/** Days of one statement, and of one look. */
+const atOnce = 500;
+const mostAtOnce = 20_000;
+
+interface Day {
+  readonly tenant: string;
+  readonly slo: string;
+  readonly series: string;
+  readonly day: string;
+  readonly written: string;
+  readonly wanted: string;
+}
+
+/** Days whose sums are not there, are of other slices than there are now, or are for another way of budgeting. */
+const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
+  columns.query<Day>(
+    `SELECT tenant_id AS tenant, slo_id AS slo, series, toString(day) AS day, toString(changes_now) AS written, wanted
+    FROM (
+      SELECT tenant_id, slo_id, series, day, sum(changes) AS changes_now FROM slo_day_changes
+      GROUP BY tenant_id, slo_id, series, day HAVING max(changed_at) <= toDateTime({rested:UInt32}, 'UTC')
+    ) AS current
+    LEFT JOIN (SELECT tenant_id, slo_id, series, day, changes AS summed, counted_for FROM slo_days FINAL) AS days USING (tenant_id, slo_id, series, day)
+    LEFT JOIN (
+      SELECT tenant_id, slo_id, series, argMax(objective, look_ms) AS objective, ${countedForSql} AS wanted
+      FROM slo_looks GROUP BY tenant_id, slo_id, series
+    ) AS looks USING (tenant_id, slo_id, series)
+    WHERE summed != changes_now OR (counted_for != wanted AND wanted NOT IN ('', 'occurrences'))
+    ORDER BY tenant_id, slo_id, series, day LIMIT {most:UInt32}`,
+    { rested: Math.floor(restedMs / 1000), most: mostAtOnce },
+  );
+
+const counted = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
+
+/** The count of changes is one from before the slices are read: if more are written meanwhile, the sums are not taken for true. */
+const sumUp = (columns: Columns, days: readonly Day[], wanted: string): Promise<void> => {
+  const { own, every, known, enough, parts, by_total } = countsOfSlices(countedAs(wanted));
+  const keys = days.map(
+    ({ tenant, slo, series, day }) => `${quote(tenant)}, ${quote(slo)}, ${quote(series)}, toDate(${quote(day)})`,
+  );
+  const named = keys.map((key, index) => `(${key}, toUInt64(${days[index]?.written ?? 0}))`);
+  return columns.execute(
+    `INSERT INTO slo_days (${counted}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
+    SELECT ${counted}, changes, now64(3, 'UTC'), own, every, known, ${quote(wanted)}, enough, parts, by_total
+    FROM (
+      SELECT named.1 AS tenant_id, named.2 AS slo_id, named.3 AS series, named.4 AS day, named.5 AS changes
+      FROM (SELECT arrayJoin([${named.join(', ')}]) AS named)
+    ) AS asked
+    LEFT JOIN (
+      SELECT toString(tenant_id) AS tenant_id, toString(slo_id) AS slo_id, toString(series) AS series, toDate(begin) AS day,
+        ${own} AS own, ${every} AS every, ${known} AS known, ${enough} AS enough, ${parts} AS parts, ${by_total} AS by_total
+      FROM slo_slices FINAL
+      WHERE (tenant_id, slo_id, series, toDate(begin)) IN (${keys.map((key) => `(${key})`).join(', ')}) AND total > 0
+      GROUP BY ${counted}
+    ) AS counted USING (${counted})`,
+  );
+};
+
+/** Sums up the days of all organizations whose sums are not true. Answers how many these were. */
+export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
+  const days = await staleDays(columns, restedMs);
+  for (const [wanted, alike] of Map.groupBy(days, (day) => day.wanted || 'occurrences'))
+    for (let from = 0; from < alike.length; from += atOnce) {
+      signal?.throwIfAborted();
+      await sumUp(columns, alike.slice(from, from + atOnce), wanted);
+    }
+  return days.length;
+};
+
+export const sumUpSloDays = defineJob<{ readonly columns: Columns; readonly clock: Clock }>({
+  name: 'slo-days',
+  summary: 'Sums up days of service level objectives whose slices have changed',
+  everyMs,
+  scope: 'installation',
+  async run({ columns, clock }, signal) {
+    await sumUpDays(columns, clock.now() - restingMs, signal);
+  },
+});

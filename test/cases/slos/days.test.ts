@@ -1,0 +1,173 @@
+/** Windows of objectives are sums of their slices, whatever was summed up of days, and whatever replaced slices since. */
+import test from 'ava';
+import fc from 'fast-check';
+import { objectiveOf, sums } from '../../../queries/slos/figures.ts';
+import { compared } from '../../../queries/slos/fraction.ts';
+import { readSlices } from '../../../queries/slos/slices.ts';
+import { readWindows } from '../../../queries/slos/window-sums.ts';
+import type { SloObjective } from '../../../schemas/slo-slices.ts';
+import { sumUpDays } from '../../../sinks/slo-days.ts';
+import { openTables, type Tables } from '../sink-tables.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const beginMs = Date.UTC(2026, 2, 1);
+const days = 6;
+const inMinutes = (minute: number): number => beginMs + minute * minuteMs;
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables?.close());
+
+type Told = readonly [beginMs: number, good: number, total: number];
+let offset = 0;
+const land = async (sloId: string, objective: SloObjective, slices: readonly Told[]): Promise<void> => {
+  offset += 1;
+  const lookMs = beginMs + days * dayMs + offset;
+  const told = {
+    ...{ tenantId: 'a', sloId, series: 's', lookMs, error: '', objective, slices },
+    ...{ fromMs: beginMs, upToMs: lookMs, settledUpToMs: beginMs },
+  };
+  const { rejected } = await tables.land([{ offset, value: Buffer.from(JSON.stringify([told])), headers: {} }], {
+    sink: 'slo-slices',
+  });
+  if (rejected.length > 0) throw new Error(rejected[0]?.message);
+};
+
+const plain = { targetPct: 99, sliceMs: minuteMs, windowDays: 5 } as const;
+const objectives: readonly SloObjective[] = [
+  { ...plain, budgeting: 'occurrences' },
+  { ...plain, budgeting: 'timeslices', sliceTarget: 0.95 },
+  { ...plain, budgeting: 'ratio-timeslices' },
+];
+/** Now or later than all that was written. */
+const rested = (): number => Date.now() + dayMs;
+const reading = () => ({ columns: tables.columns.of('a') });
+
+const holds = async (
+  t: import('ava').ExecutionContext,
+  sloId: string,
+  objective: SloObjective,
+  windows: readonly { fromMs: number; toMs: number }[],
+) => {
+  const of = { sloId, series: 's' };
+  const summed = (await readWindows(reading(), [{ ...of, objective, windows }]))(0);
+  for (const window of windows) {
+    const slices = (await readSlices(reading(), of, window)).map(([fromMs, good, total]) => ({
+      ...{ fromMs, good: BigInt(good), total: BigInt(total) },
+    }));
+    const [is, ought] = [summed(window), sums(slices, objectiveOf(objective))];
+    t.is(is.known, ought.known);
+    for (const part of ['good', 'bad', 'total'] as const)
+      t.is(compared(is[part], ought[part]), 0, `${part} of ${objective.budgeting} in ${JSON.stringify(window)}`);
+  }
+};
+
+test.serial('sums of windows are those of the slices after any replacements and summings up', async (t) => {
+  const minute = fc.integer({ min: 0, max: days * 1440 });
+  const edge = fc.oneof(
+    minute,
+    fc.integer({ min: 0, max: days }).map((day) => day * 1440),
+  );
+  const written = fc.array(
+    fc.tuple(
+      fc.integer({ min: 0, max: days * 1440 - 1 }),
+      fc.integer({ min: 0, max: 7 }),
+      fc.integer({ min: 0, max: 7 }),
+    ),
+    { minLength: 1, maxLength: 30 },
+  );
+  let round = 0;
+  let fromDays = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      ...[fc.constantFrom(...objectives), fc.constantFrom(...objectives)],
+      fc.array(fc.oneof(written, fc.constant('sum up' as const)), { minLength: 2, maxLength: 6 }),
+      fc.array(fc.tuple(edge, edge), { minLength: 1, maxLength: 3 }),
+      async (first, objective, steps, edges) => {
+        round += 1;
+        const sloId = `random-${round}`;
+        const windows = edges.map(([one, other]) => ({
+          ...{ fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) },
+        }));
+        for (const [index, step] of steps.entries())
+          if (step === 'sum up') fromDays += await sumUpDays(tables.columns, rested());
+          else
+            await land(...[sloId, index < 2 ? first : objective], [
+              ...new Map(step.map(([at, good, more]) => [at, [inMinutes(at), good, good + more] as const])).values(),
+            ]);
+        await holds(t, sloId, objective, [...windows, { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) }]);
+      },
+    ),
+    { numRuns: 25 },
+  );
+  t.true(fromDays > 0);
+});
+
+test.serial(
+  'a window of whole days reads no slices once they are summed up, and reads those of a day that changed',
+  async (t) => {
+    for (const objective of objectives) {
+      const sloId = `quiet-${objective.budgeting}`;
+      const slices = Array.from({ length: days * 24 }, (_, hour): Told => [inMinutes(hour * 60), hour % 5, 5]);
+      await land(sloId, objective, slices);
+      await sumUpDays(tables.columns, rested());
+      const statements: string[] = [];
+      const own = tables.columns.of('a');
+      const columns = {
+        ...own,
+        query: ((sql: string, ...rest: []) => {
+          statements.push(sql);
+          return own.query(sql, ...rest);
+        }) as typeof own.query,
+      };
+      const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
+      const asked = [{ ...{ sloId, series: 's', objective }, windows: [window] }];
+      t.is((await readWindows({ columns }, asked))(0)(window).known, days * 24);
+      t.deepEqual(
+        statements.map((sql) => sql.includes('FROM slo_slices')),
+        [false],
+      );
+      await land(sloId, objective, [[inMinutes(61), 9, 9]]);
+      t.is((await readWindows({ columns }, asked))(0)(window).known, days * 24 + 1);
+      t.true(statements.at(-1)?.includes('FROM slo_slices'));
+      await holds(t, sloId, objective, [window]);
+      // Sums are not taken for true either where they were counted for another slice target or way of budgeting.
+      for (const other of [...objectives, { ...plain, budgeting: 'timeslices', sliceTarget: 0.3 } as const])
+        await holds(t, sloId, other, [window]);
+    }
+  },
+);
+
+test.serial('more totals than are added exactly give the same from days and from slices', async (t) => {
+  const objective = objectives[2] as SloObjective;
+  const many = Array.from({ length: 1300 }, (_, minute): Told => [inMinutes(minute), minute, minute + 7]);
+  await land('many', objective, many);
+  const window = { fromMs: beginMs, toMs: beginMs + 2 * dayMs };
+  await holds(t, 'many', objective, [window]);
+  await sumUpDays(tables.columns, rested());
+  await holds(t, 'many', objective, [window]);
+  await holds(t, 'many', objective, [{ fromMs: beginMs + 600 * minuteMs, toMs: window.toMs }]);
+  await land('many', objective, [[inMinutes(1300), 1, 2]]);
+  await holds(t, 'many', objective, [window]);
+});
+
+test.serial(
+  'a day whose slices lost their events is summed up as empty, and another organization is left alone',
+  async (t) => {
+    const [objective] = objectives as [SloObjective];
+    await land('gone', objective, [[inMinutes(5), 1, 2]]);
+    await sumUpDays(tables.columns, rested());
+    await land('gone', objective, [[inMinutes(5), 0, 0]]);
+    await sumUpDays(tables.columns, rested());
+    t.is(await sumUpDays(tables.columns, rested()), 0);
+    t.is(await sumUpDays(tables.columns, beginMs), 0, 'nothing has rested for so long');
+    const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
+    await holds(t, 'gone', objective, [window]);
+    const others = { columns: tables.columns.of('b') };
+    const asked = [{ ...{ sloId: 'gone', series: 's', objective }, windows: [window] }];
+    t.is((await readWindows(others, asked))(0)(window).known, 0);
+  },
+);
