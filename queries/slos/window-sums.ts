@@ -1,4 +1,4 @@
-/** Sums of windows of many objectives, with one statement for those whose slices count alike. */
+/** Sums of windows of many objectives, together for those whose slices count alike and whose windows are of one length. */
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import { objectiveOf, type Sums } from './figures.ts';
@@ -6,6 +6,10 @@ import { fraction, minus, plus } from './fraction.ts';
 import type { SloSeries } from './slices.ts';
 import { readCuts } from './tallies.ts';
 import type { Window } from './windows.ts';
+
+const hourMs = 3_600_000;
+/** Windows of different lengths are read apart, but for more of them. */
+const mostStatements = 8;
 
 const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
 
@@ -38,9 +42,13 @@ export const readWindows = async (
 ): Promise<(place: number) => (window: Window) => Sums> => {
   const places = all.map((_, place) => place);
   const of = (place: number): Windows => all[place] as Windows;
-  const alike = Map.groupBy(places, (place) =>
-    JSON.stringify([of(place).objective.budgeting, of(place).objective.sliceTarget]),
-  );
+  const wayOf = ({ objective: { budgeting, sliceTarget } }: Windows): string =>
+    JSON.stringify([budgeting, sliceTarget]);
+  // A window divides the days that it begins and ends in, also for the others of its statement.
+  const lengths = (one: Windows): string =>
+    JSON.stringify(one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)));
+  const byLengths = Map.groupBy(places, (place) => `${wayOf(of(place))} ${lengths(of(place))}`);
+  const alike = byLengths.size <= mostStatements ? byLengths : Map.groupBy(places, (place) => wayOf(of(place)));
   const found = new Map<number, (window: Window) => Sums>();
   await Promise.all(
     [...alike.values()].map(async (group) => {

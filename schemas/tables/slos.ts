@@ -1,7 +1,7 @@
 import { slicesKeptDays } from '../slo-slices.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
-/** A slice of an objective that had events. A later look replaces it: read with FINAL. */
+/** A slice of an objective that had events. A later look replaces it: read with FINAL, of one objective some hours at a time. */
 export const sloSlicesTable = defineTable({
   name: 'slo_slices',
   summary: 'Good and total of the slices of service level objectives',
@@ -19,6 +19,7 @@ export const sloSlicesTable = defineTable({
   },
   partitionBy: 'toYYYYMM(begin)',
   orderBy: ['tenant_id', 'slo_id', 'series', 'begin'],
+  settings: { index_granularity: 1024 },
 });
 
 /** How far each objective is measured. Read with FINAL. */

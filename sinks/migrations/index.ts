@@ -21,6 +21,7 @@ import { keepNativeHistograms } from './014-keep-native-histograms.ts';
 import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
 import { countErrorsByText } from './016-count-errors-by-text.ts';
 import { keepLaterMetadata } from './017-keep-later-metadata.ts';
+import { finerSlices } from './018-finer-slices.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   cheaperFreshWords,
   countErrorsByText,
   keepLaterMetadata,
+  finerSlices,
 ];
 
 const appliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {

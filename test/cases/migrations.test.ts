@@ -8,6 +8,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
 import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
+import { sloSlicesTable } from '../../schemas/tables/slos.ts';
 import { createTable, createView, defineTable, type Table } from '../../schemas/tables/table.ts';
 import { cheaperInserts } from '../../sinks/migrations/008-cheaper-inserts.ts';
 import { changeShape } from '../../sinks/migrations/declared.ts';
@@ -121,6 +122,36 @@ test.serial('parts of an older form are read and merged with those of the newest
   t.deepEqual(await parts(), [{ part_type: 'Wide' }]);
   t.deepEqual(await counts(), expected);
 });
+
+test.serial(
+  'slices of objectives move into a table that is read in smaller pieces, and their days are counted',
+  async (t) => {
+    await reset();
+    const { settings: _, ...coarse } = sloSlicesTable;
+    await migrate(columns, silent, migrations.slice(0, 17), [coarse]);
+    await columns.execute(
+      "INSERT INTO slo_slices SELECT 'a', 'slo', 's', toDateTime('2026-03-01 23:59:00', 'UTC') + number * 60, 1, 2, 3 FROM numbers(2)",
+    );
+    await migrate(columns, silent);
+    t.deepEqual(
+      await columns.query(
+        'SELECT toString(begin) AS begin, toString(total) AS total FROM slo_slices FINAL ORDER BY begin',
+      ),
+      [
+        { begin: '2026-03-01 23:59:00', total: '2' },
+        { begin: '2026-03-02 00:00:00', total: '2' },
+      ],
+    );
+    t.deepEqual(await columns.query('SELECT DISTINCT toString(day) AS day FROM slo_day_changes ORDER BY day'), [
+      { day: '2026-03-01' },
+      { day: '2026-03-02' },
+    ]);
+    const found = await described();
+    await reset();
+    await migrate(columns, silent);
+    t.deepEqual(found, await described());
+  },
+);
 
 test.serial('a migration that fails is tried again at the next run', async (t) => {
   await reset();
