@@ -16,11 +16,11 @@ export interface Thing {
 const shortestMs = 1000;
 
 export class Things {
-  readonly #schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs'>;
+  readonly #schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs' | 'within'>;
   readonly #log: Log;
   readonly #slots = Array.from({ length: slotCount }, () => new Map<string, Thing>());
 
-  constructor(schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs'>, log: Log) {
+  constructor(schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs' | 'within'>, log: Log) {
     this.#schedule = schedule;
     this.#log = log;
   }
@@ -40,8 +40,9 @@ export class Things {
       this.#slots[slot]?.delete(key);
       return { slot, key };
     }
-    const { togetherMs } = this.#schedule;
-    const phase = togetherMs === undefined ? own : sharedPhaseOf(tenantId, key, { everyMs, togetherMs });
+    const { togetherMs, within } = this.#schedule;
+    const shared = { everyMs, togetherMs: togetherMs ?? 0, ...(within !== undefined && { within }) };
+    const phase = togetherMs === undefined ? own : sharedPhaseOf(tenantId, key, shared);
     this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
     return { slot, key };
   }

@@ -1,5 +1,6 @@
 /** When a thing is due, and in which slot it lies. Pure functions of its key, its interval and the time. */
 import { murmur2 } from '../../schemas/partition.ts';
+import type { Schedule } from './schedule.ts';
 
 /**
  * Slots of a schedule: things that are saved together. They do not depend on the number of partitions, so that a topic may get more.
@@ -29,10 +30,18 @@ export const slotsOf = (partition: number, partitions: number): number[] =>
 export const sharedPhaseOf = (
   tenantId: string,
   key: string,
-  { everyMs, togetherMs }: { readonly everyMs: number; readonly togetherMs: number },
+  {
+    everyMs,
+    togetherMs,
+    within: { fromMs, toMs } = { fromMs: 0, toMs: everyMs },
+  }: {
+    readonly everyMs: number;
+    readonly togetherMs: number;
+    readonly within?: Schedule['within'];
+  },
 ): number => {
   const moment = Math.floor(phaseOf(tenantId) * togetherMs);
-  const at = Math.floor((phaseOf(key) * everyMs) / togetherMs) * togetherMs + moment;
+  const at = fromMs + Math.floor((phaseOf(key) * (toMs - fromMs)) / togetherMs) * togetherMs + moment;
   // Half a millisecond more, as a phase is a fraction.
   return ((at % everyMs) + 0.5) / everyMs;
 };

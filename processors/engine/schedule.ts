@@ -60,6 +60,8 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
    * of its own.
    */
   readonly togetherMs?: number;
+  /** With `togetherMs`: which part of their interval things come due in, since the epoch; all of it by default. */
+  readonly within?: { readonly fromMs: number; readonly toMs: number };
   /**
    * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
    * in order. While a store is away, what is made up waits for it until the next due time comes. A thing that is new is due after it was last changed, and after the schedule first ran.
@@ -84,7 +86,7 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   removed?(left: Left<State, E>): Promise<void>;
 }
 
-type OptionalPart = 'entitlement' | 'togetherMs' | 'removed';
+type OptionalPart = 'entitlement' | 'togetherMs' | 'within' | 'removed';
 
 /** A schedule with its author's types closed over, so that the registry is a plain array. */
 export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalPart>> &

@@ -67,6 +67,8 @@ export const sloMeasurement = defineSchedule({
   things: slos,
   everyMs: ({ enabled }) => (enabled ? 60_000 : undefined),
   togetherMs: 5000,
+  // Once records have landed, and early enough for the rules, which read behind it (`subjects/slos/alert-rules.ts`).
+  within: { fromMs: 2000, toMs: 12_000 },
   missed: 'skip',
   state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => null },
   emits: { slices: topics.sloSlices },

@@ -12,6 +12,9 @@ const dayMs = 86_400_000;
 /** Days of objectives whose sums are not true any more, that are named one by one; with more of them all slices are read. */
 const mostStale = 2000;
 
+/** Slices of fewer days cost less than another statement. */
+const fewDays = 4;
+
 interface TallyRow {
   readonly part: string;
   readonly own: string;
@@ -179,7 +182,7 @@ export const readCuts = async (
 ): Promise<(one: SloSeries) => Sums[]> => {
   const pieces = new Pieces(Math.max(0, cutsMs.length - 1));
   const { divided, whole } = daysBetween(cutsMs);
-  const stale = whole > 0 ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
+  const stale = whole >= fewDays ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
   const isLeft =
     stale === 'too many'
       ? ''

@@ -9,8 +9,8 @@ import { objectiveOf } from './status.ts';
 const dayMs = 86_400_000;
 /** How long a period of a calendar is for the rules: about. */
 const daysOf = { day: 1, week: 7, month: 30, quarter: 90, year: 365 } as const;
-/** Slices of an objective are measured within the minute after they ended, and land seconds later. */
-const delay = '70s';
+/** Slices of an objective are measured within 12 s after they ended, and land seconds later. */
+const delay = '20s';
 
 const severities = { page: 'critical', ticket: 'warning' } as const;
 

@@ -1,0 +1,41 @@
+/** How long it takes from the end of a bad slice to the evaluation that reads it. */
+import test from 'ava';
+import fc from 'fast-check';
+import { togetherMs } from '../../../processors/alerts/alert-evaluation.ts';
+import { Things } from '../../../processors/engine/schedule-things.ts';
+import { nextDue, sharedPhaseOf, thingKey } from '../../../processors/engine/schedule-times.ts';
+import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import { msOf } from '../../../subjects/alerts/durations.ts';
+import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
+import { SloFields } from '../../../subjects/slos/document.ts';
+
+const minuteMs = 60_000;
+const within = 90_000;
+/** Lateness of schedules as it may be (p99), and landing: what sinks and processors hold back is a second. */
+const latenessMs = 5000;
+const landingMs = 3000;
+
+test('a slice is measured and landed before its rules read it, and they read it within 90 s of its end', (t) => {
+  const slo = SloFields.parse({ name: 'checkout', service: 'checkout' });
+  const things = new Things(sloMeasurement, silent);
+  fc.assert(
+    fc.property(fc.uuid(), fc.uuid(), fc.integer({ min: 28_000_000, max: 30_000_000 }), (tenantId, id, minute) => {
+      const endMs = minute * minuteMs;
+      const document = { ...slo, id, version: 1, createdAt: '', updatedAt: '' };
+      const { slot, key } = things.change({ tenantId, id, before: undefined, after: document });
+      const thing = things.of(slot).get(key);
+      if (thing === undefined) throw new Error('it is not measured');
+      const measuredMs = nextDue(thing.phase, thing.everyMs, endMs - 1) - endMs;
+      t.true(measuredMs >= 2000, `measured ${measuredMs} ms after its end`);
+      for (const [index, rule] of alertRulesOf(id, slo).entries()) {
+        const everyMs = msOf(rule.interval);
+        const delayMs = msOf(rule.delay);
+        t.true(measuredMs + latenessMs + landingMs <= delayMs);
+        const phase = sharedPhaseOf(tenantId, thingKey(tenantId, `${id}-${index + 1}`), { everyMs, togetherMs });
+        const toldMs = nextDue(phase, everyMs, endMs + delayMs - 1) - endMs + latenessMs + landingMs;
+        t.true(toldMs <= within, `told ${toldMs} ms after its end`);
+      }
+    }),
+  );
+});
