@@ -22,6 +22,7 @@ const usage = `oiq, an open observability platform
   oiq organization list | reopen ID | shards ID N   (oiq organization --help)
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
   oiq rules plan DIR | apply DIR   deploy a folder of detection rules   (oiq rules --help)
+  oiq slo gate ID …             whether error-budget policies let a pipeline deploy   (oiq slo --help)
   oiq dashboards plan DIR | apply DIR | export DIR   keep dashboards as files   (oiq dashboards --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
   oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
@@ -77,6 +78,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return (await import('./dead-letter.ts')).deadLetterCommand(context);
     case 'rules':
       return (await import('./rules.ts')).rulesCommand(context);
+    case 'slo':
+      return (await import('./slo.ts')).sloCommand(context);
     case 'dashboards':
       return (await import('./dashboards.ts')).dashboardsCommand(context);
     case 'organization':

@@ -1,9 +1,10 @@
 /** Alert rules of an objective: those that its `alerting` says, as they are evaluated like all others. */
-import { asNumber, decimal } from '../../queries/slos/fraction.ts';
+import { asNumber, decimal, dividedBy, fraction } from '../../queries/slos/fraction.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type BurnRule, isReachable, usualBurnRules } from './burn-rules.ts';
 import type { SloFields } from './document.ts';
+import type { SloPolicyFields, SloPolicyStep } from './policy.ts';
 import { objectiveOf } from './status.ts';
 
 const dayMs = 86_400_000;
@@ -38,8 +39,17 @@ const labelsOf = (labels: Readonly<Record<string, string>>): Record<string, stri
       .map(([name, value]) => [name.replaceAll(/[^\w.]/g, '_'), value]),
   );
 
-/** The alert rules of an objective. Windows are whole slices, and so no shorter than one. */
-export const alertRulesOf = (id: string, slo: SloFields): AlertRuleFields[] => {
+/** Labels that all alerts of an objective have. */
+const labelsOfSlo = (id: string, slo: SloFields): Record<string, string> => ({
+  ...{ slo: plain(slo.name), slo_id: id },
+  ...(slo.service !== '' && { service: plain(slo.service) }),
+  ...labelsOf(slo.query.alerting.labels),
+});
+
+const madeBy = 'Made by a service level objective, and changed through it alone.';
+
+/** Rules of burn rates. Windows are whole slices, and so no shorter than one. */
+const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
   const { alerting, minimumEvents } = slo.query;
   const sliceMs = msOf(slo.query.slice);
   const inSlices = (ms: number): string => durationText(Math.ceil(ms / sliceMs) * sliceMs);
@@ -50,7 +60,7 @@ export const alertRulesOf = (id: string, slo: SloFields): AlertRuleFields[] => {
       // Names of rules are unique, and those of objectives may be as long.
       name: `${slo.name.slice(0, 120)}: ${burns} (${id}, ${index + 1})`,
       alertName: `${slo.name.slice(0, 200)} burns its error budget`,
-      description: 'Made by a service level objective, and changed through it alone.',
+      description: madeBy,
       enabled: slo.enabled && alerting.enabled,
       condition: {
         kind: 'threshold',
@@ -60,11 +70,7 @@ export const alertRulesOf = (id: string, slo: SloFields): AlertRuleFields[] => {
       },
       delay,
       minimumEvents,
-      labels: {
-        ...{ slo: plain(slo.name), slo_id: id, burn: severity },
-        ...(slo.service !== '' && { service: plain(slo.service) }),
-        ...labelsOf(alerting.labels),
-      },
+      labels: { burn: severity, ...labelsOfSlo(id, slo) },
       annotations: {
         summary: `${plain(slo.name)} spends its error budget {{ $value | humanize }} times faster than it may`,
         ...labelsOf(alerting.annotations),
@@ -72,3 +78,45 @@ export const alertRulesOf = (id: string, slo: SloFields): AlertRuleFields[] => {
     });
   });
 };
+
+/** The rule of a step of a policy. It is for routing, and asks for no number of events: a budget is of all that there were. */
+const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep): AlertRuleFields => {
+  const { name, severity, labels, budgetLeftBelow, burnRate, window = '5m' } = step;
+  const isOfBudget = budgetLeftBelow !== undefined;
+  return AlertRuleFields.parse({
+    name: `${slo.name.slice(0, 100)}: ${name} (${id}, policy)`,
+    alertName: `${slo.name.slice(0, 180)}: ${name}`,
+    description: madeBy,
+    enabled: slo.enabled,
+    condition: {
+      kind: 'threshold',
+      query: isOfBudget
+        ? { kind: 'slo', sloId: id, figure: 'budget-left' }
+        : { kind: 'slo', sloId: id, figure: 'burn-rate', windows: [window] },
+      window,
+      thresholds: [
+        isOfBudget
+          ? { severity, operator: 'below', value: asNumber(dividedBy(decimal(budgetLeftBelow), fraction(100n))) }
+          : { severity, operator: 'at-least', value: burnRate },
+      ],
+    },
+    delay,
+    minimumEvents: 1,
+    labels: { policy_step: plain(name), ...labelsOfSlo(id, slo), ...labelsOf(labels) },
+    annotations: {
+      summary: isOfBudget
+        ? `Less than ${budgetLeftBelow} % of the error budget of ${plain(slo.name)} is left`
+        : `${plain(slo.name)} spends its error budget {{ $value | humanize }} times faster than it may`,
+    },
+  });
+};
+
+/** The alert rules of an objective and its policy, by their ids. */
+export const alertRulesOf = (
+  id: string,
+  slo: SloFields,
+  policy: SloPolicyFields = { steps: [] },
+): readonly (readonly [ruleId: string, AlertRuleFields])[] => [
+  ...rulesOfRates(id, slo).map((rule, index) => [`${id}-${index + 1}`, rule] as const),
+  ...policy.steps.map((step, index) => [`${id}-policy-${index + 1}`, ruleOfStep(id, slo, step)] as const),
+];

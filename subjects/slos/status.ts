@@ -17,6 +17,7 @@ import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { seriesOf } from './looks.ts';
+import { policyStanding, type SloPolicyFields, windowsOfPolicy } from './policy.ts';
 
 const dayMs = 86_400_000;
 const hundred = fraction(100n);
@@ -120,22 +121,31 @@ export const standingsOf = async (reading: OwnColumns, known: readonly KnownSlo[
   });
 };
 
-/** How an objective stands at a time. */
-export const statusOf = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
+/** How an objective and its policy stand at a time. */
+export const statusOf = async (
+  reading: OwnColumns,
+  { id, slo }: KnownSlo,
+  { nowMs, policy }: { readonly nowMs: number; readonly policy?: SloPolicyFields | undefined },
+) => {
   const of = { sloId: id, series: seriesOf(slo) };
   const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
   const soFar = windowSoFar(slo, last, nowMs);
   const lengths = burnWindows(slo);
   const burning = lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }));
-  const windows = [soFar, ...burning];
+  const backBy = (ms: number): Window => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs });
+  const windows = [soFar, ...burning, ...(policy === undefined ? [] : windowsOfPolicy(policy).map(backBy))];
   const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows }]))(0);
+  const objective = objectiveOf(slo);
+  const budget = budgetOf(summed(soFar), objective, Math.round((soFar.toMs - soFar.fromMs) / soFar.sliceMs));
   return {
     ...figuresOf(slo, summed(soFar), soFar),
+    policy:
+      policy === undefined ? null : policyStanding(policy, { budget, objective, burning: (ms) => summed(backBy(ms)) }),
     burnRates: burning.map((window, index) => {
       const sums = summed(window);
       return {
         window: durationText(lengths[index] ?? 0),
-        rate: numberOf(burnRateOf(sums, objectiveOf(slo))),
+        rate: numberOf(burnRateOf(sums, objective)),
         ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
       };
     }),

@@ -77,7 +77,9 @@ for (const what of ['slices alone', 'days']) {
       WHERE begin >= toDateTime(${(nowMs - dayMs) / 1000}, 'UTC')`);
   }
   for (const one of long)
-    await measured(`status, 400 days, ${one.slo.query.budgeting}, ${what}`, 30, () => statusOf(reading, one, nowMs));
+    await measured(`status, 400 days, ${one.slo.query.budgeting}, ${what}`, 30, () =>
+      statusOf(reading, one, { nowMs }),
+    );
   await measured(`list of 200, ${what}`, 20, () => standingsOf(reading, listed, nowMs));
   await measured(`50 objectives of 30 days, ${what}`, 20, () =>
     standingsOf(

@@ -1,6 +1,8 @@
+import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { defineGroup } from '../define-group.ts';
 import { exportSlo, importSlos } from './openslo.ts';
 import { getSloBurnRate, getSloForecast } from './over-time.ts';
+import { getSloPolicy, setSloPolicy } from './policy.ts';
 import { sloResource } from './slo.ts';
 import { getSloStatus } from './status.ts';
 
@@ -8,10 +10,7 @@ export const slosGroup = defineGroup({
   name: 'slos',
   summary: 'Service level objectives, their error budgets and reports.',
   resources: [sloResource],
-  operations: [getSloStatus, getSloBurnRate, getSloForecast, importSlos, exportSlo],
-  planned: [
-    ['GET /api/slos/{id}/policy', 'viewer', 'error-budget policy'],
-    ['PUT /api/slos/{id}/policy', 'editor', 'set thresholds and what happens at each'],
-    ['GET /api/slos/{id}/report', 'viewer', 'SLA report per calendar period (JSON, CSV)'],
-  ],
+  operations: [getSloStatus, getSloBurnRate, getSloForecast, getSloPolicy, setSloPolicy, importSlos, exportSlo],
+  collections: [sloPolicies],
+  planned: [['GET /api/slos/{id}/report', 'viewer', 'SLA report per calendar period (JSON, CSV)']],
 });

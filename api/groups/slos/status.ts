@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
+import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { statusOf } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -11,6 +13,20 @@ const Status = z.strictObject({
   burnRates: z
     .array(z.strictObject({ window: z.string(), rate: z.number().nullable(), good: z.number(), total: z.number() }))
     .describe('How many times faster than it may the budget is spent, over the windows of its rules'),
+  policy: z
+    .strictObject({
+      frozen: z.boolean().describe('Whether a step holds that says that nothing is to be deployed'),
+      steps: z.array(
+        z.strictObject({
+          name: z.string(),
+          freeze: z.boolean(),
+          labels: z.record(z.string(), z.string()),
+          holds: z.boolean().nullable().describe('Null where nothing is known'),
+        }),
+      ),
+    })
+    .nullable()
+    .describe('How its error-budget policy stands; null without one'),
   window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
   measuredUpTo: z.iso.datetime().nullable().describe('Null where nothing was measured yet'),
   settledUpTo: z.iso.datetime().nullable().describe('Up to here no late record changes a figure any more'),
@@ -27,6 +43,7 @@ export const getSloStatus = defineOperation({
   response: Status,
   async handler({ caller, params }, ports) {
     const slo = await foundSlo(params.id, caller, ports);
-    return statusOf(readingOf(caller, ports), slo, ports.clock.now());
+    const policy = readPolicy(await ports.documents.of(caller.tenantId).collection(sloPolicies).find(slo.id));
+    return statusOf(readingOf(caller, ports), slo, { nowMs: ports.clock.now(), policy });
   },
 });

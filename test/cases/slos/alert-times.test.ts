@@ -28,11 +28,11 @@ test('a slice is measured and landed before its rules read it, and they read it 
       if (thing === undefined) throw new Error('it is not measured');
       const measuredMs = nextDue(thing.phase, thing.everyMs, endMs - 1) - endMs;
       t.true(measuredMs >= 2000, `measured ${measuredMs} ms after its end`);
-      for (const [index, rule] of alertRulesOf(id, slo).entries()) {
+      for (const [ruleId, rule] of alertRulesOf(id, slo)) {
         const everyMs = msOf(rule.interval);
         const delayMs = msOf(rule.delay);
         t.true(measuredMs + latenessMs + landingMs <= delayMs);
-        const phase = sharedPhaseOf(tenantId, thingKey(tenantId, `${id}-${index + 1}`), { everyMs, togetherMs });
+        const phase = sharedPhaseOf(tenantId, thingKey(tenantId, ruleId), { everyMs, togetherMs });
         const toldMs = nextDue(phase, everyMs, endMs + delayMs - 1) - endMs + latenessMs + landingMs;
         t.true(toldMs <= within, `told ${toldMs} ms after its end`);
       }

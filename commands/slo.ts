@@ -1,0 +1,63 @@
+/** `oiq slo gate`: tells a pipeline whether the error-budget policy of an objective lets it deploy. */
+import { argumentsOf } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq slo gate ID… [--api URL]
+
+Asks how the error-budget policies of objectives stand. The exit status is 0 if none of them is frozen and 3 if one is; it is 1 if that
+cannot be told. An objective without a policy freezes nothing, and a step of which nothing is known does not either.
+
+SLO_TOKEN in the environment is an API token with the scope slos:read.
+`;
+
+const options = { api: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
+const answerMs = 60_000;
+/** Tells a freeze from what went wrong. */
+const frozenStatus = 3;
+
+interface Step {
+  readonly name: string;
+  readonly freeze: boolean;
+  readonly holds: boolean | null;
+}
+
+interface Status {
+  readonly budget: { readonly leftPct: number | null };
+  readonly policy: { readonly frozen: boolean; readonly steps: readonly Step[] } | null;
+}
+
+const statusOf = async (api: string, id: string, token: string): Promise<Status> => {
+  const url = new URL(`/api/slos/${encodeURIComponent(id)}/status`, api);
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(answerMs),
+  }).catch((error: Error) => {
+    const cause = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new Error(`${url.origin}: ${cause}`, { cause: error });
+  });
+  if (!response.ok) throw new Error(`${url} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  return (await response.json()) as Status;
+};
+
+const told = (id: string, { budget: { leftPct }, policy }: Status): string => {
+  const left = leftPct === null ? 'the budget is not known' : `${leftPct} % of the budget is left`;
+  const holding = (policy?.steps ?? []).filter(({ freeze, holds }) => freeze && holds === true);
+  const why = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
+  return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${why}\n`;
+};
+
+export const sloCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { values, positionals } = argumentsOf(args, options, help);
+  if (values.help === true) return void process.stdout.write(help);
+  const [verb, ...ids] = positionals;
+  if (verb !== 'gate' || ids.length === 0) throw new UsageError(`say gate, and the ids of objectives\n\n${help}`);
+  const token = environment['SLO_TOKEN'];
+  if (token === undefined || token === '') throw new UsageError(`SLO_TOKEN is not set\n\n${help}`);
+  const api = values.api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`;
+  for (const id of ids) {
+    const status = await statusOf(api, id, token);
+    process.stdout.write(told(id, status));
+    if (status.policy?.frozen === true) process.exitCode = frozenStatus;
+  }
+};
