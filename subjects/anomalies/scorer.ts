@@ -1,0 +1,262 @@
+/**
+ * How unusual each point of a series is by the past of this very series: what was expected, between which bounds, and how
+ * often so much happens. No input or output, nothing of what comes after a point, and the same scores for the same points.
+ */
+import { beginLevels, expectation, judgeForesights, learnLevels, raiseLevels, takeNewLevel } from './foresight.ts';
+import {
+  centreSeason,
+  edgeOf,
+  learnSeason,
+  learnStray,
+  momentOf,
+  seasonOf,
+  strayEverywhere,
+  strayNear,
+  strayOf,
+} from './season.ts';
+import {
+  bandOf,
+  boundSums,
+  forgetSums,
+  keepAll,
+  keepHigh,
+  keepSizes,
+  type Rarity,
+  type Sign,
+  sizesOf,
+} from './signs.ts';
+import { at, kept, type ScorerState, signs, stateOf } from './state.ts';
+import { rateOf, tailOf } from './tails.ts';
+
+/** A time in milliseconds, and a value or nothing. */
+export type Point = readonly [timeMs: number, value: number | null];
+
+export interface Scored {
+  readonly timeMs: number;
+  /**
+   * The probability that a week of the series' past has nothing so unusual: near 1 where an anomaly begins or becomes clearly
+   * worse, and 0 while it merely lasts.
+   */
+  readonly score: number;
+  /** `null`: the point has no value, is not later than the one before, or is the first. */
+  readonly expected: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** From the first point of an anomaly until it ends. */
+  readonly isAnomalous: boolean;
+  /** What is rarest about an anomalous point. */
+  readonly sign: Sign | null;
+}
+
+export interface ScoreOptions {
+  /** Of this series alone. */
+  readonly falseAlarmsPerWeek: number;
+}
+
+const [weekMs, dayMs] = [604_800_000, 86_400_000];
+/** Before so many points, and before a day or many more points, nothing is unusual. */
+const leastPoints = 120;
+const leastOfDay = 600;
+/** How far values stray is first guessed from so many. */
+const firstGuess = 12;
+/** Signs of one anomaly are not independent: together they alarm about as often as so many that are. */
+const signsTogether = 4;
+/** An anomaly ends after so many calm points, and after half a day what it came to is usual. */
+const calmPoints = 12;
+const longestMs = dayMs / 2;
+
+/** Scores points in their order, going on from the state that earlier points left. */
+export const scoreSeries = (
+  points: readonly Point[],
+  options: ScoreOptions,
+  before?: Uint8Array,
+): { readonly state: Uint8Array; readonly scored: readonly Scored[] } => {
+  const state = stateOf(before);
+  const scored = points.map((point) => score(state, point, options));
+  return { state: state.bytes, scored };
+};
+
+const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+
+const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {
+  const n = state.numbers;
+  const nothing = { timeMs, score: 0, expected: null, low: null, high: null, sign: null };
+  if (value === null || !Number.isFinite(value)) return { ...nothing, isAnomalous: kept(n, at.episodeMs) !== 0 };
+  const count = kept(n, at.count);
+  if (count > 0 && timeMs <= kept(n, at.lastMs)) return { ...nothing, isAnomalous: false };
+  const { isResumed } = arrive(state, timeMs, value);
+  const seen = look(state, timeMs, clip(value / kept(n, at.unit), 1e30), Number.isInteger(value));
+  if (count === 0 || isResumed) beginLevels(state, seen.season, seen.value, count === 0);
+  if (count === 0) return { ...nothing, isAnomalous: false };
+  return scoreSeen(state, timeMs, seen, isResumed, falseAlarmsPerWeek);
+};
+
+const scoreSeen = (
+  state: ScorerState,
+  timeMs: number,
+  seen: Seen,
+  isResumed: boolean,
+  falseAlarmsPerWeek: number,
+): Scored => {
+  const n = state.numbers;
+  const [count, unit] = [kept(n, at.count) - 1, kept(n, at.unit)];
+  if (isResumed) forgetSums(state);
+  const off = isResumed ? 0 : (seen.value - seen.expected) / seen.stray;
+  const rarity = rarityOf(state, sizesOf(state, seen.value, off, seen.stray), falseAlarmsPerWeek);
+  const isSpeaking = !isResumed && isLearnt(n, count);
+  const isTold = tell(state, timeMs, rarity, isSpeaking);
+  const isAnomalous = kept(n, at.episodeMs) !== 0;
+  learn(state, seen, isAnomalous);
+  if (count === leastPoints - 1) keepHigh(state);
+  if (count > leastPoints / 3) keepSizes(state, rarity, isAnomalous);
+  const { rate, rates, tails, limit } = rarity;
+  const bound = (sign: number, strays: 1 | -1): number =>
+    (seen.expected + strays * seen.stray * bandOf(tails[sign], limit)) * unit;
+  return {
+    timeMs,
+    score: isSpeaking && (isTold || rate >= limit) ? Math.exp(-rate * signsTogether) : 0,
+    expected: seen.expected * unit,
+    low: bound(1, -1),
+    high: bound(0, 1),
+    isAnomalous,
+    sign: isAnomalous ? (signs[rates.indexOf(rate)] ?? null) : null,
+  };
+};
+
+const isLearnt = (n: Float64Array, count: number): boolean =>
+  count >= leastPoints && (count >= leastOfDay || count * kept(n, at.stepMs) > 1.1 * dayMs);
+
+/** How rare each sign's size is, and the rarest of them: times a week. */
+const rarityOf = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: number): Rarity => {
+  const n = state.numbers;
+  const weeks = Math.max(0.05, ((kept(n, at.nowCount) + kept(n, at.pastCount)) * kept(n, at.stepMs)) / weekMs);
+  const tails = signs.map((_, sign) => tailOf(state, sign, weeks));
+  const rates = tails.map((tail, sign) => rateOf(tail, sizes[sign] ?? 0));
+  return { sizes, tails, rates, rate: Math.min(...rates), limit: falseAlarmsPerWeek / signsTogether };
+};
+
+/** Whether an anomaly begins at this point, or has become clearly worse. */
+const tell = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: boolean): boolean => {
+  if (kept(state.numbers, at.episodeMs) !== 0) return follow(state, timeMs, rarity);
+  if (!isSpeaking || rarity.rate >= rarity.limit) return false;
+  begin(state, timeMs, rarity.rate);
+  return true;
+};
+
+/** Notes that a point came: its time, the step, and by the first value that is not 0 the unit that all is computed in. */
+const arrive = ({ numbers: n }: ScorerState, timeMs: number, value: number): { isResumed: boolean } => {
+  const count = kept(n, at.count);
+  if (kept(n, at.unit) === 0 || (n[at.unit] === smallest && value !== 0))
+    n[at.unit] = Math.max(smallest, 2 ** Math.floor(Math.log2(Math.abs(value))));
+  const gapMs = count === 0 ? 0 : timeMs - kept(n, at.lastMs);
+  const known = kept(n, at.stepMs);
+  n[at.lastMs] = timeMs;
+  n[at.count] = count + 1;
+  const isResumed = count > 1 && gapMs > 12 * known;
+  if (gapMs > 0 && !isResumed)
+    n[at.stepMs] = known === 0 || gapMs < 0.75 * known ? gapMs : known + 0.01 * (gapMs - known);
+  return { isResumed };
+};
+const smallest = 1e-280;
+
+/** What is known of a point before anything is learnt from it. */
+interface Seen {
+  readonly moment: ReturnType<typeof momentOf>;
+  readonly value: number;
+  readonly season: number;
+  readonly expected: number;
+  /** How far values stray here. */
+  readonly stray: number;
+  /** Parts of it: what an early or late edge of the season explains, and by how much it is larger than usual for its level. */
+  readonly edge: number;
+  readonly grown: number;
+  /** How many times two the expected level is above what is usual at this time. */
+  readonly apart: number;
+}
+
+const look = (state: ScorerState, timeMs: number, value: number, isWhole: boolean): Seen => {
+  const n = state.numbers;
+  const stepMs = n[at.stepMs] || 60_000;
+  const moment = momentOf(timeMs, stepMs);
+  const season = seasonOf(state, moment);
+  const { value: expected, seasonal } = expectation(state, season);
+  const spread = kept(n, at.spread);
+  const usual = kept(n, at.slow) + season;
+  const apart = expected > 0 && usual > 0 ? clip(Math.log2(expected / usual), 2) : 0;
+  const grown = 2 ** (kept(n, at.growth) * apart);
+  const edge = edgeOf(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
+  const known = kept(n, at.count) > firstGuess + 1 ? grown * strayNear(state, timeMs, stepMs) : 1.25 * spread;
+  // Whole numbers cannot stray by a small part of one, and nothing by less than a ten thousandth of itself.
+  const whole = isWhole ? Math.min(0.4 / kept(n, at.unit), 0.3 * spread) : 0;
+  const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + whole;
+  return { moment, value, season, expected, edge, grown, apart, stray: Math.hypot(known, floor, edge) };
+};
+
+/** Begins, worsens and ends an anomaly. Tells whether it begins now or has become clearly worse. */
+const follow = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate, limit }: Rarity): boolean => {
+  const n = state.numbers;
+  const lastsMs = timeMs - kept(n, at.episodeMs);
+  boundSums(state, tails, limit);
+  n[at.calm] = rate > 8 * limit ? kept(n, at.calm) + 1 : 0;
+  if (lastsMs > Math.max(longestMs, 48 * kept(n, at.stepMs))) {
+    keepAll(state, sizes);
+    n[at.slow] = kept(n, at.slow) + takeNewLevel(state);
+    end(state);
+    return false;
+  }
+  if (kept(n, at.calm) >= calmPoints) end(state);
+  // Sums grow while an anomaly lasts: it has become worse where the value itself is rarer.
+  const own = Math.min(rates[0] ?? rate, rates[1] ?? rate);
+  const isWorse = own < kept(n, at.episodeRate) / 1000;
+  n[at.episodeRate] = Math.min(own, kept(n, at.episodeRate));
+  return isWorse;
+};
+
+const begin = ({ numbers }: ScorerState, timeMs: number, rate: number): void => {
+  numbers[at.episodeMs] = timeMs;
+  numbers[at.episodeRate] = rate;
+  numbers[at.calm] = 0;
+};
+
+const end = (state: ScorerState): void => {
+  state.numbers[at.episodeMs] = 0;
+  forgetSums(state);
+};
+
+/** Learns from a point. Levels follow always; what is usual is not learnt from an anomaly, but for weeks in the first three. */
+const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean): void => {
+  const n = state.numbers;
+  const { value, season, expected, stray } = seen;
+  const count = kept(n, at.count);
+  const perDay = Math.max(20, Math.min(2000, dayMs / (n[at.stepMs] || 60_000)));
+  const pace = Math.max(1 / perDay, 1 / (count + 1));
+  if (!isAnomalous) judgeForesights(state, season, value, stray, pace);
+  learnLevels(state, season, value, stray, Math.max(kept(n, at.spread), 1e-4 * Math.abs(expected), 1e-12));
+  const [days, before] = [count / perDay, (count - 1) / perDay];
+  if (isAnomalous && (days < 7 || days >= 21)) return;
+  learnStrays(state, seen, pace, count > perDay);
+  if (Math.floor(days / 7) > Math.floor(before / 7)) {
+    const by = centreSeason(state);
+    n[at.slow] = kept(n, at.slow) + by;
+    raiseLevels(state, by);
+  }
+  const missed = value - seasonOf(state, seen.moment) - kept(n, at.slow);
+  const seasonSpread = kept(n, at.seasonSpread);
+  n[at.seasonSpread] = seasonSpread + pace * (Math.abs(missed) - seasonSpread);
+  n[at.slow] = kept(n, at.slow) + Math.max(1 / (7 * perDay), 1 / (count + 1)) * missed;
+  const limit = days < 2 ? Number.MAX_VALUE : 4 * Math.max(seasonSpread, strayOf(state, seen.moment));
+  learnSeason(state, seen.moment, clip(missed, limit));
+};
+
+/** Learns how far values stray: everywhere, at this hour of the week, and by the level. */
+const learnStrays = (state: ScorerState, seen: Seen, pace: number, isGrown: boolean): void => {
+  const n = state.numbers;
+  const { moment, expected, stray, edge, grown, apart } = seen;
+  const [count, spread, off] = [kept(n, at.count), kept(n, at.spread), Math.abs(seen.value - expected)];
+  n[at.spread] = spread + pace * (Math.min(off, count < 40 ? Number.MAX_VALUE : 3 * spread + 1e-12) - spread);
+  if (count === firstGuess + 1) strayEverywhere(state, 1.25 * kept(n, at.spread));
+  if (count <= firstGuess + 1) return;
+  learnStray(state, moment, Math.min(12, off / Math.hypot(strayOf(state, moment) * grown, edge, 1e-12) / 0.8));
+  const more = clip(off / stray / 0.8 - 1, 2) * apart;
+  if (isGrown) n[at.growth] = Math.max(0, Math.min(1, kept(n, at.growth) + 0.005 * more));
+};

@@ -1,0 +1,120 @@
+/** The day and the week of a series, in UTC: what is usual beside its level, and how far values stray then. */
+import { at, hours, quarters, type ScorerState } from './state.ts';
+
+const quarterMs = 900_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** The epoch began on a Thursday. */
+const weekOffsetMs = 3 * dayMs;
+const stepsOfStray = 256;
+
+/** The two places of a profile between whose middles a time lies, and the share of the second. */
+export interface Place {
+  readonly first: number;
+  readonly second: number;
+  readonly share: number;
+}
+
+const placeOf = (timeMs: number, lengthMs: number, length: number, isBetween: boolean): Place => {
+  if (!isBetween) {
+    const only = Math.floor(timeMs / lengthMs) % length;
+    return { first: only, second: only, share: 0 };
+  }
+  const position = timeMs / lengthMs - 0.5;
+  const below = Math.floor(position);
+  return { first: (below + length) % length, second: (below + 1) % length, share: position - below };
+};
+
+export interface Moment {
+  readonly day: Place;
+  readonly week: Place;
+  readonly hour: number;
+}
+
+const modulo = (value: number, by: number): number => ((value % by) + by) % by;
+
+/** Where a time lies in the day and the week. Steps that skip places of a profile take one place alone. */
+export const momentOf = (timeMs: number, stepMs: number): Moment => {
+  const inWeek = modulo(timeMs + weekOffsetMs, 7 * dayMs);
+  return {
+    day: placeOf(inWeek % dayMs, quarterMs, quarters, stepMs <= quarterMs / 2),
+    week: placeOf(inWeek, hourMs, hours, stepMs <= hourMs / 2),
+    hour: Math.floor(inWeek / hourMs),
+  };
+};
+
+const read = (profile: Float32Array, { first, second, share }: Place): number =>
+  (1 - share) * (profile[first] ?? 0) + share * (profile[second] ?? 0);
+
+export const seasonOf = ({ ofDay, ofWeek }: ScorerState, { day, week }: Moment): number =>
+  read(ofDay, day) + read(ofWeek, week);
+
+/** What comes twenty minutes early or late differs by so much, a part of which is usual. */
+export const edgeOf = (state: ScorerState, timeMs: number, stepMs: number, season: number): number => {
+  const reach = Math.max(1_200_000, stepMs);
+  const [before, after] = [timeMs - reach, timeMs + reach].map((ms) => seasonOf(state, momentOf(ms, stepMs)));
+  const [low, high] = [Math.min(before ?? 0, season, after ?? 0), Math.max(before ?? 0, season, after ?? 0)];
+  return (high - low) / 4;
+};
+
+const move = (profile: Float32Array, { first, second, share }: Place, by: number): void => {
+  profile[first] = (profile[first] ?? 0) + (1 - share) * by;
+  if (share > 0) profile[second] = (profile[second] ?? 0) + share * by;
+};
+
+/** Moves the profiles by a part of what they missed, which is smaller the more days they have seen. */
+export const learnSeason = (state: ScorerState, { day, week }: Moment, missed: number): void => {
+  const { numbers } = state;
+  const stepMs = numbers[at.stepMs] ?? quarterMs;
+  const days = ((numbers[at.count] ?? 0) * stepMs) / dayMs;
+  // A place is moved by what lies between it and its neighbours too, by two thirds of the whole.
+  const inQuarter = Math.max(1, (quarterMs / stepMs) * (2 / 3));
+  const inHour = Math.max(1, (hourMs / stepMs) * (2 / 3));
+  const ofDay = days < 7 ? 1 / (Math.floor(days) + 2) : 0.02;
+  move(state.ofDay, day, missed * (ofDay / inQuarter));
+  if (days >= 7) move(state.ofWeek, week, missed * (Math.max(0.25, 1 / Math.floor(days / 7)) / inHour));
+};
+
+const centre = (profile: Float32Array): number => {
+  const mean = profile.reduce((sum, value) => sum + value, 0) / profile.length;
+  for (let place = 0; place < profile.length; place++) profile[place] = (profile[place] ?? 0) - mean;
+  return mean;
+};
+
+/** Makes the means of both profiles zero, and tells by how much the level is higher. */
+export const centreSeason = ({ ofDay, ofWeek }: ScorerState): number => centre(ofDay) + centre(ofWeek);
+
+/** How far values stray at this hour. */
+export const strayOf = ({ strays }: ScorerState, { hour }: Moment): number => 2 ** ((strays[hour] ?? 0) / stepsOfStray);
+
+const near = 1_500_000;
+/** How far values stray at this time or 25 minutes around it, so that what comes early or late today is known. */
+export const strayNear = ({ strays }: ScorerState, timeMs: number, stepMs: number): number => {
+  const reach = Math.min(near, 5 * stepMs);
+  const hourAt = (ms: number): number => strays[Math.floor(modulo(ms + weekOffsetMs, 7 * dayMs) / hourMs)] ?? 0;
+  const own = hourAt(timeMs);
+  const around = Math.max(hourAt(timeMs - reach), hourAt(timeMs + reach));
+  // Neighbours that differ by chance do not count.
+  return 2 ** (Math.max(own, around - 0.7 * stepsOfStray) / stepsOfStray);
+};
+
+const stored = (stray: number): number =>
+  Math.max(-32_000, Math.min(32_000, Math.round(Math.log2(stray) * stepsOfStray)));
+
+export const strayEverywhere = ({ strays }: ScorerState, stray: number): void => {
+  strays.fill(stored(Math.max(1e-30, stray)));
+};
+
+/** Moves how far values stray at this hour; in the first week of the same hour of all days, which have not been seen. */
+export const learnStray = ({ strays, numbers }: ScorerState, { hour }: Moment, ratio: number): void => {
+  const stepMs = numbers[at.stepMs] ?? quarterMs;
+  const inHour = Math.max(1, hourMs / stepMs);
+  const weeks = ((numbers[at.count] ?? 0) * stepMs) / (7 * dayMs);
+  const seen = Math.floor(weeks) * inHour;
+  const by = Math.max(0.02, Math.min(0.08, 1 / (seen + 4))) * (ratio - 1) * stepsOfStray * Math.LOG2E;
+  const moved = (place: number, share: number): void => {
+    strays[place] = Math.max(-32_000, Math.min(32_000, (strays[place] ?? 0) + Math.round(share * by)));
+  };
+  if (weeks < 1) for (let place = hour % 24; place < hours; place += 24) moved(place, 1);
+  else moved(hour, 1);
+};

@@ -1,0 +1,117 @@
+/** What is watched of a series: each sign has a size now, and a past of its own sizes. */
+import { at, peaksKept, type ScorerState, signs } from './state.ts';
+import { keepPeak, packed, type Tail, unpacked, valueAt } from './tails.ts';
+
+export type Sign = (typeof signs)[number];
+
+/** Added to what is compared by its logarithm, so that tails are neither lighter nor much heavier than exponential ones. */
+const offset = 3;
+/** What each sign is at when nothing happens. */
+const rest = [offset, offset, offset, offset, 2 * offset, 2 * offset, 2.6, 1.8];
+const weekMs = 604_800_000;
+/** Peaks begin anew after so many weeks, because what was learnt first knew little; afterwards after each `epochWeeks`. */
+const rotations = [2 / 7, 1, 2, 4];
+const epochWeeks = 2.5;
+
+const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+const summed = (numbers: Float64Array, place: number, by: number): number => {
+  const sum = Math.max(0, (numbers[place] ?? 0) + by);
+  numbers[place] = sum;
+  return sum;
+};
+
+/** The size of each sign. `off` is how far the value is from what was expected, in strays. */
+export const sizesOf = ({ numbers }: ScorerState, value: number, off: number, stray: number): Float64Array => {
+  const [jump, drift] = [clip(off, 100), clip(off, 4)];
+  const noisy = 0.85 * (numbers[at.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
+  const moved = Math.min(3, Math.abs(value - (numbers[at.last] ?? value)) / stray);
+  const moving = 0.9 * (numbers[at.moving] ?? 0) + 0.1 * moved;
+  numbers[at.noisy] = noisy;
+  numbers[at.moving] = moving;
+  numbers[at.last] = value;
+  return Float64Array.of(
+    offset + off,
+    offset - off,
+    offset + summed(numbers, at.jumpUp, jump - 1.5),
+    offset + summed(numbers, at.jumpDown, -jump - 1.5),
+    2 * offset + summed(numbers, at.driftUp, drift - 0.5),
+    2 * offset + summed(numbers, at.driftDown, -drift - 0.5),
+    1 + 2 * noisy,
+    2 / (moving + 0.05),
+  );
+};
+
+/** Sums of what was off begin anew: after a gap, and after an anomaly. */
+export const forgetSums = ({ numbers }: ScorerState): void => {
+  for (const place of [at.jumpUp, at.jumpDown, at.driftUp, at.driftDown]) numbers[place] = 0;
+};
+
+/** While an anomaly lasts, sums grow no further than to one and a half times what is rare enough: they must sink when it is over. */
+export const boundSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate: number): void => {
+  for (const [place, sign] of [at.jumpUp, at.jumpDown, at.driftUp, at.driftDown].map((p, i) => [p, i + 2] as const)) {
+    const tail = tails[sign];
+    if (tail !== undefined) numbers[place] = Math.min(numbers[place] ?? 0, 1.5 * valueAt(tail, rate));
+  }
+};
+
+/** How many strays up or down are so rare. */
+export const bandOf = (tail: Tail | undefined, rate: number): number =>
+  tail === undefined ? 0 : Math.max(0, Math.min(1e6, valueAt(tail, rate) - offset));
+
+const rotate = (state: ScorerState): void => {
+  const { numbers } = state;
+  const weeksOf = (points: number): number => (points * (numbers[at.stepMs] ?? 0)) / weekMs;
+  const [count, now] = [numbers[at.count] ?? 0, (numbers[at.nowCount] ?? 0) + 1];
+  numbers[at.nowCount] = now;
+  const isDue = rotations.some((weeks) => weeksOf(count) >= weeks && weeksOf(count - 1) < weeks);
+  if (!(isDue && now > 120) && weeksOf(now) <= epochWeeks) return;
+  keepHigh(state);
+  numbers[at.pastCount] = now;
+  numbers[at.nowCount] = 0;
+  for (const [past, present] of state.peaks) {
+    past.set(present);
+    present.fill(0);
+  }
+};
+
+/** Keeps what signs are at now as peaks, though they have not sunk. */
+export const keepHigh = (state: ScorerState): void => {
+  for (let sign = 0; sign < signs.length; sign++) keepPeak(state, sign, state.high[sign] ?? 0);
+};
+
+/** What has lasted for long is usual from now on: noise and stillness at once, since nothing else makes them so. */
+export const keepAll = (state: ScorerState, sizes: Float64Array): void => {
+  for (const [sign, size] of sizes.entries())
+    for (let times = sign < signs.indexOf('noise') ? 1 : peaksKept; times > 0; times--)
+      keepPeak(state, sign, packed(size));
+};
+
+/** How rare a point is. */
+export interface Rarity {
+  readonly sizes: Float64Array;
+  /** By sign. */
+  readonly tails: readonly Tail[];
+  readonly rates: readonly number[];
+  /** Of the rarest sign, times a week; and below which rate it is an anomaly. */
+  readonly rate: number;
+  readonly limit: number;
+}
+
+/** Keeps the size of each sign whenever it has sunk by half; of an anomaly no more than what was just bearable. */
+export const keepSizes = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
+  rotate(state);
+  for (const [sign, tail] of tails.entries())
+    keepSize(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? valueAt(tail, limit) : Number.MAX_VALUE));
+};
+
+const keepSize = (state: ScorerState, sign: number, size: number): void => {
+  const [kept, high] = [packed(size), state.high[sign] ?? 0];
+  const since = (state.since[sign] ?? 0) + 1;
+  if (kept > high) [state.high[sign], state.since[sign]] = [kept, 0];
+  else if (size >= ((rest[sign] ?? 1) + unpacked(high)) / 2) return;
+  else if (since < 6) state.since[sign] = since;
+  else {
+    keepPeak(state, sign, high);
+    [state.high[sign], state.since[sign]] = [kept, 0];
+  }
+};

@@ -1,0 +1,148 @@
+/** Scores of series whose anomalies are known. */
+import test from 'ava';
+import { type Point, type Scored, scoreSeries } from '../../subjects/anomalies/scorer.ts';
+import { stateBytes } from '../../subjects/anomalies/state.ts';
+import { changes, day, kinds, pointsOf, seriesOf, startMs, stepMs, week, withChange } from '../bench/anomaly-series.ts';
+import { randomOf } from './random.ts';
+
+const options = { falseAlarmsPerWeek: 0.1 };
+const made = (length: number, value: (index: number) => number | null): Point[] =>
+  Array.from({ length }, (_, index) => [startMs + index * stepMs, value(index)]);
+const begins = (scored: readonly Scored[]): number[] =>
+  scored.flatMap(({ isAnomalous }, i) => (isAnomalous && scored[i - 1]?.isAnomalous !== true ? [i] : []));
+const noisy = (seed: number): ((index: number) => number) => {
+  const random = randomOf(seed);
+  return () => 100 + 10 * (random() + random() + random() - 1.5);
+};
+
+test('of clean series of ten kinds few alarm, and most planted spikes are found at once', (t) => {
+  let [alarms, series, spikes, found] = [0, 0, 0, 0];
+  const [spike] = changes;
+  for (const kind of Object.keys(kinds))
+    for (const seed of [201, 202]) {
+      const clean = seriesOf(kind, seed, 6 * week);
+      const learnt = scoreSeries(pointsOf(clean.values, 0, 4 * week), options);
+      alarms += begins(scoreSeries(pointsOf(clean.values, 4 * week, 6 * week), options, learnt.state).scored).length;
+      series++;
+      if (spike === undefined) continue;
+      const at = 4 * week + 3 * day + 77;
+      const { scored } = scoreSeries(
+        pointsOf(withChange(clean, spike, at, seed), 4 * week, at + 1),
+        options,
+        learnt.state,
+      );
+      spikes++;
+      found += Number(scored.at(-1)?.isAnomalous);
+    }
+  t.log(`${alarms} alarms in ${2 * series} weeks, ${found} of ${spikes} spikes found`);
+  t.true(alarms / (2 * series) <= 0.3, String(alarms));
+  t.true(found / spikes >= 0.55, String(found));
+});
+
+test('points score the same in one call and in many, with the state stored between, whatever comes after them', (t) => {
+  const { values } = seriesOf('requests', 5, 2 * week);
+  const points = pointsOf(values, 0, 2 * week);
+  const whole = scoreSeries(points, options);
+  let state: Uint8Array | undefined;
+  const parts = [0, 1, 700, 701, 3000, points.length - 1].flatMap((from, index, all) => {
+    const part = scoreSeries(points.slice(from, all[index + 1]), options, state);
+    state = Uint8Array.from(part.state);
+    return part.scored;
+  });
+  t.deepEqual(parts, whole.scored as Scored[]);
+  t.deepEqual(state, whole.state);
+  t.is(whole.state.byteLength, stateBytes);
+});
+
+test('an anomaly is an episode: its score is high where it begins, and it is anomalous until it ends', (t) => {
+  const value = noisy(1);
+  const { scored } = scoreSeries(
+    made(2000, (i) => value(i) + (i >= 1500 && i < 1524 ? 200 : 0)),
+    options,
+  );
+  t.deepEqual(begins(scored), [1500]);
+  t.true((scored[1500]?.score ?? 0) > 0.9999);
+  t.is(scored[1500]?.sign, 'up');
+  t.true((scored[1500]?.high ?? 1e9) < 200);
+  t.true(scored.slice(1501, 1524).every(({ score, isAnomalous }) => isAnomalous && score < 0.1));
+  t.false(scored[1650]?.isAnomalous);
+});
+
+test('a new level is usual within a day', (t) => {
+  for (const by of [40, 3000]) {
+    const value = noisy(2);
+    const { scored } = scoreSeries(
+      made(6 * day, (i) => value(i) + (i >= 4 * day ? by : 0)),
+      options,
+    );
+    const found = begins(scored);
+    t.true(found.length === 1 && (found[0] ?? 0) >= 4 * day && (found[0] ?? 0) <= 4 * day + 3, `${by}: ${found}`);
+    t.false(scored.at(-1)?.isAnomalous, String(by));
+    t.true(Math.abs((scored.at(-1)?.expected ?? 0) - 100 - by) < 20, String(by));
+  }
+});
+
+test('gaps, points that come late or twice, and points without a value never alarm', (t) => {
+  const value = noisy(3);
+  const before = made(2000, value);
+  const last = before.at(-1)?.[0] ?? 0;
+  const after = (ms: number): Point[] => Array.from({ length: 400 }, (_, i) => [last + ms + i * stepMs, value(i)]);
+  const cases: Record<string, readonly Point[]> = {
+    'a gap of a month': [...before, ...after(30 * 86_400_000)],
+    'a gap of an hour': [...before, ...after(3_600_000)],
+    replayed: [...before, ...before.slice(-500), ...after(stepMs)],
+    'late and large': [...before, [last - 5000, 1e9], ...after(stepMs)],
+    twice: before.flatMap((point): Point[] => [point, [point[0], 1e9]]),
+    'without a value': [
+      ...before,
+      [last + 1, null],
+      [last + 2, Number.NaN],
+      [last + 3, Number.POSITIVE_INFINITY],
+      ...after(stepMs),
+    ],
+  };
+  for (const [name, points] of Object.entries(cases))
+    t.deepEqual(begins(scoreSeries(points, options).scored), [], name);
+});
+
+test('whatever values are, scores are probabilities and bounds are numbers', (t) => {
+  const random = randomOf(4);
+  const cases: Record<string, readonly Point[]> = {
+    three: made(3, (i) => i),
+    zeros: made(1000, () => 0),
+    constant: made(1000, () => 7),
+    huge: made(1000, () => 1e300 * random()),
+    tiny: made(1000, () => 1e-300 * random()),
+    negative: made(1000, () => -1e300 * random()),
+    'of all sizes': made(1000, (i) => 10 ** ((i * 37) % 300)),
+    'first zero': made(1000, (i) => (i < 500 ? 0 : 5 + random())),
+  };
+  for (const [name, points] of Object.entries(cases))
+    for (const { score, expected, low, high } of scoreSeries(points, options).scored.slice(1)) {
+      t.true(score >= 0 && score <= 1, name);
+      t.true(
+        [expected, low, high].every((bound) => bound !== null && !Number.isNaN(bound)),
+        name,
+      );
+    }
+});
+
+test('a constant never alarms until it changes', (t) => {
+  const { scored } = scoreSeries(
+    made(2000, (i) => (i < 1900 ? 4 : 5)),
+    options,
+  );
+  t.deepEqual(begins(scored), [1900]);
+});
+
+test('with fewer false alarms allowed, bounds are wider', (t) => {
+  const points = made(2000, noisy(5));
+  const high = [0.01, 0.1, 1, 10].map(
+    (falseAlarmsPerWeek) => scoreSeries(points, { falseAlarmsPerWeek }).scored.at(-1)?.high ?? 0,
+  );
+  t.deepEqual(
+    high,
+    high.toSorted((one, other) => other - one),
+  );
+  t.is(new Set(high).size, 4);
+});
