@@ -76,6 +76,12 @@ export const scoreSeries = (
   return { state: state.bytes, scored };
 };
 
+/** Whether what is known of a series is too little: nothing of it is anomalous yet. */
+export const isLearning = (state: Uint8Array): boolean => {
+  const { numbers } = stateOf(state);
+  return !isLearnt(numbers, kept(numbers, at.count));
+};
+
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {
@@ -111,11 +117,11 @@ const scoreSeen = (
   if (count > leastPoints / 3) keepSizes(state, rarity, isAnomalous);
   const { rate, rates, tails, limit } = rarity;
   const bound = (sign: number, strays: 1 | -1): number =>
-    (seen.expected + strays * seen.stray * bandOf(tails[sign], limit)) * unit;
+    clip((seen.expected + strays * seen.stray * bandOf(tails[sign], limit)) * unit, Number.MAX_VALUE);
   return {
     timeMs,
     score: isSpeaking && (isTold || rate >= limit) ? Math.exp(-rate * signsTogether) : 0,
-    expected: seen.expected * unit,
+    expected: clip(seen.expected * unit, Number.MAX_VALUE),
     low: bound(1, -1),
     high: bound(0, 1),
     isAnomalous,

@@ -156,6 +156,21 @@ export const examples: Readonly<Record<string, Example>> = {
       queries: { a: { kind: 'metric', metric: `${canaryOf(tenant)}.metric`, overTime: 'last', across: 'none' } },
     },
   }),
+  detectAnomalies: {
+    body: {
+      series: [
+        {
+          points: [
+            [0, 1],
+            [60_000, 2],
+          ],
+        },
+      ],
+    },
+  },
+  forecastSeries: {
+    body: { series: [{ points: Array.from({ length: 48 }, (_, hour) => [hour * 3_600_000, hour % 24]) }] },
+  },
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   ...Object.fromEntries(

@@ -1,0 +1,92 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { isLearning, type Point, type Scored, scoreSeries } from '../../../subjects/anomalies/scorer.ts';
+import { signs } from '../../../subjects/anomalies/state.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { askedSeries, namedSeries, partial, seriesAsked } from './asked-series.ts';
+
+const bound = z.number().nullable();
+/** So many points take some milliseconds; other requests come between. */
+const pointsAtOnce = 500;
+
+const scoredOf = async (points: readonly Point[], falseAlarmsPerWeek: number, signal: AbortSignal) => {
+  const scored: Scored[] = [];
+  let state: Uint8Array | undefined;
+  for (let from = 0; from < points.length; from += pointsAtOnce) {
+    const part = scoreSeries(points.slice(from, from + pointsAtOnce), { falseAlarmsPerWeek }, state);
+    state = part.state;
+    scored.push(...part.scored);
+    await nextTurn();
+    signal.throwIfAborted();
+  }
+  return { scored, state };
+};
+
+export const detectAnomalies = defineOperation({
+  method: 'POST',
+  path: '/api/ai/detect',
+  operationId: 'detectAnomalies',
+  summary: 'Score series now: what was expected of each point, and how unusual it is by what came before it',
+  role: 'viewer',
+  unaudited: 'it reads telemetry, as lists do',
+  maxBodyBytes: 5 * 1024 * 1024,
+  body: z.strictObject({
+    ...askedSeries,
+    falseAlarmsPerWeek: z.number().min(0.001).max(1000).default(1).describe('Of all series together'),
+  }),
+  response: z.strictObject({
+    series: z.array(
+      z.strictObject({
+        ...namedSeries,
+        isLearning: z.boolean().describe('Whether the points are too few: then nothing is anomalous'),
+        points: z
+          .array(z.tuple([z.number(), z.number(), bound, bound, bound, z.boolean()]))
+          .describe(
+            'Epoch milliseconds, score, expected, low, high, whether it is anomalous. The score is the probability that a week of the past has nothing so unusual: near 1 where an anomaly begins or becomes clearly worse',
+          ),
+        anomalies: z
+          .array(
+            z.strictObject({ from: z.number(), to: z.number().nullable(), score: z.number(), sign: z.enum(signs) }),
+          )
+          .describe('Episodes: first and last point, null if it lasts, and what was unusual where it began'),
+      }),
+    ),
+    partial,
+  }),
+  async handler({ caller, body, signal }, ports) {
+    const found = await seriesAsked(body, { caller, ports, signal });
+    const each = body.falseAlarmsPerWeek / Math.max(1, found.series.length);
+    const series = [];
+    for (const { points, name, labels, unit } of found.series) {
+      const { scored, state } = await scoredOf(points, each, signal);
+      series.push({
+        ...{ name, labels: { ...labels }, unit, isLearning: state === undefined || isLearning(state) },
+        points: scored.map(rowOf),
+        anomalies: episodesOf(scored),
+      });
+    }
+    return { series, partial: found.partial };
+  },
+});
+
+const rowOf = ({ timeMs, score, expected, low, high, isAnomalous }: Scored) =>
+  [timeMs, score, expected, low, high, isAnomalous] as [
+    number,
+    number,
+    number | null,
+    number | null,
+    number | null,
+    boolean,
+  ];
+
+const episodesOf = (scored: readonly Scored[]) => {
+  const episodes: { from: number; to: number | null; score: number; sign: (typeof signs)[number] }[] = [];
+  for (const [index, { timeMs, score, sign, isAnomalous }] of scored.entries()) {
+    const before = scored[index - 1];
+    const last = episodes.at(-1);
+    if (isAnomalous && before?.isAnomalous !== true && sign !== null)
+      episodes.push({ from: timeMs, to: null, score, sign });
+    else if (!isAnomalous && before?.isAnomalous === true && last !== undefined) last.to = before.timeMs;
+  }
+  return episodes;
+};

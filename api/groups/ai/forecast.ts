@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { invalid } from '../../../queries/errors.ts';
+import type { Forecast } from '../../../queries/forecast/forecast.ts';
+import { forecastPoints, usualStep } from '../../../queries/forecast/points.ts';
+import { crossing, type Limit } from '../../../queries/forecast/until.ts';
+import { parseDuration } from '../../../queries/time.ts';
+import { DurationText } from '../../../queries/time-parameters.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { askedSeries, type NamedPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
+
+const mostSteps = 1000;
+/** A forecast takes up to 30 CPU-ms. */
+const mostForecasts = 100;
+
+const Until = z.union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })]);
+const Crossing = z.strictObject({
+  at: z.string().nullable().describe('When it is as likely crossed as not; null: see the reason'),
+  low: z.string().nullable().describe('When it is crossed with a probability of 5 %'),
+  high: z.string().nullable().describe('When it is crossed with a probability of 95 %; null: beyond the horizon'),
+  probability: z.number().nullable().describe('That it is crossed within the horizon'),
+  reason: z.string().nullable(),
+});
+
+export const forecastSeries = defineOperation({
+  method: 'POST',
+  path: '/api/ai/forecast',
+  operationId: 'forecastSeries',
+  summary: 'Forecast series with intervals, and when they cross a limit',
+  role: 'viewer',
+  unaudited: 'it reads telemetry, as lists do',
+  maxBodyBytes: 5 * 1024 * 1024,
+  body: z.strictObject({
+    ...askedSeries,
+    horizon: z
+      .union([z.int().min(1).max(mostSteps), DurationText])
+      .default(48)
+      .describe(`How far: so many steps, or a duration such as 4d; at most ${mostSteps} steps`),
+    levels: z
+      .array(z.number().gt(0).lt(1))
+      .min(1)
+      .max(8)
+      .default([0.8, 0.95])
+      .describe('Of intervals: the share of values that each should hold'),
+    kind: z
+      .enum(['any', 'count', 'share'])
+      .optional()
+      .describe('What values can be: counts are never below 0, shares never outside 0 to 1; without it, as they were'),
+    until: Until.optional().describe('Also tell when this limit is crossed'),
+  }),
+  response: z.strictObject({
+    series: z.array(
+      z.strictObject({
+        ...namedSeries,
+        stepMs: z.number().nullable(),
+        points: z
+          .array(z.tuple([z.number(), z.number(), z.array(z.tuple([z.number(), z.number()]))]))
+          .describe('Epoch milliseconds, value, and for each level its interval; empty: see the reason'),
+        reason: z.string().nullable().describe('Why there is no forecast; null if there is one'),
+        until: Crossing.nullable().describe('null if it was not asked for'),
+      }),
+    ),
+    partial,
+  }),
+  async handler({ caller, body, signal }, ports) {
+    const found = await seriesAsked(body, { caller, ports, signal });
+    if (found.series.length > mostForecasts)
+      throw invalid(
+        body.query === undefined ? 'series' : 'query',
+        `gives ${found.series.length} series: at most ${mostForecasts} are forecast at once`,
+      );
+    const series = [];
+    for (const one of found.series) {
+      series.push(forecastOf(one, found.stepMs ?? usualStep(one.points), body));
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+    return { series, partial: found.partial };
+  },
+});
+
+interface Wanted {
+  readonly horizon: number | string;
+  readonly levels: readonly number[];
+  readonly kind?: 'any' | 'count' | 'share' | undefined;
+  readonly until?: Limit | undefined;
+}
+
+const stepsIn = (horizon: number | string, stepMs: number): number => {
+  if (typeof horizon === 'number') return horizon;
+  const steps = Math.ceil(Number((parseDuration(horizon) ?? 0n) / 1_000_000n) / (stepMs || 1));
+  if (stepMs === 0) return 1;
+  if (steps < 1 || steps > mostSteps)
+    throw invalid('horizon', `is ${steps} steps of ${stepMs / 1000} seconds: from 1 to ${mostSteps} can be forecast`);
+  return steps;
+};
+
+const forecastOf = ({ name, labels, unit, points }: NamedPoints, stepMs: number, wanted: Wanted) => {
+  const horizon = stepsIn(wanted.horizon, stepMs);
+  const named = { name, labels: { ...labels }, unit };
+  const found = forecastPoints(points, { horizon, stepMs, kind: wanted.kind });
+  if (typeof found === 'string') {
+    const until = { at: null, low: null, high: null, probability: null, reason: found };
+    return {
+      ...named,
+      stepMs: stepMs || null,
+      points: [],
+      reason: found,
+      until: wanted.until === undefined ? null : until,
+    };
+  }
+  const { forecast, firstMs } = found;
+  const intervals = wanted.levels.map((level) => forecast.interval(level));
+  const rows = forecast.values.map((value, lead): [number, number, [number, number][]] => [
+    firstMs + lead * stepMs,
+    value,
+    intervals.map((interval) => [interval[lead]?.[0] ?? value, interval[lead]?.[1] ?? value]),
+  ]);
+  const timeOf = (steps: number | null): string | null =>
+    steps === null ? null : new Date(firstMs + (steps - 1) * stepMs).toISOString();
+  return { ...named, stepMs, points: rows, reason: null, until: untilOf(forecast, wanted.until, timeOf) };
+};
+
+const untilOf = (
+  forecast: Forecast,
+  limit: Limit | undefined,
+  timeOf: (steps: number | null) => string | null,
+): z.output<typeof Crossing> | null => {
+  if (limit === undefined) return null;
+  const { steps, low, high, probability, reason } = crossing(forecast, limit);
+  return { at: timeOf(steps), low: timeOf(low), high: timeOf(high), probability, reason };
+};
