@@ -88,6 +88,10 @@ const indexedPaths = ({ indexes = [], unique = [], uniqueEverywhere = [] }: Defi
   ...new Set([...indexes, ...unique, ...uniqueEverywhere].flat()),
 ];
 
+/** What a store lists of a definition. The order of indexes only says which of them is read. */
+const listing = (paths: readonly string[], unique: unknown, uniqueEverywhere: unknown): string =>
+  JSON.stringify([[...paths].sort(), unique, uniqueEverywhere]);
+
 /** One line for each value that an index lists: `["path", value]`. */
 const indexedValues = (definition: Definition, fields: Fields): ReadonlySet<string> => {
   const lines = new Set<string>();
@@ -257,12 +261,10 @@ export class DocumentTables {
   /** Lists all values again when the definition's indexes are not those that the stored values were listed by. */
   ensure(definition: Definition): void {
     const { name } = definition;
-    const wanted = JSON.stringify([
-      indexedPaths(definition),
-      definition.unique ?? [],
-      definition.uniqueEverywhere ?? [],
-    ]);
-    if (this.#sql('indexedBy').get(name)?.indexed === wanted) return;
+    const wanted = listing(indexedPaths(definition), definition.unique ?? [], definition.uniqueEverywhere ?? []);
+    const stored = this.#sql('indexedBy').get(name)?.indexed;
+    if (stored !== undefined && listing(...(JSON.parse(String(stored)) as Parameters<typeof listing>)) === wanted)
+      return;
     this.#sql('forgetIndexed').run(name);
     this.#sql('forgetUnique').run(name);
     let after = { tenantId: '', id: '' };

@@ -50,11 +50,11 @@ export interface ThreatIndicator extends GivenIndicator {
 export const indicatorKey = (source: string, type: string, value: string): string =>
   JSON.stringify([source, type, value]);
 
-/** One source tells of a value once; several may tell of the same. */
+/** One source tells of a value once; several may tell of the same. A source has most indicators: its index is the last to be read. */
 export const threatIndicators = defineCollection<ThreatIndicator>({
   name: 'threat-indicators',
   unique: [['key']],
-  indexes: [['value'], ['type'], ['source'], ['seenAt'], ['givenId']],
+  indexes: [['givenId'], ['value'], ['seenAt'], ['type'], ['source']],
 });
 
 /**
