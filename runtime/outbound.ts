@@ -139,10 +139,11 @@ const outboundErrorOf = (error: Error, { host }: URL, signal: AbortSignal): Outb
   return new OutboundError(message, { cause: error });
 };
 
+/** The whole answer, in the pieces in which it came: a copy of 60 MB holds up everything else. */
 const bytesOf = async (
   answer: IncomingMessage,
   { maxBytes, target, signal }: { readonly maxBytes: number; readonly target: URL; readonly signal: AbortSignal },
-): Promise<Buffer> => {
+): Promise<readonly Buffer[]> => {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -155,13 +156,16 @@ const bytesOf = async (
     answer.destroy();
     throw outboundErrorOf(error as Error, target, signal);
   }
-  return Buffer.concat(chunks);
+  return chunks;
 };
 
 const withoutBody = new Set([204, 205, 304]);
 
-const responseOf = ({ statusCode = 502, headers }: IncomingMessage, body: Buffer): Response => {
+const responseOf = ({ statusCode = 502, headers }: IncomingMessage, body: readonly Buffer[]): Response => {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) sent.append(name, one);
-  return new Response(withoutBody.has(statusCode) ? null : new Uint8Array(body), { status: statusCode, headers: sent });
+  return new Response(withoutBody.has(statusCode) ? null : ReadableStream.from(body), {
+    status: statusCode,
+    headers: sent,
+  });
 };

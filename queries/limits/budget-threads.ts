@@ -1,5 +1,5 @@
 /** Threads for work that users size. It has a budget of time and of memory, ends with its request, and waits its organization's turn. */
-import { Worker } from 'node:worker_threads';
+import { type TransferListItem, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../runtime/worker-pool.ts';
 import { QueryError } from '../errors.ts';
 import { TooManyWaiting, Turns } from './turns.ts';
@@ -28,8 +28,11 @@ export interface Refusals {
   readonly tooLarge: () => Error;
 }
 
-/** Asks the thread. What an abort or the budget ends is ended at once. */
-export type AskThread<Reply> = (request: (id: number) => unknown) => Promise<Reply>;
+/** Asks the thread. What an abort or the budget ends is ended at once. What is moved there is gone here. */
+export type AskThread<Reply> = (
+  request: (id: number) => unknown,
+  moved?: readonly TransferListItem[],
+) => Promise<Reply>;
 
 const waitingPerTenant = 50;
 /** One organization leaves a thread to others. */
@@ -57,7 +60,7 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      return await work((request) => askUntil(thread, request, ending));
+      return await work((request, moved) => askUntil(thread, ending, request, moved));
     } catch (error) {
       throw isOutOfMemory(error) ? tooLarge() : error;
     } finally {
@@ -97,14 +100,14 @@ const isOutOfMemory = (error: unknown): boolean =>
 
 const askUntil = async <Reply extends { readonly id: number }>(
   thread: PoolThread<Reply>,
-  request: (id: number) => unknown,
   ending: AbortSignal,
+  ...asked: Parameters<AskThread<Reply>>
 ): Promise<Reply> => {
   ending.throwIfAborted();
   const stop = (): void => void thread.end();
   ending.addEventListener('abort', stop, { once: true });
   try {
-    return await thread.ask(request);
+    return await thread.ask(...asked);
   } catch (error) {
     ending.throwIfAborted();
     throw error;

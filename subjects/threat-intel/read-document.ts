@@ -1,6 +1,7 @@
 /** Reads a document of indicators that somebody sent, or a feed gives. */
-import { apart } from '../../queries/apart.ts';
-import type { FeedFormat } from '../../schemas/resources/threat-intel.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { apart, type Reader } from '../../queries/apart.ts';
+import type { FeedFormat, GivenIndicator } from '../../schemas/resources/threat-intel.ts';
 import { readCsv, readList } from './csv.ts';
 import type { ReadIndicators } from './indicator.ts';
 import { readMisp } from './misp.ts';
@@ -14,15 +15,19 @@ export interface DocumentOf {
   readonly most: number;
 }
 
-/** What a document holds. It comes out of a thread, and copying it takes the main thread's time: so it has bounds. */
+/** What a document holds. */
 export interface ReadDocument extends ReadIndicators {
   /** How many were refused. `refused` are the first 1,000. */
   readonly refusedCount: number;
 }
 
+/** How it comes out of a thread: indicators as texts of a thousand each, as objects are copied all in one turn of the main thread. */
+type Packed = Omit<ReadDocument, 'indicators'> & { readonly parts: readonly string[] };
+
 /** What is wrong with a document, or how many indicators it holds where they are too many. */
 export type Unread = { readonly problem: string } | { readonly tooMany: number };
 
+const ofPart = 1_000;
 const mostRefused = 1_000;
 const mostCharacters = 1_000;
 
@@ -48,16 +53,52 @@ const problemOf = (error: unknown): Unread => {
   return { problem: `is no JSON: ${error.message.slice(0, 200)}` };
 };
 
+/** As it came, in UTF-8, or its text. Bytes go to a thread with less ado. */
+type Given = string | Uint8Array;
+const textOf = (given: Given): string => (typeof given === 'string' ? given : new TextDecoder().decode(given));
+
 /** Indicators of a text, or why there are none. */
-export const readDocument = (format: FeedFormat, text: string, of: DocumentOf): ReadDocument | Unread => {
+export const readDocument = (format: FeedFormat, given: Given, of: DocumentOf): ReadDocument | Unread => {
   try {
-    return bounded(readers[format](text, of.confidence), of);
+    return bounded(readers[format](textOf(given), of.confidence), of);
   } catch (error) {
     return problemOf(error);
   }
 };
 
-export const readDocumentApart = apart(import.meta.url, readDocument);
+const packed = ({ indicators, ...document }: ReadDocument): Packed => ({
+  ...document,
+  parts: Array.from({ length: Math.ceil(indicators.length / ofPart) }, (_, part) =>
+    JSON.stringify(indicators.slice(part * ofPart, (part + 1) * ofPart)),
+  ),
+});
+
+/** Lets the loop turn between its parts. */
+const unpacked = async ({ parts, ...document }: Packed): Promise<ReadDocument> => {
+  const indicators: GivenIndicator[] = [];
+  for (const part of parts) {
+    indicators.push(...(JSON.parse(part) as GivenIndicator[]));
+    await nextTurn();
+  }
+  return { ...document, indicators };
+};
+
+/** For the thread. */
+export const readDocumentPacked = (...args: Parameters<typeof readDocument>): Packed | Unread => {
+  const read = readDocument(...args);
+  return 'indicators' in read ? packed(read) : read;
+};
+
+const documentApart = apart(import.meta.url, readDocumentPacked, { moves: true });
+
+/** `readDocument` in a thread, to which bytes are moved. */
+export const readDocumentApart = async (
+  reader: Reader,
+  ...args: Parameters<typeof readDocument>
+): Promise<ReadDocument | Unread> => {
+  const read = await documentApart(reader, ...args);
+  return 'parts' in read ? unpacked(read) : read;
+};
 
 /** A page of a collection of TAXII 2.1. */
 export interface ReadPage {
@@ -69,8 +110,9 @@ export interface ReadPage {
 }
 
 /** The page that a text is, or why it is none. */
-export const readPage = (text: string, of: DocumentOf): ReadPage | Unread => {
+export const readPage = (given: Given, of: DocumentOf): ReadPage | Unread => {
   try {
+    const text = textOf(given);
     const envelope: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
       return { problem: 'is no envelope of TAXII 2.1' };
@@ -83,4 +125,19 @@ export const readPage = (text: string, of: DocumentOf): ReadPage | Unread => {
   }
 };
 
-export const readPageApart = apart(import.meta.url, readPage);
+/** For the thread. */
+export const readPagePacked = (...args: Parameters<typeof readPage>) => {
+  const page = readPage(...args);
+  return 'read' in page ? { ...page, read: packed(page.read) } : page;
+};
+
+const pageApart = apart(import.meta.url, readPagePacked, { moves: true });
+
+/** `readPage` in a thread, to which bytes are moved. */
+export const readPageApart = async (
+  reader: Reader,
+  ...args: Parameters<typeof readPage>
+): Promise<ReadPage | Unread> => {
+  const page = await pageApart(reader, ...args);
+  return 'read' in page ? { ...page, read: await unpacked(page.read) } : page;
+};

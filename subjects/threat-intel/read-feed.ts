@@ -115,7 +115,7 @@ async function* readUrl(
   });
   if (answer.status === 304) return;
   const { headers } = answer;
-  const read = await readDocumentApart(reading, format, await answer.text(), wantedOf(feed));
+  const read = await readDocumentApart(reading, format, await answer.bytes(), wantedOf(feed));
   refuseUnread(read, feed);
   yield {
     read,
@@ -165,7 +165,7 @@ async function* readTaxii(
   for (let count = 0; page !== undefined; count++) {
     if (count >= mostPages) throw new FeedError(`it has more than ${mostPages} pages`);
     const answer = await ask(feed, reading, urlOf(objects, page), { accept: taxii });
-    const given = await readPageApart(reading, await answer.text(), wantedOf(feed));
+    const given = await readPageApart(reading, await answer.bytes(), wantedOf(feed));
     refuseUnread(given, feed);
     const addedLast = dateOf(answer.headers);
     // Objects come in the order in which the server added them.

@@ -1,4 +1,5 @@
 /** Stores what a source tells of indicators, beside the blocks by which records are matched. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import {
@@ -14,6 +15,9 @@ import { mostOfBlock } from './merge-blocks.ts';
 
 /** Written in one transaction, which has to end within seconds. */
 export const atOnce = 250;
+/** The loop turns after so many that are written, or keys that are made: embedded documents never let it. */
+const writesOfTurn = 25;
+const keysOfTurn = 5_000;
 const dayMs = 86_400_000;
 /** What is told again as it was is written anew after so long. */
 const freshMs = dayMs;
@@ -91,7 +95,7 @@ const endedBy = async (
   of: Documents['of'],
   tenantId: string,
   part: readonly GivenIndicator[],
-  { source, told }: { readonly source: string; readonly told: ReadonlySet<string> },
+  { source, told }: { readonly source: string; readonly told: ReadonlyMap<string, unknown> },
 ): Promise<(ThreatIndicator & Stored)[]> => {
   const ids = [...new Set(part.map(({ givenId }) => givenId).filter((id) => id !== ''))];
   if (ids.length === 0) return [];
@@ -104,7 +108,7 @@ const endedBy = async (
 const writePart = async (
   of: Documents['of'],
   tenantId: string,
-  { part, told, telling }: { part: readonly GivenIndicator[]; told: ReadonlySet<string>; telling: Telling },
+  { part, told, telling }: { part: readonly GivenIndicator[]; told: ReadonlyMap<string, unknown>; telling: Telling },
 ): Promise<{ readonly counts: Written; readonly written: readonly ThreatIndicator[] }> => {
   const { source, nowMs } = telling;
   const stored = of(tenantId).collection(threatIndicators);
@@ -124,12 +128,14 @@ const writePart = async (
     if (before === undefined) await stored.insert(next);
     else await stored.replace(before.id, next, before.version);
     written.push(next);
+    if (written.length % writesOfTurn === 0) await nextTurn();
   }
   for (const before of await endedBy(of, tenantId, part, { source, told })) {
     const next = { ...fieldsOf(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
     await stored.replace(before.id, next, before.version);
     written.push(next);
     counts.updated++;
+    if (written.length % writesOfTurn === 0) await nextTurn();
   }
   await addBlock(of, tenantId, written);
   return { counts, written };
@@ -150,7 +156,18 @@ const addHunts = async (
     const { sources, entries } = blockOf(indicators.slice(from, from + mostOfBlock));
     const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + liveWithinMs };
     await of(tenantId).collection(indicatorHunts).insert(hunt);
+    await nextTurn();
   }
+};
+
+/** By key. The last word of a source about a value counts. */
+const byKey = async (source: string, indicators: readonly GivenIndicator[]): Promise<Map<string, GivenIndicator>> => {
+  const each = new Map<string, GivenIndicator>();
+  for (const [index, one] of indicators.entries()) {
+    each.set(indicatorKey(source, one.type, one.value), one);
+    if (index % keysOfTurn === keysOfTurn - 1) await nextTurn();
+  }
+  return each;
 };
 
 /**
@@ -163,22 +180,20 @@ export const writeIndicators = async (
   indicators: readonly GivenIndicator[],
   telling: Telling,
 ): Promise<Written> => {
-  // The last word of a source about a value counts.
-  const each = new Map(indicators.map((one) => [indicatorKey(telling.source, one.type, one.value), one]));
-  const told = new Set(each.keys());
-  const all = [...each.values()];
+  const told = await byKey(telling.source, indicators);
+  const all = [...told.values()];
   const sum = { created: 0, updated: 0, unchanged: 0 };
-  let hunted: readonly ThreatIndicator[] = [];
+  const hunted: ThreatIndicator[] = [];
   for (let from = 0; from < all.length; from += atOnce) {
     const part = all.slice(from, from + atOnce);
     let fresh: readonly ThreatIndicator[] = [];
     const counts = await commit(async (of) => {
       const { written, counts: own } = await writePart(of, tenantId, { part, told, telling });
-      fresh = [...hunted, ...written.filter(({ isRevoked }) => !isRevoked)];
-      if (from + atOnce >= all.length) await addHunts(of, tenantId, fresh, telling);
+      fresh = written.filter(({ isRevoked }) => !isRevoked);
+      if (from + atOnce >= all.length) await addHunts(of, tenantId, [...hunted, ...fresh], telling);
       return own;
     });
-    hunted = fresh;
+    if (telling.huntFromMs !== null) hunted.push(...fresh);
     for (const name of ['created', 'updated', 'unchanged'] as const) sum[name] += counts[name];
   }
   return sum;

@@ -107,3 +107,24 @@ test.serial('a request that ends takes its reading with it, and the next one is 
   t.is(await t.throwsAsync(reading), left);
   t.deepEqual(await readAlertmanagerApart(reader, routing), readAlertmanager(routing));
 });
+
+test.serial('many indicators come out of the thread in parts, between which the loop turns', async (t) => {
+  const text = repeated(50_500, (index) => `a${index}.example\n`);
+  const most = 100_000;
+  const atOnce = readDocument('list', text, { most });
+  let longestMs = 0;
+  let before = process.threadCpuUsage();
+  const turn = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    longestMs = Math.max(longestMs, (user + system) / 1000);
+    before = process.threadCpuUsage();
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  const read = await readDocumentApart(reader, 'list', new TextEncoder().encode(text), { most });
+  clearImmediate(next);
+  t.deepEqual(read, atOnce);
+  const copy = JSON.stringify(atOnce);
+  const copyMs = Math.min(await cpuMsOf(() => JSON.parse(copy)), await cpuMsOf(() => JSON.parse(copy)));
+  t.true(longestMs < copyMs / 2, `${longestMs} ms beside ${copyMs} ms`);
+});

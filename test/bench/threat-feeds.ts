@@ -1,0 +1,121 @@
+/**
+ * The longest turn of the loop while a feed of indicators is read and written: a list of domains and a bundle of STIX 2.1 from a server
+ * beside, with a look back. Processor time of the main thread, so that others on the machine do not count. Documents are taken and
+ * dropped, as if a server beside had them; with `sqlite` they are stored, which takes minutes for 100,000.
+ *
+ *     node test/bench/threat-feeds.ts [sqlite] [INDICATORS …]
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { openOutbound } from '../../runtime/outbound.ts';
+import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import type { ThreatFeed } from '../../schemas/resources/threat-intel.ts';
+import { readFeed } from '../../subjects/threat-intel/read-feed.ts';
+import { type Written, writeIndicators } from '../../subjects/threat-intel/write-indicators.ts';
+import { type Row, table } from './report.ts';
+import { scratch } from './scratch.ts';
+
+const isStored = process.argv.includes('sqlite');
+const sizes = process.argv
+  .slice(2)
+  .map(Number)
+  .filter((size) => size > 0);
+const tenantId = 'a';
+const directory = scratch();
+const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+const box = makeSecretBox(await secretKeyOf({ SECRET_KEY: undefined, DATA_DIR: directory }));
+
+/** Processor time of the longest turn until it is stopped, in milliseconds. */
+const watchTurns = (): (() => number) => {
+  let longestUs = 0;
+  let stopped = false;
+  let before = process.threadCpuUsage();
+  const note = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    longestUs = Math.max(longestUs, user + system);
+    before = process.threadCpuUsage();
+  };
+  const turn = (): void => {
+    note();
+    if (!stopped) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    note();
+    stopped = true;
+    return longestUs / 1000;
+  };
+};
+
+const domainOf = (index: number): string => `host-${index}.of-a-campaign-${index % 97}.example`;
+const texts = {
+  list: (count: number) => Array.from({ length: count }, (_, index) => domainOf(index)).join('\n'),
+  stix: (count: number) =>
+    JSON.stringify({
+      type: 'bundle',
+      objects: Array.from({ length: count }, (_, index) => ({
+        ...{ type: 'indicator', id: `indicator--${index}`, pattern_type: 'stix', name: `Campaign ${index % 97}` },
+        ...{ pattern: `[domain-name:value = '${domainOf(index)}']`, valid_from: '2026-01-01T00:00:00Z' },
+      })),
+    }),
+} as const;
+
+let served: Buffer = Buffer.alloc(0);
+const server = createServer((_, answer) => answer.end(served)).listen(0, '127.0.0.1');
+const port = await new Promise<number>((resolve) =>
+  server.once('listening', () => resolve((server.address() as AddressInfo).port)),
+);
+const reading = {
+  ...{ outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }), box, tenantId },
+  signal: new AbortController().signal,
+};
+const dropping = ((_tenant: string) => ({
+  collection: () => ({ list: async () => ({ items: [] }), insert: async (document: object) => document }),
+})) as unknown as Documents['of'];
+const commit = async (work: (of: Documents['of']) => Promise<Written>): Promise<Written> => {
+  if (isStored) return documents.transaction(({ of }) => work(of));
+  await nextTurn();
+  return work(dropping);
+};
+
+const rows: Row[] = [];
+for (const size of sizes.length > 0 ? sizes : [100_000, 250_000])
+  for (const format of ['list', 'stix'] as const) {
+    served = Buffer.from(texts[format](size));
+    const feed: ThreatFeed = {
+      ...{ name: `${format} ${size}`, description: '', enabled: true, everySeconds: 3600, confidence: 50 },
+      ...{ location: { type: 'url', url: `http://127.0.0.1:${port}/`, format }, authentication: { type: 'none' } },
+      ...{ validDays: null, halfLifeDays: null, maxBytes: 500_000_000, maxIndicators: 1_000_000 },
+      ...{ raisesSignals: false, retroHuntDays: 7 },
+    };
+    const nowMs = Date.now();
+    const telling = {
+      source: feed.name,
+      nowMs,
+      halfLifeDays: null,
+      validDays: null,
+      raisesSignals: false,
+      huntFromMs: nowMs,
+    };
+    const place = { etag: null, lastModified: null, addedAfter: null };
+    let stop = watchTurns();
+    for await (const { read } of readFeed(feed, place, reading)) {
+      const readMs = stop();
+      stop = watchTurns();
+      const { created } = await writeIndicators(commit, tenantId, read.indicators, telling);
+      rows.push({
+        format,
+        indicators: created,
+        'reading: longest turn, CPU-ms': readMs,
+        'writing: longest turn, CPU-ms': stop(),
+      });
+    }
+    stop();
+  }
+process.stdout.write(`${table(rows)}\n`);
+server.close();
+await documents.close();
