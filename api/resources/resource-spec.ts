@@ -93,8 +93,6 @@ export interface ResourceDefinition<
   readonly alongside?: WriteSpec<Document>['alongside'];
   /** How many an organization may have, whatever its plan. */
   readonly most?: number;
-  /** How many its plan allows; null is without limit. */
-  limit?(caller: Caller): number | null;
   /** What people call this one; its `name` unless told otherwise. */
   nameOf?(document: Document): string;
 }
@@ -179,7 +177,6 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
       ...(definition.most !== undefined && { most: definition.most }),
-      ...(definition.limit && { limit: definition.limit }),
       ...(definition.visible && { visible: definition.visible }),
       ...(definition.compared && { compared: definition.compared }),
       ...(definition.alongside && { alongside: definition.alongside }),

@@ -34,8 +34,6 @@ export interface WriteSpec<Document extends object> {
   ): Promise<void>;
   /** How many an organization may have, whatever its plan. */
   readonly most?: number;
-  /** How many its plan allows; absent where nothing limits it. */
-  limit?(caller: Caller): number | null;
 }
 
 interface Options {
@@ -103,9 +101,6 @@ export const writerOf = <Document extends object>(
     async create(document, options = {}) {
       if (spec.most !== undefined && (await stored.count()) >= spec.most)
         throw new ApiError('CONFLICT', `there are ${spec.most} ${plural}: delete one first`);
-      const limit = spec.limit?.(caller) ?? null;
-      if (limit !== null && (await stored.count()) >= limit)
-        throw new ApiError('UPGRADE_REQUIRED', `the plan ${caller.plan.name} allows at most ${limit} ${plural}`);
       await refuseDangling(documents, collection, { before: undefined, after: document });
       const after = await unique(noun, document, () => stored.insert(document));
       await keepVersion(documents, type, { after, actor });

@@ -86,7 +86,7 @@ export const recordingGroupResource = defineResource<
   },
   view: View,
   live: true,
-  limit: () => mostGroups,
+  most: mostGroups,
   prepare(after) {
     const problems = groupProblemsOf(after);
     if (problems.length > 0) throw invalidFields(problems);

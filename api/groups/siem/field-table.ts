@@ -22,6 +22,6 @@ export const fieldTableResource = defineResource({
     sources: [{ when: [{ names: ['vendor'], values: ['acme doors'] }], is: { product: 'badges', category: 'door' } }],
   },
   maxBodyBytes: 1_000_000,
-  limit: () => mostTables,
+  most: mostTables,
   list: { searched: ['name', 'summary'] },
 });

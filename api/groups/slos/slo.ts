@@ -81,7 +81,7 @@ export const sloResource = defineResource<typeof SloFields, Document, typeof Vie
   initial: () => ({ queryVersion }),
   alongside: keepManagedRules,
   prepare: (after, { caller }) => prepared(after, caller),
-  limit: () => mostSlos,
+  most: mostSlos,
   list: {
     searched: ['name', 'description'],
     filters: { service: equals('service'), type: equals('type') },
