@@ -558,12 +558,23 @@ test('a form of statistics that Prometheus does not know is told so, in its word
   for (const stats of ['true', 'all']) t.is((await ask('query', { query: '1', stats })).body.warnings, undefined);
 });
 
+test('features are those that are enabled here, by the names of Prometheus', async (t) => {
+  const { api, promql, promql_functions, promql_operators, rules, templating_functions } = await data('features');
+  t.like(api, { remote_write_receiver: true, remote_read: false, admin: false });
+  t.like(promql, { subqueries: true, fill_left: true, delayed_name_removal: false });
+  t.like(promql_functions, { rate: true, mad_over_time: true });
+  t.like(promql_operators, { '=~': true, topk: true, limitk: true, unless: true });
+  t.deepEqual(rules, { keep_firing_for: true, query_offset: true });
+  t.true(templating_functions.humanizeDuration);
+});
+
 test('the paths by which clients see what a server is answer in the form of Prometheus', async (t) => {
   t.deepEqual(await data('status/config'), { yaml: '' });
   t.is((await data('status/flags'))['query.lookback-delta'], '5m');
   const runtime = await data('status/runtimeinfo');
   t.true(Date.parse(runtime.startTime) <= Date.parse(runtime.serverTime));
   t.regex(runtime.storageRetention, /^\d+d$/);
+  t.deepEqual(await data('status/walreplay'), { min: 0, max: 0, current: 0, state: 'done' });
   t.deepEqual(await data('targets'), { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} });
   t.deepEqual(await data('targets/metadata'), []);
   t.deepEqual(await data('alertmanagers'), { activeAlertmanagers: [], droppedAlertmanagers: [] });
@@ -579,7 +590,7 @@ test('the paths by which clients see what a server is answer in the form of Prom
 });
 
 test('a path that Prometheus has and this does not is its 404, and any other is ours', async (t) => {
-  for (const path of ['/api/prom/api/v1/features', '/api/tenants/x/prom/api/v1/none', '/api/prom/none']) {
+  for (const path of ['/api/prom/api/v1/read', '/api/tenants/x/prom/api/v1/none', '/api/prom/none']) {
     const answer = await fetch(`${subject.oiq.http}${path}`);
     t.deepEqual(
       [answer.status, answer.headers.get('content-type'), await answer.text()],

@@ -1,6 +1,7 @@
 import { defineGroup } from '../define-group.ts';
 import { listAlerts, listRules } from './alert-rules.ts';
 import { formatQuery, parseQuery } from './expressions.ts';
+import { showFeatures } from './features.ts';
 import { showLabels, showLabelValues, showSeries } from './labels.ts';
 import { showExemplars, showMetadata } from './metadata.ts';
 import { queryInstant, queryRange } from './query.ts';
@@ -14,6 +15,7 @@ import {
   showFlags,
   showHealth,
   showReadiness,
+  showReplay,
   showRuntime,
 } from './status.ts';
 
@@ -37,7 +39,7 @@ export const prometheusGroup = defineGroup({
     listAlerts,
     showBuild,
     showCardinality,
-    ...[showRuntime, showFlags, showConfiguration, showHealth, showReadiness],
+    ...[showRuntime, showFlags, showConfiguration, showReplay, showFeatures, showHealth, showReadiness],
     ...[listTargets, listTargetMetadata, listAlertmanagers],
   ],
 });

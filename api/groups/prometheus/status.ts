@@ -69,6 +69,15 @@ export const showConfiguration = byGet({
   answer: () => ({ data: { yaml: '' } }),
 });
 
+/** What was acknowledged is read when it has landed: there is no log to replay at a start. */
+export const showReplay = byGet({
+  path: 'status/walreplay',
+  operationId: 'showPrometheusReplay',
+  summary: 'Show the replay of the write-ahead log in the form of Prometheus: it is always done',
+  parameters: {},
+  answer: () => ({ data: { min: 0, max: 0, current: 0, state: 'done' } }),
+});
+
 /** Nothing is scraped: there are no targets. */
 export const listTargets = byGet({
   path: 'targets',

@@ -32,6 +32,10 @@ const kinds: readonly (readonly [Kind, string])[] = [
   ['preprocessor', 'start end step range max_of min_of'],
   ['number', 'inf nan'],
 ];
+/** The functions over groups, as `sum`. */
+export const aggregators: readonly string[] = kinds
+  .filter(([kind]) => kind === 'aggregator')
+  .flatMap(([, names]) => names.split(' '));
 const words = new Map(kinds.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)));
 
 const isSpace = (character: string): boolean => /^[ \t\n\r]$/.test(character);

@@ -35,7 +35,8 @@ const names = new Set(
     ' ',
   ),
 );
-const experimentalAggregators = new Set(['limitk', 'limit_ratio']);
+/** Like experimental functions, these have to be enabled. */
+export const experimentalAggregators: ReadonlySet<string> = new Set(['limitk', 'limit_ratio']);
 const withParameter = new Set(['topk', 'bottomk', 'count_values', 'quantile', 'limitk', 'limit_ratio']);
 
 const isLabel = ({ kind, name }: Token): boolean =>
