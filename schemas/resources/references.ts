@@ -12,6 +12,7 @@ import { maintenanceWindows } from './maintenance-window.ts';
 import { onCallSchedules } from './on-call-schedule.ts';
 import { projects } from './project.ts';
 import { savedQueries } from './saved-query.ts';
+import { syntheticChecks } from './synthetic-check.ts';
 
 export interface Reference {
   readonly from: CollectionDefinition<object>;
@@ -39,6 +40,7 @@ export const references: readonly Reference[] = [
     to: onCallSchedules,
   },
   { from: maintenanceWindows, noun: 'maintenance window', path: 'projectIds', to: projects },
+  { from: syntheticChecks, noun: 'synthetic check', path: 'projectId', to: projects },
   {
     ...{ from: alertRoutings, noun: 'routing document', path: 'receivers.escalationPolicyId' },
     to: escalationPolicies,

@@ -1,7 +1,7 @@
 /** What is asserted of an answer, as data: one declared type, what of it cannot be judged, and the judgement. */
 import { z } from 'zod';
 import { regexOf } from '../../queries/search/regex.ts';
-import { readJsonPath } from './json-path.ts';
+import { jsonPathProblem, readJsonPath } from './json-path.ts';
 
 /** Parts of a step in the order of time; they add up to the whole. */
 export const phases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
@@ -69,9 +69,7 @@ const nameProblem = ({ source, name }: Assertion): string | undefined => {
   if (names === undefined) return name === undefined ? undefined : `must be left out for ${source}`;
   if (name === undefined) return `is required for ${source}: ${typeof names === 'string' ? names : names.join(', ')}`;
   if (typeof names !== 'string') return names.includes(name) ? undefined : `must be one of ${names.join(', ')}`;
-  if (source !== 'json') return undefined;
-  const path = readJsonPath(name);
-  return typeof path === 'string' ? `is no JSONPath: ${path}` : undefined;
+  return source === 'json' ? jsonPathProblem(name) : undefined;
 };
 
 const valueProblem = ({ source, name, operator, value }: Assertion): string | undefined => {

@@ -61,3 +61,19 @@ export const readJsonPath = (text: string): JsonPath | string => {
     return (error as Error).message;
   }
 };
+
+/** Quoted names and texts of filters: what stands in them is no syntax. */
+const withoutTexts = (path: string): string => path.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs, "''");
+
+/** Each asks all that lies below all that the one before it found. */
+const mostDescents = 2;
+
+/** Why an expression cannot be asked of an answer of any size; nothing if it can. */
+export const jsonPathProblem = (text: string): string | undefined => {
+  const read = readJsonPath(text);
+  if (typeof read === 'string') return `is no JSONPath: ${read}`;
+  const syntax = withoutTexts(text);
+  // It would be asked of the whole answer for each element.
+  if (syntax.indexOf('$', 1) > 0) return 'must not ask `$` within a filter: take what is within the element, with `@`';
+  return syntax.split('..').length > mostDescents + 1 ? `must have at most ${mostDescents} \`..\`` : undefined;
+};

@@ -75,6 +75,11 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
+  setSyntheticVariable: { params: { name: 'shop' }, body: { value: 'shop.example' } },
+  deleteSyntheticVariable: async ({ make }) => {
+    await make('setSyntheticVariable');
+    return { params: { name: 'shop' } };
+  },
   setIncidentPostmortem: async ({ make }) => ({
     params: { id: (await make('createIncident')).id },
     body: { impact: 'no orders' },

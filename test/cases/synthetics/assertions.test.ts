@@ -112,6 +112,8 @@ test('what cannot be judged is named by its path', (t) => {
     [{ source: 'header', name: 'a', operator: 'exists', value: 1 }, 'value', /left out/],
     [{ source: 'body', operator: 'matches', value: '(a' }, 'value', /RE2.*missing closing/],
     [{ source: 'json', name: '$[', operator: 'exists' }, 'name', /no JSONPath/],
+    [{ source: 'json', name: '$[?@.a == $.b]', operator: 'exists' }, 'name', /`\$` within a filter/],
+    [{ source: 'json', name: '$..a..b..c', operator: 'exists' }, 'name', /at most 2 `\.\.`/],
     [{ source: 'phase', name: 'nap', operator: 'lt', value: 1 }, 'name', /one of lookup, connect/],
     [{ source: 'certificate', name: 'daysLeft', operator: 'is', value: 'many' }, 'value', /number/],
   ];
@@ -121,6 +123,11 @@ test('what cannot be judged is named by its path', (t) => {
     t.regex(problem?.message ?? '', message);
     t.deepEqual(others, []);
   }
+});
+
+test('what is quoted in a JSONPath is no syntax', (t) => {
+  for (const name of ["$['$..a..b..c']", '$[?@.price == "$ \\" $"]', '$..a..b'])
+    t.deepEqual(assertionProblems(Assertion.parse({ source: 'json', name, operator: 'exists' })), [], name);
 });
 
 test('filters of a JSONPath match by RE2, in linear time', (t) => {

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import {
+  mostVariables,
+  type SyntheticVariable,
+  syntheticVariables,
+} from '../../../schemas/resources/synthetic-variable.ts';
+import { type KnownCheck, readChecks, readKnown, usersOfVariables } from '../../../subjects/synthetics/known.ts';
+import { isBoundTo, strayingSecrets } from '../../../subjects/synthetics/problems.ts';
+import { templateName } from '../../../subjects/synthetics/templates.ts';
+import { hasAlready } from '../../changes.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { secretMask, tellSecrets } from '../../resources/resource-secrets.ts';
+
+const name = z.string().regex(templateName, 'must be a name of letters, digits, _ and -, 64 at most');
+
+const host = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?:\*\.)?[a-z0-9](?:[a-z0-9.:-]*[a-z0-9])?$/,
+    'must be a host in lower case, such as shop.example or *.shop.example',
+  );
+
+const VariableView = z.strictObject({
+  name,
+  description: z.string(),
+  isSecret: z.boolean(),
+  value: z.string().describe('Masked where it is a secret'),
+  hosts: z.array(z.string()),
+  checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('That use it'),
+  updatedAt: z.iso.datetime(),
+});
+
+const shown = (
+  { id, description, isSecret, value, hosts, updatedAt }: SyntheticVariable & Stored,
+  users: readonly KnownCheck[] = [],
+): z.input<typeof VariableView> => ({
+  ...{ name: id, description, isSecret, updatedAt },
+  value: isSecret ? secretMask : value,
+  hosts: [...hosts],
+  checks: users.map((check) => ({ id: check.id, name: check.name })),
+});
+
+/** What a value is sealed for. */
+export const variablePurpose = 'synthetic-variable';
+
+const secrets = [{ path: 'value', destination: [] }];
+const told = (variable: SyntheticVariable, before?: SyntheticVariable): object =>
+  variable.isSecret ? tellSecrets(variable, secrets, before) : variable;
+
+export const listVariables = defineOperation({
+  method: 'GET',
+  path: '/api/synthetics/variables',
+  operationId: 'listSyntheticVariables',
+  summary: 'List variables and which checks use them; secrets are masked',
+  role: 'viewer',
+  response: z.strictObject({ items: z.array(VariableView), nextCursor: z.null() }),
+  async handler({ caller }, { documents }) {
+    const own = documents.of(caller.tenantId);
+    const { items } = await own.collection(syntheticVariables).list({ sort: { id: 1 }, limit: mostVariables });
+    const users = usersOfVariables(await readChecks(own));
+    return { items: items.map((variable) => shown(variable, users.get(variable.id))), nextCursor: null };
+  },
+});
+
+const Body = z.strictObject({
+  value: z.string().max(16_384).describe('The mask keeps the secret that is there'),
+  isSecret: z.boolean().default(false),
+  hosts: z
+    .array(host)
+    .max(50)
+    .default([])
+    .describe('Of a secret: where it may be sent. More than before need the value again'),
+  description: z.string().max(4096).default(''),
+});
+
+/** The value as it is stored. The mask takes what is stored, to the same hosts or fewer. */
+const storedValue = (
+  { value, isSecret, hosts }: z.output<typeof Body>,
+  before: SyntheticVariable | undefined,
+  seal: (text: string) => string,
+): string => {
+  if (!isSecret) return value;
+  if (value !== secretMask) return seal(value);
+  if (before?.isSecret !== true) throw invalid('value', 'is masked, but no secret is stored for it');
+  const wider = hosts.find((one) => !isBoundTo(before.hosts, one));
+  if (wider !== undefined)
+    throw invalid(
+      'value',
+      `must be given again because ${wider} is a new host: the stored secret is bound to the old ones`,
+    );
+  return before.value;
+};
+
+export const setVariable = defineOperation({
+  method: 'PUT',
+  path: '/api/synthetics/variables/{name}',
+  operationId: 'setSyntheticVariable',
+  summary: 'Set a variable',
+  role: 'editor',
+  audit: 'synthetic-variable.set',
+  params: z.strictObject({ name }),
+  body: Body,
+  response: VariableView,
+  async handler({ caller, params, body, change }, { secretBox }) {
+    if (body.isSecret && body.hosts.length === 0) throw invalid('hosts', 'are required for a secret');
+    if (!body.isSecret && body.hosts.length > 0) throw invalid('hosts', 'are for secrets only');
+    return change(async ({ of, record, unchanged }) => {
+      const own = of(caller.tenantId);
+      const stored = own.collection(syntheticVariables);
+      const before = await stored.find(params.name);
+      if (before === undefined && (await stored.count()) >= mostVariables)
+        throw new ApiError('CONFLICT', `there are ${mostVariables} synthetic variables: delete one first`);
+      const value = storedValue(body, before, (text) => secretBox.seal(variablePurpose, text));
+      const next: SyntheticVariable = { ...body, value };
+      const users = usersOfVariables(await readChecks(own)).get(params.name) ?? [];
+      const { variables } = await readKnown(own);
+      const known = new Map(variables).set(params.name, body.isSecret ? body.hosts : undefined);
+      const straying = users.flatMap((check) =>
+        strayingSecrets(check, known).map(({ message }) => ({ check, message })),
+      );
+      const [first] = straying;
+      if (first !== undefined)
+        throw new ApiError('CONFLICT', `the check “${first.check.name}” (${first.check.id}) ${first.message}`);
+      if (before !== undefined && hasAlready(before, next)) {
+        unchanged();
+        return shown(before, users);
+      }
+      const after =
+        before === undefined
+          ? await stored.insert({ id: params.name, ...next })
+          : await stored.replace(params.name, next, before.version);
+      record({ id: params.name, name: params.name, before: before && told(before), after: told(after, before) });
+      return shown(after, users);
+    });
+  },
+});
+
+export const deleteVariable = defineOperation({
+  method: 'DELETE',
+  path: '/api/synthetics/variables/{name}',
+  operationId: 'deleteSyntheticVariable',
+  summary: 'Delete a variable; one that checks use is kept',
+  role: 'editor',
+  audit: 'synthetic-variable.delete',
+  params: z.strictObject({ name }),
+  response: z.strictObject({}),
+  async handler({ caller, params, change }) {
+    await change(async ({ of, record }) => {
+      const own = of(caller.tenantId);
+      const stored = own.collection(syntheticVariables);
+      const before = await stored.find(params.name);
+      if (before === undefined) throw notFound('synthetic variable');
+      const users = usersOfVariables(await readChecks(own)).get(params.name) ?? [];
+      if (users.length > 0) {
+        const names = users.slice(0, 10).map((check) => `“${check.name}” (${check.id})`);
+        throw new ApiError('CONFLICT', `the synthetic variable is in use by ${names.join(', ')}: change them first`);
+      }
+      await stored.delete(params.name, before.version);
+      record({ id: params.name, name: params.name, before: told(before) });
+    });
+    return {};
+  },
+});

@@ -1,0 +1,39 @@
+/** Places that checks run from. The one beside the installation, `local`, has no document. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { keyFormat } from '../key-format.ts';
+import { defineCollection } from '../ports/documents.ts';
+
+/** What callers write of a location. */
+export const LocationFields = z.strictObject({
+  name: z.string().trim().min(1).max(256),
+  description: z.string().max(4096).default(''),
+});
+
+export interface SyntheticLocation extends z.output<typeof LocationFields> {
+  /** Hex SHA-256 of its token. */
+  readonly hash: string;
+  /** First characters of the token, for people. */
+  readonly prefix: string;
+}
+
+export const syntheticLocations = defineCollection<SyntheticLocation>({
+  ...{ name: 'synthetic-locations', unique: [['name']], uniqueEverywhere: [['hash']] },
+});
+
+/** Of an organization. */
+export const mostLocations = 50;
+
+/** Spelling of the tokens of locations: `oiq_probe_…`. */
+export const probeTokenFormat = keyFormat('oiq_probe_');
+
+export const probeTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** When probes of a location were last heard from; beside it, so that it changes no version. The document's id is the location's. */
+export interface SyntheticLocationContact {
+  readonly heardAt: string;
+}
+
+export const syntheticLocationContacts = defineCollection<SyntheticLocationContact>({
+  name: 'synthetic-location-contacts',
+});

@@ -1,0 +1,86 @@
+/** What a check says that cannot be run, beyond its form. */
+import { durationText, msOf } from '../alerts/durations.ts';
+import type { Problem } from './assertions.ts';
+import { type CheckFields, localLocation, targetsOf, textsOf, typedSettings } from './check.ts';
+import { checkTypes } from './registry.ts';
+import { templateUses, variablesIn } from './templates.ts';
+import { problemsAt } from './types/definition.ts';
+
+/** What a check may name. */
+export interface Known {
+  readonly locations: ReadonlySet<string>;
+  /** Hosts that a secret is bound to; undefined for a variable that is none. */
+  readonly variables: ReadonlyMap<string, readonly string[] | undefined>;
+}
+
+const settingsProblems = (check: CheckFields): readonly Problem[] =>
+  checkTypes.flatMap(({ type }) => {
+    const isGiven = check[type as CheckFields['type']] !== undefined;
+    if (type === check.type) return isGiven ? [] : [{ path: type, message: `is required for the type ${type}` }];
+    return isGiven ? [{ path: type, message: `must be left out for the type ${check.type}` }] : [];
+  });
+
+const timeProblems = ({ every, timeout, retries }: CheckFields): readonly Problem[] => {
+  const longestMs = msOf(timeout) * (retries.count + 1) + msOf(retries.wait) * retries.count;
+  if (msOf(timeout) > msOf(every)) return [{ path: 'timeout', message: `must be ${every} at most, the interval` }];
+  return longestMs > msOf(every) * 3
+    ? [
+        {
+          path: 'retries',
+          message: `may take ${durationText(longestMs)} with all attempts, more than three intervals of ${every}`,
+        },
+      ]
+    : [];
+};
+
+const locationProblems = ({ locations, consensus }: CheckFields, known: Known): readonly Problem[] => [
+  ...locations.flatMap((location, index) => {
+    const path = `locations.${index}`;
+    if (locations.indexOf(location) !== index) return [{ path, message: 'is there twice' }];
+    return location === localLocation || known.locations.has(location)
+      ? []
+      : [{ path, message: `${location} is no location` }];
+  }),
+  ...(consensus.down !== null && consensus.down > locations.length
+    ? [{ path: 'consensus.down', message: `must be ${locations.length} at most, the number of locations` }]
+    : []),
+];
+
+const templateProblems = (check: CheckFields, { variables }: Known): readonly Problem[] =>
+  textsOf(check).flatMap(({ path, text }) =>
+    templateUses(text).flatMap((use) => {
+      if (typeof use === 'string') return [{ path, message: use }];
+      const isVariable = use.kind === 'variables' || use.kind === 'code';
+      return isVariable && !variables.has(use.name) ? [{ path, message: `there is no variable ${use.name}` }] : [];
+    }),
+  );
+
+/** Whether a host is one that a secret is bound to: the name itself, or below `*.`. */
+export const isBoundTo = (hosts: readonly string[], host: string): boolean =>
+  hosts.some((bound) => bound === host || (bound.startsWith('*.') && host.endsWith(bound.slice(1))));
+
+/** Secrets that would go where they are not bound to. */
+export const strayingSecrets = (check: CheckFields, variables: Known['variables']): readonly Problem[] =>
+  targetsOf(check).flatMap(({ host, texts }) =>
+    texts.flatMap(({ path, text }) =>
+      variablesIn(text).flatMap((name) => {
+        const hosts = variables.get(name);
+        if (hosts === undefined || (host !== undefined && isBoundTo(hosts, host))) return [];
+        const where = host === undefined ? 'a host that only a run knows' : host;
+        return [{ path, message: `would send the secret ${name} to ${where}; it is bound to ${hosts.join(', ')}` }];
+      }),
+    ),
+  );
+
+/** What is wrong with a check, each with its path; none if it can be run. */
+export const checkProblems = (check: CheckFields, known: Known): readonly Problem[] => {
+  const form = [...settingsProblems(check), ...timeProblems(check), ...locationProblems(check, known)];
+  if (settingsProblems(check).length > 0) return form;
+  const { type, settings } = typedSettings(check);
+  return [
+    ...form,
+    ...problemsAt(check.type, type.problems(settings)),
+    ...templateProblems(check, known),
+    ...strayingSecrets(check, known.variables),
+  ];
+};

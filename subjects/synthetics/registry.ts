@@ -1,0 +1,17 @@
+/** The types of checks: one line each. Settings, their problems and the suite of tests follow. */
+import type { CheckType } from './types/definition.ts';
+import { dns } from './types/dns.ts';
+import { http } from './types/http.ts';
+import { tcp } from './types/tcp.ts';
+import { tls } from './types/tls.ts';
+
+export const declaredTypes = [http, tcp, tls, dns] as const;
+
+export const checkTypes: readonly CheckType[] = declaredTypes;
+
+/** Throws for a type that there is not: it is checked when a check is stored. */
+export const checkTypeOf = (type: string): CheckType => {
+  const found = checkTypes.find((each) => each.type === type);
+  if (found === undefined) throw new TypeError(`there is no check of type ${type}`);
+  return found;
+};

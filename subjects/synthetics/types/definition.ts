@@ -1,0 +1,45 @@
+/** A type of check as its author writes it: one file, and one line in `../registry.ts`. */
+import type { z } from 'zod';
+import type { Problem } from '../assertions.ts';
+import type { TextAt } from '../templates.ts';
+
+/** Something that a check connects to: where, and all texts that go there. A secret goes to hosts that it is bound to. */
+export interface Target {
+  /** The field that says where. */
+  readonly path: string;
+  /** The host as it is written; undefined where only a run knows it. */
+  readonly host: string | undefined;
+  readonly texts: readonly TextAt[];
+}
+
+/** A type of check with its author's types closed over, so that the registry is a plain array. */
+export interface CheckType {
+  /** As it stands in a check's `type`; its settings lie in the field of the same name. */
+  readonly type: string;
+  readonly name: string;
+  readonly summary: string;
+  /** A strict object. */
+  readonly settings: z.ZodObject;
+  /** Phases of a step in the order of time, which add up to the whole. */
+  readonly phases: readonly string[];
+  /** What is wrong beyond the form of the settings, with paths within them. */
+  problems(settings: object): readonly Problem[];
+  /** Where texts of the settings go. */
+  targets(settings: object): readonly Target[];
+}
+
+/** Declares a type of check. */
+export const defineCheckType = <const Type extends string, Settings extends z.ZodObject>(
+  definition: Omit<CheckType, 'type' | 'settings' | 'problems' | 'targets'> & {
+    readonly type: Type;
+    readonly settings: Settings;
+    problems(settings: z.output<Settings>): readonly Problem[];
+    targets(settings: z.output<Settings>): readonly Target[];
+  },
+): CheckType & { readonly type: Type; readonly settings: Settings } =>
+  // It is given settings of its own schema only.
+  definition as unknown as CheckType & { readonly type: Type; readonly settings: Settings };
+
+/** Paths of problems of a part, within the whole. */
+export const problemsAt = (path: string, problems: readonly Problem[]): readonly Problem[] =>
+  problems.map((problem) => ({ ...problem, path: problem.path === '' ? path : `${path}.${problem.path}` }));

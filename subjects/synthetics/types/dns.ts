@@ -1,0 +1,27 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { defineCheckType } from './definition.ts';
+import { assertions, host, literalHost, port, problemsOf, targetOf } from './socket-settings.ts';
+
+export const recordTypes = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'] as const;
+
+export const dns = defineCheckType({
+  type: 'dns',
+  name: 'DNS',
+  summary: 'Records of a name, as a name server answers them.',
+  settings: z.strictObject({
+    name: z.string().min(1).max(253).describe('The name that is asked'),
+    record: z.enum(recordTypes).default('A'),
+    server: host.nullable().default(null).describe('Address of the name server; null: those of the location'),
+    port: port.default(53),
+    assertions: assertions.describe('Without any, at least one record is expected'),
+  }),
+  phases: ['lookup'],
+  problems: ({ server, assertions: given }) => [
+    ...(server === null || server.includes('{{') || isIP(literalHost(server) ?? '') !== 0
+      ? []
+      : [{ path: 'server', message: 'must be an address: its name would be asked of another server' }]),
+    ...problemsOf(given, ['record', 'code', 'duration', 'phase']),
+  ],
+  targets: (settings) => targetOf(settings, 'server', settings.server ?? '{{location}}'),
+});

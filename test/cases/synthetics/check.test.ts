@@ -1,0 +1,163 @@
+/** What a check says: what of it cannot be run is named by its path, and templates have their values. */
+import test from 'ava';
+import { CheckFields, variablesOf } from '../../../subjects/synthetics/check.ts';
+import { checkProblems, type Known } from '../../../subjects/synthetics/problems.ts';
+import { checkTypes } from '../../../subjects/synthetics/registry.ts';
+import { oneTimeCode, rendered, renderedIn, TemplateValueError } from '../../../subjects/synthetics/templates.ts';
+
+const known: Known = {
+  locations: new Set(['l1', 'l2']),
+  variables: new Map<string, readonly string[] | undefined>([
+    ['path', undefined],
+    ['password', ['shop.example', '*.inner.example']],
+  ]),
+};
+
+const step = { url: 'https://shop.example/' };
+const httpCheck = (...steps: object[]) => ({ name: 'c', type: 'http', http: { steps } });
+
+const problemsOf = (given: object): string[] => {
+  const { data, error } = CheckFields.safeParse(given);
+  if (data === undefined) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return checkProblems(data, known).map(({ path, message }) => `${path}: ${message}`);
+};
+
+test('a check that can be run has no problems', (t) => {
+  const login = {
+    ...{ method: 'POST', url: 'https://shop.example/{{variables.path}}' },
+    headers: { 'x-request': '{{uuid}}' },
+    body: '{"password":"{{variables.password}}","at":"{{time}}"}',
+    extract: [
+      { as: 'token', source: 'json', path: '$.token' },
+      { as: 'csrf', source: 'body', path: 'csrf="(\\w+)"' },
+    ],
+    assertions: [{ source: 'json', name: '$.token', operator: 'is', value: '{{values.token}}' }],
+  };
+  const cart = {
+    url: 'https://api.inner.example/cart?csrf={{values.csrf}}',
+    authentication: { type: 'basic', user: 'ann', password: '{{variables.password}}' },
+    headers: { authorization: 'Bearer {{values.token}}' },
+  };
+  for (const check of [
+    { ...httpCheck(login, cart), locations: ['local', 'l1', 'l2'], consensus: { down: 2 } },
+    httpCheck({ url: '{{variables.path}}' }),
+    { name: 'c', type: 'tcp', tcp: { host: 'shop.example', port: 25, send: 'EHLO {{variables.path}}\r\n' } },
+    { name: 'c', type: 'tls', tls: { host: '[2001:db8::1]' } },
+    { name: 'c', type: 'dns', dns: { name: 'shop.example', server: '192.0.2.53' } },
+  ])
+    t.deepEqual(problemsOf(check), [], JSON.stringify(check));
+  t.deepEqual(variablesOf(CheckFields.parse(httpCheck(login, cart))), ['path', 'password']);
+});
+
+test('what cannot be run is named by its path', (t) => {
+  const table: readonly (readonly [check: object, problem: RegExp])[] = [
+    [httpCheck({ url: 'shop.example' }), /^http\.steps\.0\.url: must begin with http/],
+    [httpCheck({ url: 'ftp://shop.example' }), /^http\.steps\.0\.url: must begin with http/],
+    [httpCheck({ url: 'https://ann:secret@shop.example' }), /^http\.steps\.0\.url: .*user name/],
+    [httpCheck(), /^http\.steps: /],
+    [httpCheck({ ...step, headers: { Host: 'a' } }), /^http\.steps\.0\.headers\.Host: is set by the probe/],
+    [
+      httpCheck(step, { url: 'https://a.example/{{values.id}}' }),
+      /^http\.steps\.1\.url: reads the value id, which no step/,
+    ],
+    [
+      httpCheck({ ...step, body: '{{values.id}}', extract: [{ as: 'id', source: 'header', path: 'etag' }] }),
+      /^http\.steps\.0\.body: reads the value id/,
+    ],
+    [httpCheck({ ...step, body: '{{variables.none}}' }), /^http\.steps\.0\.body: there is no variable none/],
+    [
+      httpCheck({ ...step, body: '{{process.env}}' }),
+      /^http\.steps\.0\.body: has \{\{process\.env\}\}, which is none of/,
+    ],
+    [
+      httpCheck({ ...step, extract: [{ as: 'id', source: 'json', path: '$[?@ == $.a]' }] }),
+      /^http\.steps\.0\.extract\.0\.path: .*within a filter/,
+    ],
+    [
+      httpCheck({ ...step, extract: [{ as: 'id', source: 'body', path: '(a' }] }),
+      /^http\.steps\.0\.extract\.0\.path: .*RE2/,
+    ],
+    [
+      httpCheck({ ...step, assertions: [{ source: 'body', operator: 'matches', value: '(?=a)' }] }),
+      /^http\.steps\.0\.assertions\.0\.value: .*RE2/,
+    ],
+    [
+      httpCheck({ ...step, assertions: [{ source: 'record', operator: 'exists' }] }),
+      /^http\.steps\.0\.assertions\.0\.source: must be one of/,
+    ],
+    [{ ...httpCheck(step), timeout: '2m', every: '1m' }, /^timeout: must be 1m at most/],
+    [{ ...httpCheck(step), timeout: '1m', retries: { count: 5 } }, /^retries: may take /],
+    [{ ...httpCheck(step), every: '5s' }, /^every: must be a duration from 10s/],
+    [{ ...httpCheck(step), locations: ['l1', 'l3'] }, /^locations\.1: l3 is no location/],
+    [{ ...httpCheck(step), locations: ['l1', 'l1'] }, /^locations\.1: is there twice/],
+    [{ ...httpCheck(step), consensus: { down: 2 } }, /^consensus\.down: must be 1 at most/],
+    [{ name: 'c', type: 'tcp' }, /^tcp: is required/],
+    [{ ...httpCheck(step), tcp: { host: 'a', port: 1 } }, /^tcp: must be left out for the type http/],
+    [{ name: 'c', type: 'tcp', tcp: { host: 'tcp://a', port: 1 } }, /^tcp\.host: must be a name or an address/],
+    [{ name: 'c', type: 'dns', dns: { name: 'a', server: 'ns.example' } }, /^dns\.server: must be an address/],
+  ];
+  for (const [check, problem] of table) {
+    const found = problemsOf(check);
+    t.is(found.length, 1, found.join('\n'));
+    t.regex(found[0] ?? '', problem);
+  }
+});
+
+test('a secret goes only to hosts that it is bound to', (t) => {
+  const strays = (url: string): boolean =>
+    problemsOf(httpCheck({ url, headers: { 'x-key': '{{variables.password}}' } })).some((one) =>
+      one.includes('would send the secret password to'),
+    );
+  const table: readonly (readonly [url: string, isStraying: boolean])[] = [
+    ['https://shop.example/', false],
+    ['https://SHOP.example:8443/', false],
+    ['https://a.inner.example/', false],
+    ['https://inner.example/', true],
+    ['https://shop.example.evil.example/', true],
+    ['https://evil.example/shop.example', true],
+    ['https://evil.example\\@shop.example/', true],
+    ['https://evil.example#@shop.example/', true],
+    ['https://{{variables.path}}/', true],
+    ['https://shop.example{{variables.path}}/', true],
+    ['{{variables.path}}', true],
+  ];
+  for (const [url, isStraying] of table) t.is(strays(url), isStraying, url);
+  t.true(
+    problemsOf({ name: 'c', type: 'tcp', tcp: { host: 'evil.example', port: 1, send: '{{code.password}}' } }).some(
+      (one) => one.startsWith('tcp.send: would send the secret password to evil.example'),
+    ),
+  );
+});
+
+test('templates have their values, taken as they are', (t) => {
+  const values = { variables: { a: '{{values.b}}' }, values: { b: 'x' }, nowMs: 1_700_000_000_123 };
+  t.is(
+    rendered('{{ variables.a }}-{{values.b}}-{{time}}-{{seconds}}', values),
+    '{{values.b}}-x-2023-11-14T22:13:20.123Z-1700000000',
+  );
+  t.not(rendered('{{uuid}}', values), rendered('{{uuid}}', values));
+  t.deepEqual(renderedIn({ list: [{ text: '{{values.b}}', number: 1, none: null }] }, values), {
+    list: [{ text: 'x', number: 1, none: null }],
+  });
+  for (const text of ['{{values.constructor}}', '{{variables.b}}'])
+    t.throws(() => rendered(text, values), { instanceOf: TemplateValueError });
+});
+
+test('one-time codes are those of RFC 6238', (t) => {
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+  for (const [seconds, code] of [
+    [59, '287082'],
+    [1_111_111_109, '081804'],
+    [1_234_567_890, '005924'],
+    [20_000_000_000, '353130'],
+  ] as const)
+    t.is(oneTimeCode(secret, seconds * 1000), code);
+});
+
+test('each type has settings, phases and a summary of its own', (t) => {
+  t.deepEqual(
+    checkTypes.map(({ type }) => type),
+    ['http', 'tcp', 'tls', 'dns'],
+  );
+  for (const { name, summary, phases } of checkTypes) t.true(name !== '' && summary.endsWith('.') && phases.length > 0);
+});

@@ -1,0 +1,116 @@
+/** Checks, locations and variables through the API, of two organizations. */
+import test from 'ava';
+import { probeTokenFormat, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
+import { syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
+import { startHarness } from './api-harness.ts';
+
+const harness = await startHarness();
+const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
+test.after.always(() => harness.close());
+
+const checks = '/api/synthetics/checks';
+const locations = '/api/synthetics/locations';
+const variables = '/api/synthetics/variables';
+
+let made = 0;
+const check = (more: object = {}, step: object = {}) => ({
+  ...{ name: `check ${made++}`, type: 'http', http: { steps: [{ url: 'https://shop.example/', ...step }] } },
+  ...more,
+});
+const create = async (body: object, options: object = {}) => {
+  const answer = await harness.ask('POST', checks, { body, ...options });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+
+test('a check is created, read, replaced, patched and deleted', async (t) => {
+  const { id, ...created } = await create(check());
+  t.is(created.every, '1m');
+  t.deepEqual(created.locations, ['local']);
+  t.is(created.http.steps[0].method, 'GET');
+  t.is((await harness.ask('PUT', `${checks}/${id}`, { body: { ...created, every: '30s' } })).body.every, '30s');
+  const patched = await harness.ask('PATCH', `${checks}/${id}`, { body: { enabled: false } });
+  t.is(patched.body.every, '30s');
+  t.false(patched.body.enabled);
+  t.true((await harness.ask('GET', checks)).body.items.some((one: { id: string }) => one.id === id));
+  t.is((await harness.ask('GET', `${checks}/${id}`, elsewhere)).status, 404);
+  t.is((await harness.ask('DELETE', `${checks}/${id}`, elsewhere)).status, 404);
+  t.is((await harness.ask('DELETE', `${checks}/${id}`)).status, 200);
+  t.is((await harness.ask('GET', `${checks}/${id}`)).status, 404);
+});
+
+test('what a check cannot say is refused with its path', async (t) => {
+  for (const [body, path] of [
+    [check({}, { url: 'shop.example' }), 'http.steps.0.url'],
+    [check({}, { body: '{{variables.nothing}}' }), 'http.steps.0.body'],
+    [check({ locations: ['nowhere'] }), 'locations.0'],
+    [check({ surprise: 1 }), 'surprise'],
+  ] as const) {
+    const { status, body: answer } = await harness.ask('POST', checks, { body });
+    t.is(status, 400);
+    t.is(answer.details[0].path, path);
+  }
+});
+
+test('the token of a location is told once, and only its hash is kept', async (t) => {
+  const { status, body } = await harness.ask('POST', locations, { body: { name: 'Frankfurt' } });
+  t.is(status, 200);
+  t.true(probeTokenFormat.isWellFormed(body.token));
+  t.false(JSON.stringify((await harness.ask('GET', locations)).body).includes(body.token));
+  const stored = await harness.documents.of('a').collection(syntheticLocations).find(body.id);
+  t.false(JSON.stringify(stored).includes(body.token));
+  t.is((await harness.ask('POST', locations, { as: 'editor', body: { name: 'x' } })).status, 403);
+  const { items } = (await harness.ask('GET', locations, elsewhere)).body;
+  t.deepEqual(
+    items.map(({ id }: { id: string }) => id),
+    ['local'],
+  );
+  t.is((await harness.ask('POST', checks, { ...elsewhere, body: check({ locations: [body.id] }) })).status, 400);
+  t.is((await harness.ask('DELETE', `${locations}/${body.id}`, elsewhere)).status, 404);
+});
+
+test('a location that a check needs is deleted by force alone, and checks leave it', async (t) => {
+  const { id } = (await harness.ask('POST', locations, { body: { name: 'Zurich' } })).body;
+  const alone = await create(check({ locations: [id] }));
+  const both = await create(check({ locations: ['local', id] }));
+  const refused = await harness.ask('DELETE', `${locations}/${id}`);
+  t.is(refused.status, 409);
+  t.regex(refused.body.message, new RegExp(alone.name));
+  t.notRegex(refused.body.message, new RegExp(both.name));
+  t.is((await harness.ask('DELETE', `${locations}/${id}?force=true`)).status, 200);
+  t.deepEqual((await harness.ask('GET', `${checks}/${alone.id}`)).body.locations, []);
+  t.deepEqual((await harness.ask('GET', `${checks}/${both.id}`)).body.locations, ['local']);
+  t.is((await harness.ask('DELETE', `${locations}/local?force=true`)).status, 409);
+});
+
+test('a secret is sealed, masked and bound to its hosts; more hosts need it again', async (t) => {
+  const value = 'correct-horse-9';
+  const set = (body: object) => harness.ask('PUT', `${variables}/shop_password`, { body });
+  t.is((await set({ value, isSecret: true })).body.details[0].path, 'hosts');
+  t.is((await set({ value, isSecret: true, hosts: ['shop.example', '*.inner.example'] })).body.value, '********');
+  const user = await create(check({}, { headers: { 'x-key': '{{variables.shop_password}}' } }));
+  const { items } = (await harness.ask('GET', variables, { as: 'viewer' })).body;
+  t.deepEqual(items[0].checks, [{ id: user.id, name: user.name }]);
+  t.false(JSON.stringify(items).includes(value));
+  const stored = await harness.documents.of('a').collection(syntheticVariables).find('shop_password');
+  t.false(JSON.stringify(stored).includes(value));
+
+  const masked = { value: '********', isSecret: true };
+  t.is((await set({ ...masked, hosts: ['shop.example', 'a.inner.example'] })).status, 200);
+  const wider = await set({ ...masked, hosts: ['shop.example', 'evil.example'] });
+  t.is(wider.body.details[0].path, 'value');
+  t.regex(wider.body.details[0].message, /evil\.example is a new host/);
+  t.is((await set({ ...masked, hosts: ['a.inner.example'] })).status, 409);
+  t.is((await harness.ask('DELETE', `${variables}/shop_password`)).status, 409);
+
+  const evil = check({}, { url: 'https://evil.example/', body: '{{variables.shop_password}}' });
+  const { body: refused } = await harness.ask('POST', checks, { body: evil });
+  t.regex(refused.details[0].message, /would send the secret shop_password to evil\.example/);
+  t.deepEqual((await harness.ask('GET', variables, elsewhere)).body.items, []);
+  t.is((await harness.ask('DELETE', `${variables}/shop_password`, elsewhere)).status, 404);
+
+  await harness.ask('DELETE', `${checks}/${user.id}`);
+  t.is((await harness.ask('DELETE', `${variables}/shop_password`)).status, 200);
+  const { body: log } = await harness.ask('GET', '/api/audit?limit=100', { as: 'auditor' });
+  t.false(JSON.stringify(log).includes(value));
+});
