@@ -3,9 +3,8 @@ import { lookup as lookUp } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
-import { type Networks, networksOf } from '../schemas/source-address.ts';
+import type { LookupFunction } from 'node:net';
+import { type Fence, openFence } from './fence.ts';
 
 /** A request that was not made or whose answer was not taken. The message is for people. */
 export class OutboundError extends Error {
@@ -60,13 +59,16 @@ export const openOutbound = ({
   resolve = lookUp,
   nameServers,
 }: OutboundOptions = {}): Outbound => {
-  const allowed = networksOf(allowedNetworks);
-  const lookup = checkedLookup(allowed, resolve);
+  const fence = openFence({ allowedNetworks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve });
+  const lookup: LookupFunction = (hostname, options, done) =>
+    fence.lookup(hostname, options, (error, address, family) =>
+      error === null ? done(null, address, family) : done(refusedName(hostname), []),
+    );
   const resolver = new Resolver({ timeout: Math.min(3000, timeoutMs), tries: 2 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
   return {
     async fetch(url, { method = 'GET', headers = {}, body, ...own } = {}) {
-      const target = targetOf(url, allowed);
+      const target = targetOf(url, fence);
       const timeout = AbortSignal.timeout(own.timeoutMs ?? timeoutMs);
       const signal = own.signal === undefined ? timeout : AbortSignal.any([timeout, own.signal]);
       const answer = await new Promise<IncomingMessage>((answered, failed) => {
@@ -89,49 +91,25 @@ export const openOutbound = ({
   };
 };
 
-/** The global unicast range of IPv6. The rest is private, deprecated or not assigned. */
-const worldwide = ipaddr.parseCIDR('2000::/3');
-
-const isPublic = (address: string): boolean => {
-  const parsed = ipaddr.process(address);
-  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(worldwide));
-};
-
-const mayReach = (address: string, allowed: Networks): boolean => isPublic(address) || allowed.contains(address);
-
-const refused = (host: string): OutboundError =>
-  new OutboundError(`${host} is in a private network that OIQ_OUTBOUND_NETWORKS does not allow`, { isRefusal: true });
-
 /** The same error for an unknown name, so that it does not reveal the names of a private network. */
 const refusedName = (host: string): OutboundError =>
   new OutboundError(
     `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
   );
 
-const targetOf = (url: string, allowed: Networks): URL => {
+const targetOf = (url: string, fence: Fence): URL => {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
     throw new OutboundError(`${target.protocol} addresses are not allowed`, { isRefusal: true });
   if (target.username !== '' || target.password !== '')
     throw new OutboundError('the address must not contain a user name', { isRefusal: true });
-  // Names are checked when they are resolved. An address is never resolved, so it is checked here.
-  const host = target.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refused(host);
+  try {
+    fence.require(target.hostname.replace(/^\[|\]$/g, ''));
+  } catch (error) {
+    throw new OutboundError((error as Error).message, { isRefusal: true });
+  }
   return target;
 };
-
-/** Resolves once. Refuses a name if any of its addresses is private. */
-const checkedLookup =
-  (allowed: Networks, resolve: typeof lookUp): LookupFunction =>
-  (hostname, options, done) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = error === null ? addresses : [];
-      if (first === undefined || !addresses.every(({ address }) => mayReach(address, allowed)))
-        return done(refusedName(hostname), []);
-      if (options.all) return done(null, addresses);
-      done(null, first.address, first.family);
-    });
-  };
 
 const outboundErrorOf = (error: Error, { host }: URL, signal: AbortSignal): OutboundError => {
   if (error instanceof OutboundError) return error;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const roles = ['receivers', 'processors', 'sinks', 'api'];
+const roles = ['receivers', 'processors', 'sinks', 'probes', 'api'];
 const drivers = [
   'kafkajs',
   '@platformatic/kafka',
@@ -70,6 +70,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   receivers: ['schemas', 'runtime', 'queries', 'subjects'],
   processors: ['schemas', 'runtime', 'queries', 'subjects'],
   sinks: ['schemas', 'runtime', 'queries', 'subjects'],
+  probes: ['schemas', 'runtime', 'queries', 'subjects'],
   api: ['schemas', 'runtime', 'queries', 'subjects', 'web'],
   commands: ['schemas', 'runtime', 'queries', 'subjects', ...roles],
 };

@@ -75,6 +75,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
+  createSyntheticLocation: () => ({ body: { name: `location ${Math.random()}` } }),
   setSyntheticVariable: { params: { name: 'shop' }, body: { value: 'shop.example' } },
   deleteSyntheticVariable: async ({ make }) => {
     await make('setSyntheticVariable');

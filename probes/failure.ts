@@ -1,0 +1,38 @@
+import { AddressRefusal } from '../runtime/fence.ts';
+import { TemplateValueError } from '../subjects/synthetics/templates.ts';
+import { StepFailure } from './runner.ts';
+
+const codes: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'is not a known name',
+  EAI_AGAIN: 'cannot be looked up: the name service does not answer',
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'reset the connection',
+  EPIPE: 'closed the connection',
+  EHOSTUNREACH: 'cannot be reached',
+  ENETUNREACH: 'cannot be reached',
+  ETIMEDOUT: 'did not answer in time',
+  CERT_HAS_EXPIRED: 'has a certificate that expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a certificate that it signed itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an authority that is not trusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
+};
+
+/** Addresses that were tried one after the other fail together. */
+const firstOf = (error: Error): Error =>
+  error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
+
+/** Why a step has no answer, for people. */
+export const failureOf = (
+  thrown: unknown,
+  { host, phase, signal }: { readonly host: string; readonly phase: string; readonly signal: AbortSignal },
+): StepFailure => {
+  if (thrown instanceof StepFailure) return thrown;
+  const error = firstOf(thrown as Error);
+  if (error instanceof AddressRefusal) return new StepFailure(error.message, { outcome: 'unknown', cause: error });
+  if (error instanceof TemplateValueError) return new StepFailure(error.message, { cause: error });
+  if (signal.aborted) return new StepFailure(`${host} took too long (${phase})`, { cause: error });
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const told = codes[code] ?? codes[error.message] ?? `${phase} failed: ${error.message}`;
+  return new StepFailure(`${host} ${told}`, { cause: error });
+};

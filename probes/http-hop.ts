@@ -1,0 +1,81 @@
+/** One request over HTTP and its answer, with the phases that it took. */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Fence } from '../runtime/fence.ts';
+import type { Observation } from '../subjects/synthetics/assertions.ts';
+import { certificateOf } from './certificate.ts';
+import type { PhaseClock } from './phases.ts';
+import { mostRead } from './runner.ts';
+
+export interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly verifyCertificate: boolean;
+}
+
+export interface HopAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly body: Buffer;
+  readonly protocol: string;
+  readonly certificate: Observation['certificate'];
+}
+
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // Leaving the loop destroys the connection.
+    if (size >= mostRead) break;
+  }
+  return Buffer.concat(chunks).subarray(0, mostRead);
+};
+
+const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
+  request.once('socket', (socket) => {
+    socket.once('lookup', () => clock.enter('connect'));
+    socket.once('connect', () => clock.enter(isSecure ? 'tls' : 'send'));
+    socket.once('secureConnect', () => clock.enter('send'));
+  });
+  // Small bodies lie in the kernel before the connection is there, and count as sent with it.
+  request.once('finish', () => {
+    if (clock.current === 'send') clock.enter('wait');
+  });
+};
+
+/** Sends one request over a connection of its own. Redirects are answers. Rejects with what went wrong. */
+export const askOnce = async (
+  { url, method, headers, body, verifyCertificate }: Hop,
+  { fence, clock, signal }: { readonly fence: Fence; readonly clock: PhaseClock; readonly signal: AbortSignal },
+): Promise<HopAnswer> => {
+  fence.require(hostOf(url));
+  const isSecure = url.protocol === 'https:';
+  clock.enter(isIP(hostOf(url)) === 0 ? 'lookup' : 'connect');
+  const answer = await new Promise<IncomingMessage>((answered, failed) => {
+    const start = isSecure ? requestHttps : requestHttp;
+    const tls = isSecure ? { rejectUnauthorized: verifyCertificate } : {};
+    const request = start(url, { method, headers, lookup: fence.lookup, agent: false, signal, ...tls }, answered);
+    timed(request, clock, isSecure);
+    request.once('error', failed);
+    request.end(body ?? undefined);
+  });
+  clock.enter('receive');
+  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, Date.now()) : undefined;
+  const content = await bodyOf(answer);
+  return {
+    status: answer.statusCode ?? 0,
+    headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
+    body: content,
+    protocol: `HTTP/${answer.httpVersion}`,
+    certificate,
+  };
+};

@@ -1,0 +1,44 @@
+/** Times of the phases of a step: each begins where the one before it ends, so that they add up to the whole. */
+
+/** Milliseconds of each phase, to the microsecond. */
+export type Phases = Readonly<Record<string, number>>;
+
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+export const sumOf = (phases: Phases): number => rounded(Object.values(phases).reduce((sum, ms) => sum + ms, 0));
+
+/** A phase that comes again, as after a redirect, is added to. */
+export class PhaseClock {
+  readonly #times: Record<string, number> = {};
+  #current: string;
+  #sinceMs = performance.now();
+
+  constructor(first: string) {
+    this.#current = first;
+  }
+
+  get current(): string {
+    return this.#current;
+  }
+
+  enter(phase: string): void {
+    const nowMs = performance.now();
+    this.#times[this.#current] = (this.#times[this.#current] ?? 0) + nowMs - this.#sinceMs;
+    this.#current = phase;
+    this.#sinceMs = nowMs;
+  }
+
+  /** The times up to now. */
+  phases(): Phases {
+    this.enter(this.#current);
+    return Object.fromEntries(Object.entries(this.#times).map(([phase, ms]) => [phase, rounded(ms)]));
+  }
+}
+
+/** Phases of several steps, added up. */
+export const addedUp = (several: readonly Phases[]): Phases => {
+  const sums: Record<string, number> = {};
+  for (const phases of several)
+    for (const [phase, ms] of Object.entries(phases)) sums[phase] = rounded((sums[phase] ?? 0) + ms);
+  return sums;
+};

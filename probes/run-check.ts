@@ -1,0 +1,106 @@
+/** One run of a check at a location: attempts until one passes, and what is told of them. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { Fence } from '../runtime/fence.ts';
+import { msOf } from '../subjects/alerts/durations.ts';
+import { type CheckFields, typedSettings } from '../subjects/synthetics/check.ts';
+import { isBoundTo } from '../subjects/synthetics/problems.ts';
+import type { declaredTypes } from '../subjects/synthetics/registry.ts';
+import { type Outcome, retryAfterMs, runOutcome } from '../subjects/synthetics/state.ts';
+import { variablesIn } from '../subjects/synthetics/templates.ts';
+import { addedUp, type Phases, sumOf } from './phases.ts';
+import type { Runner, StepResult } from './runner.ts';
+import { runDns } from './runners/dns.ts';
+import { runHttp } from './runners/http.ts';
+import { runTcp } from './runners/tcp.ts';
+import { runTls } from './runners/tls.ts';
+import { striker } from './struck.ts';
+
+type Declared = (typeof declaredTypes)[number];
+type Runners = { readonly [Each in Declared as Each['type']]: Runner<z.output<Each['settings']>> };
+
+/** How each type is run; one that is missing does not compile. */
+const runners: Runners = { http: runHttp, tcp: runTcp, tls: runTls, dns: runDns };
+
+/** A variable as a probe has it. */
+export interface ProbeVariable {
+  readonly value: string;
+  /** Where a secret may be sent; absent for what is none. */
+  readonly hosts?: readonly string[] | undefined;
+}
+
+/** What a location runs. */
+export interface Work {
+  readonly check: CheckFields & { readonly id: string };
+  readonly variables: Readonly<Record<string, ProbeVariable>>;
+  readonly location: string;
+}
+
+/** What a run tells. Secrets are struck out of it. */
+export interface RunResult {
+  readonly startedAtMs: number;
+  readonly outcome: Outcome;
+  readonly attempts: number;
+  /** Of the last attempt, as all that follows. */
+  readonly durationMs: number;
+  readonly phases: Phases;
+  readonly steps: readonly StepResult[];
+  readonly message: string;
+  readonly traceId: string;
+}
+
+const worst: readonly Outcome[] = ['unknown', 'failed', 'degraded', 'passed'];
+
+const outcomeOf = (steps: readonly StepResult[]): Outcome =>
+  worst.find((one) => steps.some(({ outcome }) => outcome === one)) ?? 'unknown';
+
+const messageOf = (steps: readonly StepResult[]): string =>
+  steps
+    .filter(({ message }) => message !== '')
+    .map(({ name, message }, index) =>
+      steps.length === 1 ? message : `${name === '' ? `step ${index + 1}` : name}: ${message}`,
+    )
+    .join('; ');
+
+/** Runs a check once, with its retries. Ends early, rejected, when the signal aborts. */
+export const runCheck = async (
+  { check, variables, location }: Work,
+  { fence, signal }: { readonly fence: Fence; readonly signal: AbortSignal },
+): Promise<RunResult> => {
+  const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
+  const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
+  const strike = striker(secrets);
+  const { settings } = typedSettings(check);
+  const run = runners[check.type] as Runner<object>;
+  const attempts: RunResult[] = [];
+  const retries = { count: check.retries.count, waitMs: msOf(check.retries.wait) };
+  for (;;) {
+    const startedAtMs = Date.now();
+    const traceId = randomBytes(16).toString('hex');
+    const steps = await run(settings, {
+      ...{ fence, checkId: check.id, location, traceId, variables: values },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(msOf(check.timeout))]),
+      mayCarry: (texts, host) =>
+        texts.flatMap(variablesIn).every((name) => {
+          const hosts = variables[name]?.hosts;
+          return hosts === undefined || isBoundTo(hosts, host);
+        }),
+    });
+    signal.throwIfAborted();
+    const told = steps.map((step) => ({
+      ...step,
+      message: strike(step.message),
+      ...(step.body !== undefined && { body: strike(step.body) }),
+    }));
+    const phases = addedUp(told.map((step) => step.phases));
+    attempts.push({
+      ...{ startedAtMs, traceId, phases, steps: told, attempts: attempts.length + 1 },
+      ...{ outcome: outcomeOf(told), durationMs: sumOf(phases), message: messageOf(told) },
+    });
+    const waitMs = retryAfterMs(attempts, retries);
+    const last = attempts.at(-1);
+    if (waitMs === undefined && last !== undefined) return { ...last, outcome: runOutcome(attempts) };
+    await pause(waitMs, undefined, { signal });
+  }
+};

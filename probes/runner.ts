@@ -1,0 +1,55 @@
+/** How a type of check is run: what its runner gets, and what it tells. */
+import type { Fence } from '../runtime/fence.ts';
+import type { Observation } from '../subjects/synthetics/assertions.ts';
+import type { TemplateValues } from '../subjects/synthetics/templates.ts';
+import type { Phases } from './phases.ts';
+
+/** What every run of an attempt gets. */
+export interface Attempt {
+  readonly fence: Fence;
+  /** Ends it when its time is over. */
+  readonly signal: AbortSignal;
+  readonly checkId: string;
+  readonly location: string;
+  readonly traceId: string;
+  readonly variables: TemplateValues['variables'];
+  /** Whether every secret that texts of the check use may be sent to a host. */
+  mayCarry(texts: readonly string[], host: string): boolean;
+}
+
+/** What one step saw, or why it saw nothing. */
+export interface StepResult {
+  readonly name: string;
+  readonly outcome: 'passed' | 'degraded' | 'failed' | 'unknown';
+  readonly phases: Phases;
+  /** Empty where it passed. */
+  readonly message: string;
+  readonly status?: number;
+  /** Beginning of the answer of a step that failed. */
+  readonly body?: string;
+}
+
+/** Bytes of an answer that are read. */
+export const mostRead = 5 * 1024 * 1024;
+/** Bytes that are kept of an answer that failed. */
+export const mostKept = 4096;
+
+/** A step that has no answer. `unknown`: this location cannot tell, which says nothing of the target. */
+export class StepFailure extends Error {
+  override name = 'StepFailure';
+  readonly outcome: 'failed' | 'unknown';
+
+  constructor(message: string, { outcome = 'failed', ...options }: ErrorOptions & { outcome?: 'unknown' } = {}) {
+    super(message, options);
+    this.outcome = outcome;
+  }
+}
+
+/** Runs the settings of a type, step by step, and ends with the first that fails. */
+export type Runner<Settings> = (settings: Settings, attempt: Attempt) => Promise<readonly StepResult[]>;
+
+/** What a runner judges. */
+export interface Seen {
+  readonly observation: Observation;
+  readonly phases: Phases;
+}

@@ -1,0 +1,70 @@
+import { Resolver } from 'node:dns/promises';
+import { isIPv6 } from 'node:net';
+import type { z } from 'zod';
+import type { dns, recordTypes } from '../../subjects/synthetics/types/dns.ts';
+import { StepFailure } from '../runner.ts';
+import { oneStep } from './one-step.ts';
+
+type RecordType = (typeof recordTypes)[number];
+
+/** Codes of answers that there are; anything else is no answer. */
+const codes: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'NXDOMAIN',
+  ENODATA: 'NOERROR',
+  ESERVFAIL: 'SERVFAIL',
+  EREFUSED: 'REFUSED',
+  ENOTIMP: 'NOTIMP',
+  EFORMERR: 'FORMERR',
+};
+
+const recordsOf = async (resolver: Resolver, name: string, type: RecordType): Promise<string[]> => {
+  switch (type) {
+    case 'MX':
+      return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
+    case 'TXT':
+      return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+    case 'SRV':
+      return (await resolver.resolveSrv(name)).map((one) => `${one.priority} ${one.weight} ${one.port} ${one.name}`);
+    case 'SOA': {
+      const { nsname, hostmaster, serial } = await resolver.resolveSoa(name);
+      return [`${nsname} ${hostmaster} ${serial}`];
+    }
+    case 'CAA':
+      return (await resolver.resolveCaa(name)).map(
+        ({ critical, ...tags }) => `${critical} ${Object.entries(tags).flat().join(' ')}`,
+      );
+    default:
+      return (await resolver.resolve(name, type)) as string[];
+  }
+};
+
+export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
+  'lookup',
+  ({ server }) => (server === null ? null : server.replace(/^\[|\]$/g, '')),
+  async ({ name, record, server: written, port, assertions }, { fence, signal }) => {
+    const resolver = new Resolver({ timeout: 2000, tries: 3 });
+    const server = written?.replace(/^\[|\]$/g, '');
+    if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
+    const stop = (): void => resolver.cancel();
+    signal.addEventListener('abort', stop, { once: true });
+    let records: string[] = [];
+    let code = 'NOERROR';
+    try {
+      records = await recordsOf(resolver, name, record);
+    } catch (error) {
+      const told = codes[(error as NodeJS.ErrnoException).code ?? ''];
+      if (told === undefined) throw error;
+      code = told;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+    // The location's own name servers know names of its network, which are nobody's business.
+    const isAddress = record === 'A' || record === 'AAAA';
+    if (server === undefined && isAddress && !records.every((address) => fence.mayReach(address)))
+      throw new StepFailure(`${name} is in a private network, which this location does not tell of`, {
+        outcome: 'unknown',
+      });
+    const isMissing = assertions.length === 0 && records.length === 0;
+    return { seen: { records, code }, ...(isMissing && { message: `${name} has no record ${record} (${code})` }) };
+  },
+);

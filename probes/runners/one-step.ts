@@ -1,0 +1,46 @@
+/** Types that have one step: its phases, its judgement, and why it saw nothing. */
+import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
+import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
+import { failureOf } from '../failure.ts';
+import { PhaseClock, sumOf } from '../phases.ts';
+import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
+
+type Settings = object & { readonly assertions: readonly Assertion[] };
+
+/** What a step saw, without times; `message` says what failed although there was an answer. */
+export interface Look {
+  readonly seen: Observation;
+  readonly message?: string;
+}
+
+/** Runs the one step of rendered settings. `host` says where it connects to; null for what is the location's own. */
+export const oneStep =
+  <Given extends Settings>(
+    first: string,
+    host: (settings: Given) => string | null,
+    look: (settings: Given, context: Attempt & { readonly clock: PhaseClock }) => Promise<Look>,
+  ) =>
+  async (written: Given, attempt: Attempt): Promise<readonly StepResult[]> => {
+    const clock = new PhaseClock(first);
+    let where = '';
+    try {
+      const settings = renderedIn(written, { variables: attempt.variables, values: {}, nowMs: Date.now() });
+      const target = host(settings);
+      where = target ?? 'the name service';
+      const texts = textsIn(written).map(({ text }) => text);
+      if (target !== null) attempt.fence.require(target);
+      if (!attempt.mayCarry(texts, target ?? '')) throw new StepFailure(`a secret of it is not bound to ${where}`);
+      const { seen, message } = await look(settings, { ...attempt, clock });
+      const phases = clock.phases();
+      const { outcome, messages } = judgeAssertions(settings.assertions, {
+        ...seen,
+        phases,
+        durationMs: sumOf(phases),
+      });
+      const told = [...(message === undefined ? [] : [message]), ...messages].join('; ');
+      return [{ name: '', outcome: message === undefined ? outcome : 'failed', phases, message: told }];
+    } catch (error) {
+      const { message, outcome } = failureOf(error, { host: where, phase: clock.current, signal: attempt.signal });
+      return [{ name: '', outcome, phases: clock.phases(), message }];
+    }
+  };

@@ -1,0 +1,55 @@
+import { connect, isIP } from 'node:net';
+import type { z } from 'zod';
+import { judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
+import type { tcp } from '../../subjects/synthetics/types/tcp.ts';
+import { oneStep } from './one-step.ts';
+
+/** Bytes that are read of what comes back. */
+const mostBytes = 65_536;
+
+export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
+  'lookup',
+  ({ host }) => host,
+  async ({ host, port, send, assertions }, { fence, clock, signal }) => {
+    const asked = assertions.filter(({ source }) => source === 'body' || source === 'size');
+    if (isIP(host) !== 0) clock.enter('connect');
+    const socket = connect({ host, port, lookup: fence.lookup });
+    const stop = (): void => {
+      socket.destroy(new Error('its time is over'));
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return { seen: await conversation() };
+    } finally {
+      signal.removeEventListener('abort', stop);
+      socket.destroy();
+    }
+
+    function conversation(): Promise<Observation> {
+      return new Promise((ended, failed) => {
+        let received = Buffer.alloc(0);
+        const seen = (): Observation => ({ body: received.toString('utf8'), size: received.length });
+        socket.once('lookup', () => clock.enter('connect'));
+        socket.once('error', failed);
+        socket.once('connect', () => {
+          clock.enter('send');
+          if (asked.length === 0 && send === null) return ended(seen());
+          const sent = (): void => {
+            if (clock.current === 'send') clock.enter('wait');
+            if (asked.length === 0) ended(seen());
+          };
+          if (send === null) sent();
+          else socket.write(send, () => sent());
+        });
+        socket.on('data', (chunk) => {
+          if (clock.current !== 'receive') clock.enter('receive');
+          received = Buffer.concat([received, chunk]).subarray(0, mostBytes);
+          const isThere = judgeAssertions(asked, seen()).outcome === 'passed';
+          if (received.length >= mostBytes || (asked.length > 0 && isThere)) ended(seen());
+        });
+        // What did not come is judged, too.
+        socket.once('end', () => ended(seen()));
+      });
+    }
+  },
+);

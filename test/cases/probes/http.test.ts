@@ -1,0 +1,281 @@
+/** HTTP checks against real servers: steps, phases, redirects, hostile targets and addresses, and secrets. */
+import test from 'ava';
+import { openFence } from '../../../runtime/fence.ts';
+import { resolving, runHttp, serveHttp, serveSocket } from './targets.ts';
+
+const sum = (phases: Readonly<Record<string, number>>): number =>
+  Math.round(Object.values(phases).reduce((all, ms) => all + ms, 0) * 1000) / 1000;
+
+test('phases of a step add up to the whole, and the wait is the target’s', async (t) => {
+  const port = await serveHttp(t, (_, response) => setTimeout(() => response.end('hello'), 150));
+  const result = await runHttp([{ url: `http://shop.example:${port}/` }], {
+    names: { 'shop.example': [['127.0.0.1']] },
+  });
+  t.is(result.outcome, 'passed', result.message);
+  t.deepEqual(Object.keys(result.phases).toSorted(), ['connect', 'lookup', 'receive', 'send', 'wait']);
+  t.true((result.phases['wait'] ?? 0) >= 140, JSON.stringify(result.phases));
+  t.is(sum(result.phases), result.durationMs);
+});
+
+test('steps read what those before them answered', async (t) => {
+  const port = await serveHttp(t, (request, response) => {
+    if (request.url === '/login') return response.setHeader('x-csrf', 'c7').end('<i id="u">u-5</i>{"token":"t1"}');
+    response.end(
+      JSON.stringify({ got: request.headers['authorization'], csrf: request.headers['x-csrf'], url: request.url }),
+    );
+  });
+  const base = `http://127.0.0.1:${port}`;
+  const { outcome, message, steps } = await runHttp([
+    {
+      url: `${base}/login`,
+      extract: [
+        { as: 'csrf', source: 'header', path: 'X-Csrf' },
+        { as: 'user', source: 'body', path: 'id="u">([^<]+)' },
+      ],
+    },
+    {
+      name: 'cart',
+      url: `${base}/cart/{{values.user}}`,
+      authentication: { type: 'bearer', token: 't-{{values.user}}' },
+      headers: { 'X-Csrf': '{{values.csrf}}' },
+      assertions: [
+        { source: 'json', name: '$.got', operator: 'is', value: 'Bearer t-u-5' },
+        { source: 'json', name: '$.csrf', operator: 'is', value: '{{values.csrf}}' },
+        { source: 'json', name: '$.url', operator: 'is', value: '/cart/u-5' },
+      ],
+    },
+  ]);
+  t.is(outcome, 'passed', message);
+  t.is(steps.length, 2);
+});
+
+test('a step that fails ends the run, says why, and keeps the beginning of its answer', async (t) => {
+  const port = await serveHttp(t, (_, response) => response.writeHead(503).end('x'.repeat(10_000)));
+  const { outcome, message, steps } = await runHttp([
+    { name: 'start', url: `http://127.0.0.1:${port}/` },
+    { url: `http://127.0.0.1:${port}/` },
+  ]);
+  t.is(outcome, 'failed');
+  t.is(message, 'status is 503, expected: lt 400');
+  t.is(steps.length, 1);
+  t.is(steps[0]?.body?.length, 4096);
+});
+
+test('slow is degraded, not down', async (t) => {
+  const port = await serveHttp(t, (_, response) => response.end());
+  const assertions = [{ source: 'duration', operator: 'lt', value: 0, level: 'degrade' }];
+  t.is((await runHttp([{ url: `http://127.0.0.1:${port}/`, assertions }])).outcome, 'degraded');
+});
+
+test('a retry that passes heals what failed before it', async (t) => {
+  let asked = 0;
+  const port = await serveHttp(t, (_, response) => response.writeHead(asked++ === 0 ? 500 : 200).end());
+  const retries = { count: 2, wait: '0s' };
+  const { outcome, attempts } = await runHttp([{ url: `http://127.0.0.1:${port}/` }], {}, { retries });
+  t.is(outcome, 'passed');
+  t.is(attempts, 2);
+});
+
+test('a target that hangs, drips, resets, refuses or speaks nonsense fails in time, and says how', async (t) => {
+  const hanging = await serveSocket(t, () => undefined);
+  const dripping = await serveHttp(t, (_, response) => {
+    const drip = setInterval(() => response.write('.'), 20);
+    response.once('close', () => clearInterval(drip));
+  });
+  const resetting = await serveSocket(t, (socket) => socket.resetAndDestroy());
+  const nonsense = await serveSocket(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  const closed = await serveHttp(t, () => undefined, '127.0.0.2');
+  for (const [port, said] of [
+    [hanging, /took too long \(wait\)/],
+    [dripping, /took too long \(receive\)/],
+    [resetting, /reset the connection|closed|hang up/],
+    [nonsense, /wait failed: Parse Error|Expected HTTP/],
+    [closed, /refused the connection/],
+  ] as const) {
+    const { outcome, message, phases, durationMs } = await runHttp(
+      [{ url: `http://127.0.0.1:${port}/` }],
+      {},
+      { timeout: '500ms' },
+    );
+    t.is(outcome, 'failed', message);
+    t.regex(message, said);
+    t.is(sum(phases), durationMs);
+  }
+});
+
+test('five megabytes of an answer are read', async (t) => {
+  const port = await serveHttp(t, (_, response) => {
+    const block = Buffer.alloc(1024 * 1024, 'x');
+    const more = (): void => {
+      while (response.write(block));
+      response.once('drain', more);
+    };
+    more();
+  });
+  const assertions = [{ source: 'size', operator: 'is', value: 5 * 1024 * 1024 }];
+  const { outcome, message } = await runHttp([{ url: `http://127.0.0.1:${port}/`, assertions }]);
+  t.is(outcome, 'passed', message);
+});
+
+test('requests name themselves, and carry the trace of the run', async (t) => {
+  let seen: Record<string, unknown> = {};
+  const port = await serveHttp(t, (request, response) => {
+    seen = request.headers;
+    response.end();
+  });
+  const { traceId } = await runHttp([{ url: `http://127.0.0.1:${port}/` }]);
+  t.is(seen['user-agent'], 'oiq-probe');
+  t.is(seen['x-oiq-check'], 'c1');
+  t.is(seen['x-oiq-location'], 'here');
+  t.regex(String(seen['traceparent']), new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+});
+
+test('redirects are followed as often as the step says, or are the answer', async (t) => {
+  const port = await serveHttp(t, (request, response) => {
+    const left = Number(request.url?.slice(1));
+    if (left === 0) return response.end(`${request.method}`);
+    response.writeHead(302, { location: `/${left - 1}` }).end();
+  });
+  const step = (from: number, more: object) => ({ url: `http://127.0.0.1:${port}/${from}`, ...more });
+  const followed = [
+    { source: 'redirects', operator: 'is', value: 3 },
+    { source: 'body', operator: 'is', value: 'GET' },
+  ];
+  t.is((await runHttp([step(3, { method: 'POST', body: 'a', assertions: followed })])).outcome, 'passed');
+  t.regex((await runHttp([step(6, {})])).message, /redirects more than 5 times/);
+  const first = [{ source: 'status', operator: 'is', value: 302 }];
+  t.is((await runHttp([step(1, { redirects: 0, assertions: first })])).outcome, 'passed');
+});
+
+test('a private network is not reached, however it is written: that is unknown, not down', async (t) => {
+  const port = await serveHttp(t, (_, response) => response.end('reached'));
+  const redirecting = await serveHttp(t, (request, response) =>
+    response.writeHead(307, { location: `http://${decodeURIComponent(request.url?.slice(1) ?? '')}:${port}/` }).end(),
+  );
+  const hosts = [
+    ...[
+      '10.0.0.1',
+      '2130706434',
+      '0x7f000002',
+      '127.2',
+      '[::1]',
+      '[::ffff:7f00:2]',
+      '[::ffff:10.0.0.1]',
+      '[fd00::1]',
+      '[fe80::1]',
+    ],
+    ...[
+      '[64:ff9b::7f00:2]',
+      '[2002:7f00:2::]',
+      '[::127.0.0.2]',
+      '169.254.169.254',
+      '[fd00:ec2::254]',
+      'private.example',
+      'mixed.example',
+    ],
+  ];
+  // Nothing but the one address that redirects is allowed.
+  const around = {
+    allowed: ['127.0.0.1/32'],
+    names: { 'private.example': [['10.1.2.3']], 'mixed.example': [['192.0.2.1', '::1']] },
+  };
+  for (const host of hosts) {
+    const direct = await runHttp([{ url: `http://${host}:${port}/` }], around);
+    t.is(direct.outcome, 'unknown', `${host}: ${direct.message}`);
+    t.regex(direct.message, /private network that OIQ_PROBE_NETWORKS does not allow/);
+    const around2 = await runHttp([{ url: `http://127.0.0.1:${redirecting}/${encodeURIComponent(host)}` }], around);
+    t.is(around2.outcome, 'unknown', `redirected to ${host}: ${around2.message}`);
+  }
+  t.is((await runHttp([{ url: `http://nowhere.example:${port}/` }], around)).outcome, 'failed');
+});
+
+test('metadata addresses need an entry of their own', (t) => {
+  const fence = (...allowedNetworks: string[]) =>
+    openFence({ allowedNetworks, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving({}) });
+  const wide = fence('0.0.0.0/0', '169.254.0.0/16', '::/0');
+  for (const address of ['169.254.169.254', '::ffff:169.254.169.254', '168.63.129.16', 'fd00:ec2::254']) {
+    t.false(wide.mayReach(address), address);
+    t.true(fence(address).mayReach(address), address);
+  }
+  t.true(fence('169.254.169.254/32').mayReach('169.254.169.254'));
+  t.true(wide.mayReach('169.254.1.1'));
+});
+
+test('a name that becomes private between two steps, or at a redirect, is refused there', async (t) => {
+  const port = await serveHttp(t, (request, response) => {
+    if (request.url === '/again')
+      return response.writeHead(302, { location: `http://flips.example:${port}/end` }).end();
+    response.end('reached');
+  });
+  const around = { allowed: ['127.0.0.1/32'], names: { 'flips.example': [['127.0.0.1'], ['127.0.0.2']] } };
+  const steps = await runHttp(
+    [{ url: `http://flips.example:${port}/` }, { url: `http://flips.example:${port}/` }],
+    around,
+  );
+  t.deepEqual(
+    steps.steps.map(({ outcome }) => outcome),
+    ['passed', 'unknown'],
+  );
+  const redirect = await runHttp([{ url: `http://flips.example:${port}/again` }], around);
+  t.is(redirect.outcome, 'unknown', redirect.message);
+});
+
+const secret = 'correct horse+9/ü';
+const variables = { key: { value: secret, hosts: ['127.0.0.1'] } };
+
+test('secrets are struck out of messages and kept answers, in every form that carries them', async (t) => {
+  const forms = (text: string): string[] => [
+    text,
+    encodeURIComponent(text),
+    JSON.stringify(text),
+    Buffer.from(text).toString('base64'),
+    Buffer.from(`ann:${text}`).toString('base64'),
+    Buffer.from(`a:${text}`).toString('base64url'),
+    Buffer.from(text).toString('hex'),
+  ];
+  const port = await serveHttp(t, (request, response) =>
+    response
+      .writeHead(500, { 'x-echo': encodeURIComponent(secret) })
+      .end(forms(secret).join('\n') + String(request.headers['authorization'])),
+  );
+  const result = await runHttp(
+    [
+      {
+        url: `http://127.0.0.1:${port}/`,
+        authentication: { type: 'basic', user: 'ann', password: '{{variables.key}}' },
+        assertions: [{ source: 'header', name: 'x-echo', operator: 'absent' }],
+      },
+    ],
+    { variables },
+  );
+  t.is(result.outcome, 'failed');
+  const told = JSON.stringify(result);
+  for (const form of forms(secret)) t.false(told.includes(form.slice(4, -8)), `${form} in ${told}`);
+});
+
+test('a redirect takes no secret to another host, and no credentials to another origin', async (t) => {
+  const seen: Record<string, unknown>[] = [];
+  const other = await serveHttp(t, (request, response) => {
+    seen.push(request.headers);
+    response.end();
+  });
+  const port = await serveHttp(t, (request, response) =>
+    response
+      .writeHead(307, {
+        location: request.url === '/same' ? `http://127.0.0.1:${other}/` : `http://evil.example:${other}/`,
+      })
+      .end(),
+  );
+  const key = { value: 'k-123456', hosts: ['127.0.0.1'] };
+  const ascii = { variables: { key }, names: { 'evil.example': [['127.0.0.1']] } };
+  const headers = { 'x-key': '{{variables.key}}', authorization: 'Bearer x', 'x-plain': 'p' };
+  const step = (path: string, more: object = {}) => [{ url: `http://127.0.0.1:${port}/${path}`, headers, ...more }];
+  t.is((await runHttp(step('evil'), ascii)).outcome, 'passed');
+  t.is(seen.at(-1)?.['x-key'], undefined);
+  t.is(seen.at(-1)?.['authorization'], undefined);
+  t.is((await runHttp(step('same'), ascii)).outcome, 'passed');
+  t.is(seen.at(-1)?.['x-key'], 'k-123456');
+  t.is(seen.at(-1)?.['authorization'], undefined);
+  const sent = await runHttp(step('evil', { method: 'POST', body: '{{variables.key}}' }), ascii);
+  t.regex(sent.message, /redirects a body with a secret to evil\.example/);
+});

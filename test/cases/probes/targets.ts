@@ -1,0 +1,74 @@
+/** Targets whose true state is known, and what runs checks of them. */
+import type { lookup } from 'node:dns';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
+import type { ExecutionContext } from 'ava';
+import { type ProbeVariable, type RunResult, runCheck } from '../../../probes/run-check.ts';
+import { openFence } from '../../../runtime/fence.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+
+const listening = async (t: ExecutionContext, server: Server, host: string): Promise<number> => {
+  await new Promise<void>((ready) => server.listen(0, host, ready));
+  t.teardown(() => {
+    server.close();
+    if ('closeAllConnections' in server) (server as unknown as { closeAllConnections(): void }).closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+export const serveHttp = (t: ExecutionContext, listener: RequestListener, host = '127.0.0.1'): Promise<number> =>
+  listening(t, createServer(listener), host);
+
+export const serveSocket = (t: ExecutionContext, onSocket: (socket: Socket) => void): Promise<number> => {
+  const open = new Set<Socket>();
+  t.teardown(() => {
+    for (const socket of open) socket.destroy();
+  });
+  const server = createSocketServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => undefined);
+    onSocket(socket);
+  });
+  return listening(t, server, '127.0.0.1');
+};
+
+/** Names and what they resolve to, one list after the other at each question. Others are not known. */
+export const resolving = (names: Readonly<Record<string, readonly (readonly string[])[]>>): typeof lookup => {
+  const asked = new Map<string, number>();
+  const resolve = (name: string, _: object, done: (error: Error | null, addresses: object[]) => void): void => {
+    const turn = asked.get(name) ?? 0;
+    asked.set(name, turn + 1);
+    const answers = names[name];
+    const addresses = answers?.[Math.min(turn, answers.length - 1)];
+    const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
+    setImmediate(() =>
+      addresses === undefined
+        ? done(unknown, [])
+        : done(
+            null,
+            addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+          ),
+    );
+  };
+  return resolve as unknown as typeof lookup;
+};
+
+interface Around {
+  readonly allowed?: readonly string[];
+  readonly names?: Parameters<typeof resolving>[0];
+  readonly variables?: Readonly<Record<string, ProbeVariable>>;
+}
+
+/** Runs a check without retries, unless it says so. */
+export const run = (
+  settings: object,
+  { allowed = ['127.0.0.0/8'], names = {}, variables = {} }: Around = {},
+): Promise<RunResult> => {
+  const check = CheckFields.parse({ name: 'c', timeout: '5s', retries: { count: 0 }, ...settings });
+  const fence = openFence({ allowedNetworks: allowed, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving(names) });
+  const work = { check: { ...check, id: 'c1' }, variables, location: 'here' };
+  return runCheck(work, { fence, signal: new AbortController().signal });
+};
+
+export const runHttp = (steps: readonly object[], around: Around = {}, more: object = {}): Promise<RunResult> =>
+  run({ type: 'http', http: { steps }, ...more }, around);
