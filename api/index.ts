@@ -17,6 +17,10 @@ export type { FirstStart } from './identity/accounts/first-start.ts';
 export const startApi: typeof import('./start.ts').startApi = async (...given) =>
   (await import('./start.ts')).startApi(...given);
 
+/** What the probes of the location `local` run, and take results with. */
+export const openLocalWork: typeof import('./groups/synthetics/local-work.ts').openLocalWork = async (...given) =>
+  (await import('./groups/synthetics/local-work.ts')).openLocalWork(...given);
+
 /** Creates the indexes of every collection there is. */
 export const ensureCollections = async (documents: Documents): Promise<void> =>
   documents.ensureCollections((await import('./collections.ts')).collections);

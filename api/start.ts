@@ -120,6 +120,12 @@ const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePo
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
+const openPublishers = (bus: Bus) => ({
+  events: openPublisher(bus, topics.events),
+  alertTransitions: openPublisher(bus, topics.alertTransitions),
+  syntheticRuns: openPublisher(bus, topics.syntheticRuns),
+});
+
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
@@ -140,8 +146,8 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const tokenUses = openTokenUses({ documents, clock, log });
   const signInFailures = openSignInFailures(options);
   const liveTails = openLiveTails(options);
-  const events = openPublisher(options.bus, topics.events);
-  const alertTransitions = openPublisher(options.bus, topics.alertTransitions);
+  const publishers = openPublishers(options.bus);
+  const { events, alertTransitions } = publishers;
   const threads = openPromql({ features: featuresOf(settings) });
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
@@ -163,8 +169,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       replayJobs: replays,
       liveTails,
       standings,
-      events,
-      alertTransitions,
+      ...publishers,
       promql: { threads, translation: translationOf(settings) },
       configurationActions: configurationActionsOf(operations),
     },
@@ -191,7 +196,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       await Promise.all([replays.stop(), server.sockets.close()]);
       await liveTails.close();
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
-      await Promise.all([events.close(), alertTransitions.close(), threads.close()]);
+      await Promise.all([...Object.values(publishers), threads].map((each) => each.close()));
       await signInFailures.close();
       // Nothing is recorded any more: what is, gets signed.
       await evidence.close();

@@ -15,6 +15,7 @@ const usage = `oiq, an open observability platform
   oiq receivers | api           one role, for a cluster
   oiq processors [NAME …]       one role, or only the named components of it
   oiq sinks [NAME …]
+  oiq probe                     run the synthetic checks of a location, without any store   (oiq probe --help)
   oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait repeats while stores do not answer
   oiq check                     send a log record and read it back   (oiq check --help)
   oiq wait-for-version URL …    wait until other processes run this version   (oiq wait-for-version --help)
@@ -70,6 +71,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
   switch (name) {
     case 'migrate':
       return (await import('./migrate.ts')).migrateCommand(context, usage);
+    case 'probe':
+      return (await import('./probe.ts')).probeCommand(context);
     case 'check':
       return (await import('./check.ts')).checkCommand(context);
     case 'wait-for-version':

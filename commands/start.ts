@@ -1,7 +1,7 @@
 /** Starts roles in this process, serves the main address, and stops in order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type DeadLetters, type FirstStart, firstSecrets, firstStart, startApi } from '../api/index.ts';
+import { type DeadLetters, type FirstStart, firstSecrets, firstStart, openLocalWork, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
@@ -64,6 +64,8 @@ const setUpDocuments = async (
 };
 
 interface Needs {
+  /** Everything runs in this process. */
+  readonly all: boolean;
   readonly wants: (name: RoleName) => boolean;
   readonly components: readonly string[];
   readonly deadLetters: DeadLetters;
@@ -83,7 +85,7 @@ interface Served {
 /** Starts the roles that are wanted; answers who listens to what is requested, ingest first, and where else they listen. */
 const startRoles = async (
   platform: Platform,
-  { wants, components, deadLetters, jobs, patient, standings, started }: Needs,
+  { all, wants, components, deadLetters, jobs, patient, standings, started }: Needs,
 ) => {
   const { documents } = platform;
   const role = <Started extends Role>(work: (openers: Pick<Needs, 'jobs'> & Platform) => Promise<Started>) =>
@@ -121,6 +123,11 @@ const startRoles = async (
       api.callback(request, response);
       return true;
     });
+  }
+  if (all) {
+    const work = await openLocalWork(platform);
+    const { startLocal } = await import('../probes/index.ts');
+    started(await startLocal(work, { networks: platform.settings.OUTBOUND_NETWORKS, log: platform.log }));
   }
   return { listeners, ingest, sockets, addresses };
 };
@@ -193,7 +200,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
       await patient.step([documents], () => setUpDocuments(platform, options, secrets));
     }
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      ...{ wants, components, deadLetters, jobs, patient, standings, started },
+      ...{ all, wants, components, deadLetters, jobs, patient, standings, started },
     });
     // Commands reach it as soon as `/readyz` says ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Fence } from '../runtime/fence.ts';
+import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import { msOf } from '../subjects/alerts/durations.ts';
 import { type CheckFields, typedSettings } from '../subjects/synthetics/check.ts';
 import { isBoundTo } from '../subjects/synthetics/problems.ts';
@@ -22,13 +23,6 @@ type Runners = { readonly [Each in Declared as Each['type']]: Runner<z.output<Ea
 
 /** How each type is run; one that is missing does not compile. */
 const runners: Runners = { http: runHttp, tcp: runTcp, tls: runTls, dns: runDns };
-
-/** A variable as a probe has it. */
-export interface ProbeVariable {
-  readonly value: string;
-  /** Where a secret may be sent; absent for what is none. */
-  readonly hosts?: readonly string[] | undefined;
-}
 
 /** What a location runs. */
 export interface Work {

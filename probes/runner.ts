@@ -39,7 +39,10 @@ export class StepFailure extends Error {
   override name = 'StepFailure';
   readonly outcome: 'failed' | 'unknown';
 
-  constructor(message: string, { outcome = 'failed', ...options }: ErrorOptions & { outcome?: 'unknown' } = {}) {
+  constructor(
+    message: string,
+    { outcome = 'failed', ...options }: ErrorOptions & { readonly outcome?: StepFailure['outcome'] } = {},
+  ) {
     super(message, options);
     this.outcome = outcome;
   }

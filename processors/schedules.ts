@@ -6,6 +6,7 @@ import { snapshotExpiry } from './dashboards/expired-snapshots.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
 import { sloMeasurement } from './slos/slo-measurement.ts';
+import { checkStates } from './synthetics/check-states.ts';
 import { indicatorHunting } from './threat-intel/indicator-hunts.ts';
 
 export const schedules: readonly Schedule[] = [
@@ -15,5 +16,6 @@ export const schedules: readonly Schedule[] = [
   retroHunting,
   indicatorHunting,
   sloMeasurement,
+  checkStates,
   snapshotExpiry,
 ];

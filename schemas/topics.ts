@@ -11,6 +11,7 @@ import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
+import { SyntheticRun, SyntheticStateChange } from './synthetic-runs.ts';
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
 
@@ -160,6 +161,22 @@ export const topics = {
     keyOf: ({ sloId }) => sloId,
     partitions: 3,
     retentionHours: 24,
+  }),
+  syntheticRuns: defineDerivedTopic({
+    name: 'synthetic-runs',
+    summary: 'Runs of synthetic checks, as probes told them',
+    item: SyntheticRun,
+    keyOf: ({ checkId }) => checkId,
+    partitions: 3,
+    maxMessageBytes: 4 * 1024 * 1024,
+  }),
+  syntheticStates: defineDerivedTopic({
+    name: 'synthetic-states',
+    summary: 'Synthetic checks and locations of them that changed their state',
+    item: SyntheticStateChange,
+    keyOf: ({ checkId }) => checkId,
+    timeOf: ({ atMs }) => atMs,
+    partitions: 3,
   }),
   signals: defineDerivedTopic({
     name: 'signals',

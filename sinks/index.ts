@@ -28,6 +28,7 @@ import { applyRetentionHourly } from './retention.ts';
 import { signals } from './signals.ts';
 import { sumUpSloDays } from './slo-days.ts';
 import { sloSlices } from './slos.ts';
+import { syntheticRuns, syntheticStates } from './synthetics.ts';
 import { threatMatches } from './threat-matches.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
@@ -53,6 +54,8 @@ export const sinks: readonly Sink[] = [
   packageChanges,
   notificationDeliveries,
   sloSlices,
+  syntheticRuns,
+  syntheticStates,
 ];
 
 /**

@@ -5,6 +5,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Standings } from '../../schemas/ports/standing.ts';
+import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { ScopeEntry } from '../callers/scopes.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
@@ -38,6 +39,8 @@ export interface Ports extends IdentityPorts {
   readonly events: EventPublisher;
   /** Test firings, and the ends of alerts whose rule is deleted. */
   readonly alertTransitions: ValuePublisher<AlertTransition>;
+  /** Runs that probes told. */
+  readonly syntheticRuns: ValuePublisher<SyntheticRun>;
   /** Audit actions of operations that Editors may call: changes of what every Viewer may read. */
   readonly configurationActions: readonly string[];
 }

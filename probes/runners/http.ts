@@ -43,9 +43,9 @@ const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.ori
 /** Where a redirect leads, and what may go there: credentials stay with their origin, secrets with their hosts. */
 const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
   const location = answer.headers['location']?.[0] ?? '';
-  if (!URL.canParse(location, before.url))
+  if (!URL.canParse(location, before.url.href))
     throw new StepFailure(`redirects to ${location.slice(0, 200)}, which is no address`);
-  const url = urlOf(new URL(location, before.url).href);
+  const url = urlOf(new URL(location, before.url.href).href);
   const becomesGet =
     (answer.status === 303 && before.method !== 'HEAD') || (answer.status < 303 && before.method === 'POST');
   const method = becomesGet ? 'GET' : before.method;

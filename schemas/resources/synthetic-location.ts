@@ -29,11 +29,14 @@ export const probeTokenFormat = keyFormat('oiq_probe_');
 
 export const probeTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** When probes of a location were last heard from; beside it, so that it changes no version. The document's id is the location's. */
-export interface SyntheticLocationContact {
+/** When a probe of a location was last heard from; beside it, so that it changes no version. */
+export interface SyntheticProbeContact {
+  readonly location: string;
+  /** Names the probe among those of its location. */
+  readonly probe: string;
   readonly heardAt: string;
 }
 
-export const syntheticLocationContacts = defineCollection<SyntheticLocationContact>({
-  name: 'synthetic-location-contacts',
+export const syntheticProbeContacts = defineCollection<SyntheticProbeContact>({
+  ...{ name: 'synthetic-probe-contacts', indexes: [['location']] },
 });

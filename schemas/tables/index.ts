@@ -30,6 +30,7 @@ import { signalsTable } from './signals.ts';
 import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloLooksTable, sloSlicesTable } from './slos.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
+import { syntheticLatestTable, syntheticRunsTable, syntheticStatesTable } from './synthetics.ts';
 import type { MaterializedView, Table } from './table.ts';
 import { threatMatchesTable } from './threat-matches.ts';
 import { usageTable } from './usage.ts';
@@ -74,6 +75,9 @@ export const allTables: readonly Table[] = [
   sloLooksTable,
   sloDayChangesTable,
   sloDaysTable,
+  syntheticRunsTable,
+  syntheticLatestTable,
+  syntheticStatesTable,
   schemaMigrationsTable,
 ];
 

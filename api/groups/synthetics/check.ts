@@ -1,19 +1,54 @@
 import { z } from 'zod';
-import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { checkStates } from '../../../schemas/synthetic-runs.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
+import { readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
 import { invalidFields } from '../../errors.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
-import { storedView } from '../../resources/resource-spec.ts';
+import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+
+const share = z.number().nullable();
 
 const View = z.strictObject({
   ...CheckFields.shape,
   locations: z.array(z.string()).describe('Empty where its last location was deleted: it runs nowhere'),
+  state: z.enum(checkStates).nullable().describe('Null where it was not judged yet, or that cannot be read now'),
+  since: z.iso.datetime().nullable(),
+  uptime: z
+    .strictObject({ day: share, days30: share, days90: share })
+    .nullable()
+    .describe('Of the last 1, 30 and 90 days, nothing excluded'),
   ...storedView,
 });
+
+type Document = CheckFields & Stored;
+
+const show = async (
+  documents: readonly Document[],
+  { caller, ports }: ResourceContext,
+): Promise<z.input<typeof View>[]> => {
+  const nowMs = ports.clock.now();
+  const ids = documents.map(({ id }) => id);
+  const standings = await readStandings(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
+    ports.log.warn({ error: String(error) }, 'how checks stand cannot be read');
+    return new Map<string, Standing>();
+  });
+  return documents.map((document) => {
+    const known = standings.get(document.id);
+    const [day = null, days30 = null, days90 = null] = known?.uptime ?? [];
+    return {
+      ...document,
+      state: known?.state ?? null,
+      since: known === undefined ? null : new Date(known.sinceMs).toISOString(),
+      uptime: known === undefined ? null : { day, days30, days90 },
+    };
+  });
+};
 
 export const checkResource = defineResource<typeof CheckFields, CheckFields, typeof View>({
   noun: 'synthetic check',
@@ -40,6 +75,8 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
     },
   },
   view: View,
+  live: true,
+  show,
   async prepare(after, { caller, of }) {
     const problems = checkProblems(after, await readKnown(of(caller.tenantId)));
     if (problems.length > 0) throw invalidFields(problems);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import {
   LocationFields,
@@ -6,8 +7,8 @@ import {
   probeTokenFormat,
   probeTokenHash,
   type SyntheticLocation,
-  syntheticLocationContacts,
   syntheticLocations,
+  syntheticProbeContacts,
 } from '../../../schemas/resources/synthetic-location.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { readChecks } from '../../../subjects/synthetics/known.ts';
@@ -54,10 +55,11 @@ export const listLocations = defineOperation({
     const own = documents.of(caller.tenantId);
     const [locations, contacts, checks] = await Promise.all([
       own.collection(syntheticLocations).list({ sort: { name: 1 }, limit: mostLocations }),
-      own.collection(syntheticLocationContacts).list({ limit: mostLocations + 1 }),
+      own.collection(syntheticProbeContacts).list({ sort: { heardAt: -1 } }),
       readChecks(own),
     ]);
-    const heard = new Map(contacts.items.map(({ id, heardAt }) => [id, heardAt]));
+    // The latest of each location counts.
+    const heard = new Map(contacts.items.toReversed().map(({ location, heardAt }) => [location, heardAt]));
     const told = (id: string) => ({
       heardAt: heard.get(id) ?? null,
       checks: checks.filter((check) => check.locations.includes(id)).length,
@@ -128,7 +130,7 @@ export const deleteLocation = defineOperation({
             (before) => ({ ...before, locations: before.locations.filter((location) => location !== id) }),
             { action: 'synthetic-check.update' },
           );
-      await own.collection(syntheticLocationContacts).delete(id);
+      await deleteMatching(own.collection(syntheticProbeContacts), { location: id });
       await writing.writer(scope, caller).remove(id, { action: 'synthetic-location.delete' });
     });
     return {};

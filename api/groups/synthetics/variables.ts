@@ -8,6 +8,7 @@ import {
 import { type KnownCheck, readChecks, readKnown, usersOfVariables } from '../../../subjects/synthetics/known.ts';
 import { isBoundTo, strayingSecrets } from '../../../subjects/synthetics/problems.ts';
 import { templateName } from '../../../subjects/synthetics/templates.ts';
+import { variablePurpose } from '../../../subjects/synthetics/work.ts';
 import { hasAlready } from '../../changes.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -42,9 +43,6 @@ const shown = (
   hosts: [...hosts],
   checks: users.map((check) => ({ id: check.id, name: check.name })),
 });
-
-/** What a value is sealed for. */
-export const variablePurpose = 'synthetic-variable';
 
 const secrets = [{ path: 'value', destination: [] }];
 const told = (variable: SyntheticVariable, before?: SyntheticVariable): object =>

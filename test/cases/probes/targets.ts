@@ -3,8 +3,9 @@ import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
-import { type ProbeVariable, type RunResult, runCheck } from '../../../probes/run-check.ts';
+import { type RunResult, runCheck } from '../../../probes/run-check.ts';
 import { openFence } from '../../../runtime/fence.ts';
+import type { ProbeVariable } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
 const listening = async (t: ExecutionContext, server: Server, host: string): Promise<number> => {

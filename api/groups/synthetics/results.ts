@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { cursorParameter, decodeCursor, encodeCursor, someText, textIn, textPart } from '../../../queries/cursor.ts';
+import { askedRange } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
+import { TimeZone } from '../../../schemas/resources/preferences.ts';
+import { calendarPeriods } from '../../../schemas/slo-slices.ts';
+import { runOutcomes } from '../../../schemas/synthetic-runs.ts';
+import { type KnownCheck, readCheck } from '../../../subjects/synthetics/known.ts';
+import { mostPeriods, periodsOf } from '../../../subjects/synthetics/periods.ts';
+import { readRuns, readStates } from '../../../subjects/synthetics/stored-results.ts';
+import { uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { invalid, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { checkResource } from './check.ts';
+import { RunView, shownRun } from './run-view.ts';
+
+const foundCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownCheck> => {
+  const stored = await documents.of(caller.tenantId).collection(checkResource.collection).find(id);
+  const check = stored && readCheck(stored);
+  if (check === undefined) throw notFound('synthetic check');
+  return check;
+};
+
+const msOfRange = (query: { from: string; to: string }, nowMs: number) => {
+  const { from, to } = askedRange(query, nowMs);
+  return { fromMs: Number(from / 1_000_000n), toMs: Number(to / 1_000_000n) };
+};
+
+export const listRuns = defineOperation({
+  method: 'GET',
+  path: '/api/synthetics/checks/{id}/runs',
+  operationId: 'listSyntheticRuns',
+  summary: 'List runs of a check with the timings of each phase, the latest first',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    from: timeParameter.default('now-1d').describe('ISO-8601, now-15m or epoch milliseconds, of the due time'),
+    to: timeParameter.default('now'),
+    location: z.string().min(1).max(128).optional(),
+    outcome: z.enum(runOutcomes).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({ items: z.array(RunView), nextCursor: z.string().nullable() }),
+  async handler({ caller, params, query }, ports) {
+    const { id } = await foundCheck(params.id, caller, ports);
+    const range = msOfRange(query, ports.clock.now());
+    const [dueMs = '', place = ''] =
+      query.cursor === undefined ? [] : decodeCursor('runs', query.cursor, [/^\d{1,15}$/, someText]);
+    const rows = await readRuns(readingOf(caller, ports), {
+      ...{ checkId: id, location: query.location, outcome: query.outcome, ...range, limit: query.limit + 1 },
+      before: query.cursor === undefined ? undefined : { dueMs: Number(dueMs), location: textIn(place) },
+    });
+    const items = rows.slice(0, query.limit).map((row) =>
+      shownRun({
+        ...{ location: row.place, dueMs: Number(row.due_ms), startedAtMs: Number(row.started_ms) },
+        ...{ isManual: row.manual === 1, outcome: row.outcome, attempts: row.attempts, durationMs: row.duration },
+        ...{
+          phases: JSON.parse(row.phases),
+          steps: JSON.parse(row.steps),
+          message: row.message,
+          traceId: row.trace_id,
+        },
+      }),
+    );
+    const last = rows.length > query.limit ? items.at(-1) : undefined;
+    const nextCursor = last && encodeCursor('runs', [Date.parse(last.dueAt), textPart(last.location)]);
+    return { items, nextCursor: nextCursor ?? null };
+  },
+});
+
+export const getUptime = defineOperation({
+  method: 'GET',
+  path: '/api/synthetics/checks/{id}/uptime',
+  operationId: 'getSyntheticUptime',
+  summary: 'Uptime of a check by period, as a whole and of each location',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    from: timeParameter.default('now-30d').describe('ISO-8601, now-15m or epoch milliseconds'),
+    to: timeParameter.default('now').describe('Not part of it; nothing is known beyond now'),
+    period: z.enum(calendarPeriods).optional().describe('Of the calendar, cut at both ends; without it, one'),
+    timeZone: TimeZone.default('UTC').describe('Of the calendar'),
+  }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        from: z.iso.datetime(),
+        to: z.iso.datetime(),
+        location: z.string().nullable().describe('Null: the check as a whole, by its consensus'),
+        ...{ upMs: z.int(), downMs: z.int(), unknownMs: z.int() },
+        excludedMs: z.int().describe('Planned downtime, which is in none of the others'),
+        uptime: z.number().nullable().describe('up / (up + down); null where neither is known'),
+        uptimeWithoutExclusions: z.number().nullable(),
+      }),
+    ),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const check = await foundCheck(params.id, caller, ports);
+    const nowMs = ports.clock.now();
+    const asked = msOfRange(query, nowMs);
+    const range = { fromMs: asked.fromMs, toMs: Math.min(asked.toMs, nowMs) };
+    const periods = periodsOf(range, query);
+    if (periods === undefined) throw invalid('period', `gives more than ${mostPeriods} periods: take a longer one`);
+    const states = await readStates(readingOf(caller, ports), check.id, range);
+    const locations = [null, ...check.locations];
+    return {
+      items: periods.flatMap((period) =>
+        locations.map((location) => {
+          const { fromMs, toMs, ...figures } = uptimeOf(states.get(location ?? '') ?? [], [], period);
+          return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), location, ...figures };
+        }),
+      ),
+    };
+  },
+});

@@ -1,0 +1,64 @@
+/** `oiq probe`: runs the checks of a location, anywhere. It opens no store and no port. */
+import { z } from 'zod';
+import { startRemote } from '../probes/index.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import { probeTokenFormat } from '../schemas/resources/synthetic-location.ts';
+import { networksOf } from '../schemas/source-address.ts';
+import { optionsOf } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq probe
+
+Runs the synthetic checks of a location. It asks for its work and sends results; it needs no store and no open port.
+
+OIQ_URL             where the platform is, such as https://oiq.example.com
+OIQ_PROBE_TOKEN     the token of the location, which POST /api/synthetics/locations answers once
+OIQ_PROBE_NETWORKS  private networks (CIDR) that checks may reach, comma-separated; none by default
+`;
+
+const Environment = z.object({
+  OIQ_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+  OIQ_PROBE_TOKEN: z.string().refine(probeTokenFormat.isWellFormed, 'must be the token of a location, oiq_probe_…'),
+  OIQ_PROBE_NETWORKS: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    ),
+});
+
+const stderr: Log = (() => {
+  const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+    void process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
+  return { info: write('info'), warn: write('warn'), error: write('error') };
+})();
+
+export const probeCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { help: asksForHelp } = optionsOf(args, { help: { type: 'boolean', short: 'h' } }, help);
+  if (asksForHelp === true) return void process.stdout.write(help);
+  const { data, error } = Environment.safeParse(environment);
+  if (data === undefined)
+    throw new UsageError(
+      `${error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n')}\n\n${help}`,
+    );
+  try {
+    networksOf(data.OIQ_PROBE_NETWORKS);
+  } catch (cause) {
+    throw new UsageError(`OIQ_PROBE_NETWORKS must be networks such as 10.0.0.0/8: ${(cause as Error).message}`);
+  }
+  const probe = await startRemote({
+    ...{ url: data.OIQ_URL, token: data.OIQ_PROBE_TOKEN, networks: data.OIQ_PROBE_NETWORKS, log: stderr },
+  });
+  const asked = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
+  process.on('disconnect', () => asked.resolve('disconnect'));
+  stderr.info({ url: data.OIQ_URL }, 'probe started');
+  const why = await asked.promise;
+  stderr.info({ why }, 'stopping');
+  await probe.stop();
+  process.exit();
+};

@@ -1,0 +1,39 @@
+/** The platform over its API, with the token of a location. */
+import { z } from 'zod';
+import { Work } from '../schemas/synthetic-work.ts';
+import type { Source } from './probe.ts';
+
+const Answer = z.object({ refused: z.array(z.object({ reason: z.string() })) });
+const answerMs = 30_000;
+
+/** Rejects with what the platform says where it refuses. */
+export const httpSource = ({
+  url,
+  token,
+  probe,
+  onRefused,
+}: {
+  readonly url: string;
+  readonly token: string;
+  /** Names this probe among those of its location. */
+  readonly probe: string;
+  onRefused(reasons: readonly string[]): void;
+}): Source => {
+  const ask = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
+    const response = await fetch(new URL(path, url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+    });
+    if (!response.ok) throw new Error(`${response.status} ${(await response.text()).slice(0, 500)}`);
+    return response.json();
+  };
+  return {
+    work: async (digest, signal) => Work.parse(await ask('/api/synthetics/probe/work', { probe, digest }, signal)),
+    async send(results, signal) {
+      const { refused } = Answer.parse(await ask('/api/synthetics/probe/results', { results }, signal));
+      if (refused.length > 0) onRefused(refused.map(({ reason }) => reason));
+    },
+  };
+};

@@ -1,0 +1,43 @@
+/** Probes as the rest of the process sees them. Everything behind this door is loaded when it is first used. */
+
+import { lookup } from 'node:dns';
+import { hostname } from 'node:os';
+import type { Log } from '../schemas/ports/log.ts';
+import type { Role } from '../schemas/ports/role.ts';
+import type { LocalWork } from './local.ts';
+import type { RunningProbe } from './probe.ts';
+
+export type { LocalWork } from './local.ts';
+export type { RunningProbe, Source } from './probe.ts';
+
+/** Runs the checks of `local`, which reach the private networks that other requests reach. */
+export const startLocal = async (
+  work: LocalWork,
+  { networks, log }: { readonly networks: readonly string[]; readonly log: Log },
+): Promise<Role> => {
+  const { openFence } = await import('../runtime/fence.ts');
+  const fence = openFence({ allowedNetworks: networks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve: lookup });
+  return (await import('./local.ts')).startLocalProbes(work, { fence, log });
+};
+
+/** Runs the checks of a location, over the API of the platform. */
+export const startRemote = async ({
+  url,
+  token,
+  networks,
+  log,
+}: {
+  readonly url: string;
+  readonly token: string;
+  readonly networks: readonly string[];
+  readonly log: Log;
+}): Promise<RunningProbe> => {
+  const { openFence } = await import('../runtime/fence.ts');
+  const { httpSource } = await import('./http-source.ts');
+  const fence = openFence({ allowedNetworks: networks, setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+  const source = httpSource({
+    ...{ url, token, probe: `${hostname()}:${process.pid}` },
+    onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
+  });
+  return (await import('./probe.ts')).startProbe({ source, fence, log });
+};

@@ -1,0 +1,165 @@
+/** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
+import type { Fence } from '../runtime/fence.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import type { ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
+import { lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
+import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
+import { ResultQueue } from './result-queue.ts';
+import { runCheck } from './run-check.ts';
+
+/** The platform, as a probe sees it. Both reject where it does not answer. */
+export interface Source {
+  /** What there is to do. With the digest of what it has, a probe is told what changed. */
+  work(digest: string | undefined, signal: AbortSignal): Promise<Work>;
+  /** Resolves when the results are durable, or were refused. */
+  send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
+}
+
+export interface ProbeOptions {
+  readonly source: Source;
+  readonly fence: Fence;
+  readonly log: Log;
+  /** How often it asks for work. */
+  readonly pollMs?: number;
+}
+
+export interface RunningProbe {
+  stop(): Promise<void>;
+}
+
+const usualPollMs = 2000;
+const tickMs = 50;
+/** Without the platform a probe goes on for so long. */
+const aloneMs = 3_600_000;
+
+interface Planned {
+  readonly item: WorkItem;
+  readonly check: KnownCheck;
+  nextMs: number;
+}
+
+class Probe {
+  readonly #options: ProbeOptions;
+  readonly #stopping = new AbortController();
+  readonly #queue: ResultQueue;
+  readonly #planned = new Map<string, Planned>();
+  readonly #asked = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  #location = '';
+  #digest: string | undefined;
+  /** What the platform's clock is ahead of ours. */
+  #aheadMs = 0;
+  #heardMs = performance.now();
+  #isAway = false;
+
+  constructor(options: ProbeOptions) {
+    this.#options = options;
+    this.#queue = new ResultQueue((results, signal) => options.source.send(results, signal), options.log);
+  }
+
+  start(): RunningProbe {
+    const { signal } = this.#stopping;
+    void this.#ask();
+    const polling = setInterval(() => void this.#ask(), this.#options.pollMs ?? usualPollMs);
+    const ticking = setInterval(() => this.#tick(), tickMs);
+    const sending = this.#queue.run(signal);
+    return {
+      stop: async () => {
+        clearInterval(polling);
+        clearInterval(ticking);
+        this.#stopping.abort();
+        await Promise.all([...this.#running.values(), sending]);
+      },
+    };
+  }
+
+  #now(): number {
+    return Date.now() + this.#aheadMs;
+  }
+
+  #isAsking = false;
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const beganMs = Date.now();
+    try {
+      const work = await this.#options.source.work(this.#digest, this.#stopping.signal);
+      // The answer was written about half way.
+      this.#aheadMs = Math.round(work.atMs - (beganMs + Date.now()) / 2);
+      this.#heardMs = performance.now();
+      if (this.#isAway) this.#options.log.info({}, 'the platform answers again');
+      this.#isAway = false;
+      this.#take(work);
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      if (!this.#isAway) this.#options.log.warn({ error: String(error) }, 'the platform gives no work');
+      this.#isAway = true;
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  #take({ location, digest, checks, asked }: Work): void {
+    this.#location = location;
+    if (checks !== null) this.#plan(checks);
+    this.#digest = digest;
+    for (const item of asked) {
+      const { askedId = '', askedMs = 0 } = item;
+      const check = readCheck(item.check);
+      if (check === undefined || this.#asked.has(askedId)) continue;
+      this.#asked.add(askedId);
+      this.#begin(askedId, { item, check }, askedMs, askedId);
+    }
+  }
+
+  /** Checks that are there still keep their next due time, so that none is run twice. */
+  #plan(items: readonly WorkItem[]): void {
+    const before = new Map(this.#planned);
+    this.#planned.clear();
+    for (const item of items) {
+      const check = readCheck(item.check);
+      if (check === undefined) continue;
+      const known = before.get(check.id);
+      const isSame = known?.check.every === check.every;
+      const nextMs = isSame ? known.nextMs : nextDueAfter(check, this.#location, this.#now());
+      this.#planned.set(check.id, { item, check, nextMs });
+    }
+  }
+
+  #tick(): void {
+    const nowMs = this.#now();
+    if (performance.now() - this.#heardMs > aloneMs) return;
+    for (const planned of this.#planned.values()) {
+      if (planned.nextMs > nowMs) continue;
+      // Due times that passed while this process slept are not made up: what they would have seen is gone.
+      const dueMs = lastDueAt(planned.check, this.#location, nowMs);
+      planned.nextMs = nextDueAfter(planned.check, this.#location, nowMs);
+      // A run that takes longer than its interval is not joined by another.
+      if (!this.#running.has(planned.check.id)) this.#begin(planned.check.id, planned, dueMs);
+    }
+  }
+
+  #begin(key: string, { item, check }: Pick<Planned, 'item' | 'check'>, dueMs: number, askedId?: string): void {
+    const { signal } = this.#stopping;
+    const aheadMs = this.#aheadMs;
+    const work = { check, variables: item.variables, location: this.#location };
+    const run = runCheck(work, { fence: this.#options.fence, signal })
+      .then((result) =>
+        this.#queue.add({
+          ...result,
+          steps: [...result.steps],
+          ...{ checkId: check.id, dueMs, startedAtMs: result.startedAtMs + aheadMs },
+          ...(askedId !== undefined && { askedId }),
+        }),
+      )
+      .catch((error: unknown) => {
+        if (!signal.aborted)
+          this.#options.log.error({ error: String(error), check: check.id }, 'a check could not be run');
+      })
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, run);
+  }
+}
+
+/** Starts a probe. What it has not sent when it stops is sent before `stop` resolves, if the platform answers. */
+export const startProbe = (options: ProbeOptions): RunningProbe => new Probe(options).start();

@@ -1,0 +1,62 @@
+/** Results that wait to be sent: an hour of them at most, the oldest go first. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../schemas/ports/log.ts';
+import type { ProbeResult } from '../schemas/synthetic-work.ts';
+
+/** Of one request. */
+const atOnce = 100;
+const keptMs = 3_600_000;
+/** A thousand checks every ten seconds for an hour would be ten times as many: then the oldest are lost, and told. */
+const mostKept = 36_000;
+const idleMs = 100;
+const longestPauseMs = 15_000;
+
+export class ResultQueue {
+  readonly #send: (results: readonly ProbeResult[], signal: AbortSignal) => Promise<void>;
+  readonly #log: Log;
+  #waiting: ProbeResult[] = [];
+
+  constructor(send: (results: readonly ProbeResult[], signal: AbortSignal) => Promise<void>, log: Log) {
+    this.#send = send;
+    this.#log = log;
+  }
+
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  add(result: ProbeResult): void {
+    this.#waiting.push(result);
+    const oldestMs = result.startedAtMs - keptMs;
+    const kept = this.#waiting.filter(({ startedAtMs }) => startedAtMs >= oldestMs).slice(-mostKept);
+    const lost = this.#waiting.length - kept.length;
+    if (lost > 0) this.#log.warn({ lost }, 'results were kept for an hour and could not be sent');
+    this.#waiting = kept;
+  }
+
+  /** Sends until the signal aborts, and what is left then once more. */
+  async run(signal: AbortSignal): Promise<void> {
+    let pauseMs = idleMs;
+    while (!signal.aborted) {
+      const isSent = await this.#sendSome(signal);
+      pauseMs = isSent ? idleMs : Math.min(pauseMs * 2, longestPauseMs);
+      if (isSent && this.#waiting.length > 0) continue;
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+    while (this.#waiting.length > 0 && (await this.#sendSome(AbortSignal.timeout(5000))));
+  }
+
+  async #sendSome(signal: AbortSignal): Promise<boolean> {
+    const results = this.#waiting.slice(0, atOnce);
+    if (results.length === 0) return true;
+    try {
+      await this.#send(results, signal);
+      const sent = new Set(results);
+      this.#waiting = this.#waiting.filter((result) => !sent.has(result));
+      return true;
+    } catch {
+      // What was taken though the answer was lost is taken once.
+      return false;
+    }
+  }
+}

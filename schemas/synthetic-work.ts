@@ -1,0 +1,40 @@
+/** What a location and the platform say to each other. */
+import { z } from 'zod';
+import { runFields } from './synthetic-runs.ts';
+
+/** Names a probe among those of its location. */
+export const ProbeName = z.string().regex(/^[\w.:-]{1,128}$/, 'must be letters, digits and ._:-, 128 at most');
+
+export const ProbeVariable = z.strictObject({
+  value: z.string(),
+  hosts: z.array(z.string()).optional().describe('Where a secret may be sent; absent for what is none'),
+});
+export type ProbeVariable = z.output<typeof ProbeVariable>;
+
+/** A check as a probe has it, with the variables that it uses. */
+export const WorkItem = z.strictObject({
+  check: z.looseObject({ id: z.string() }),
+  variables: z.record(z.string(), ProbeVariable),
+  askedId: z.string().optional().describe('It is asked for by hand, once'),
+  askedMs: z.int().optional().describe('When it was'),
+});
+export type WorkItem = z.output<typeof WorkItem>;
+
+/** What a probe is to do. */
+export const Work = z.strictObject({
+  location: z.string(),
+  atMs: z.int().describe('The platform’s clock'),
+  digest: z.string().describe('Sent with the next request, checks are left out while they are the same'),
+  checks: z.array(WorkItem).nullable().describe('Null: as before'),
+  asked: z.array(WorkItem),
+});
+export type Work = z.output<typeof Work>;
+
+/** A result as a probe tells it. */
+export const ProbeResult = z.strictObject({
+  checkId: z.string().min(1).max(128),
+  dueMs: z.int().min(0).describe('The due time of the run; when it was asked for, of one that was'),
+  askedId: z.string().max(128).optional(),
+  ...runFields,
+});
+export type ProbeResult = z.output<typeof ProbeResult>;

@@ -1,0 +1,69 @@
+import { runsKeptDays, statesKeptDays } from '../synthetic-runs.ts';
+import { defineTable } from './table.ts';
+
+const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
+
+/** A run of a check. One that is told again merges into the first: read with FINAL. */
+export const syntheticRunsTable = defineTable({
+  name: 'synthetic_runs',
+  summary: 'Runs of synthetic checks',
+  retention: { days: runsKeptDays },
+  ageColumn: 'due',
+  engine: 'ReplacingMergeTree(earliness)',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    project_id: 'LowCardinality(String)',
+    check_id: 'LowCardinality(String)',
+    location: 'LowCardinality(String)',
+    due: time,
+    is_manual: 'UInt8',
+    earliness: 'UInt64 CODEC(ZSTD(1))',
+    started: time,
+    outcome: 'LowCardinality(String)',
+    attempts: 'UInt8',
+    duration_ms: 'Float64 CODEC(ZSTD(1))',
+    phases: 'String CODEC(ZSTD(1))',
+    steps: 'String CODEC(ZSTD(1))',
+    message: 'String CODEC(ZSTD(1))',
+    trace_id: 'String CODEC(ZSTD(1))',
+  },
+  partitionBy: 'toYYYYMM(due)',
+  orderBy: ['tenant_id', 'check_id', 'due', 'location', 'is_manual'],
+});
+
+/** The latest result of each check and location. Read with FINAL. */
+export const syntheticLatestTable = defineTable({
+  name: 'synthetic_latest',
+  summary: 'Latest results of synthetic checks',
+  retention: { days: statesKeptDays },
+  identity: 'check_id',
+  engine: 'ReplacingMergeTree(due_ms)',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    check_id: 'String',
+    location: 'String',
+    due_ms: 'UInt64',
+    last_seen: "DateTime64(3, 'UTC')",
+    started_ms: 'UInt64',
+    outcome: 'LowCardinality(String)',
+  },
+  orderBy: ['tenant_id', 'check_id', 'location'],
+});
+
+/** From when on each check, and each of its locations, is in a state. Read with FINAL. */
+export const syntheticStatesTable = defineTable({
+  name: 'synthetic_states',
+  summary: 'States of synthetic checks and their locations',
+  retention: { days: statesKeptDays },
+  ageColumn: 'at',
+  engine: 'ReplacingMergeTree',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    check_id: 'LowCardinality(String)',
+    location: 'LowCardinality(String)',
+    at: time,
+    state: 'LowCardinality(String)',
+  },
+  partitionBy: 'toYYYYMM(at)',
+  orderBy: ['tenant_id', 'check_id', 'location', 'at'],
+});

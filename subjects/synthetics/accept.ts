@@ -1,0 +1,92 @@
+/** Which results are taken: those of runs that a location was assigned, so that nobody else writes uptime. */
+import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
+import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
+import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
+import type { ProbeResult } from '../../schemas/synthetic-work.ts';
+import { msOf } from '../alerts/durations.ts';
+import { isDueAt } from './due-times.ts';
+import { type KnownCheck, readChecks } from './known.ts';
+
+/** A probe without connection keeps results for an hour. */
+const latestMs = 3_660_000;
+/** Clocks differ by so much after they were compared. */
+const toleranceMs = 5000;
+
+/** Why a result is not that of an assigned run; nothing if it is. */
+const refusalOf = (
+  { dueMs, startedAtMs }: ProbeResult,
+  check: KnownCheck | undefined,
+  { location, nowMs }: { readonly location: string; readonly nowMs: number },
+): string | undefined => {
+  if (check === undefined || !check.locations.includes(location)) return 'no check of this location has the id';
+  if (!check.enabled) return 'the check is off';
+  if (!isDueAt(check, location, dueMs)) return 'the check is not due there at that time';
+  if (dueMs > nowMs + toleranceMs) return 'the due time is not over';
+  if (dueMs < nowMs - latestMs) return 'the due time is more than an hour ago';
+  const isWithin = startedAtMs >= dueMs - toleranceMs && startedAtMs <= dueMs + 4 * msOf(check.every) + toleranceMs;
+  return isWithin ? undefined : 'it did not start about when it was due';
+};
+
+interface From {
+  readonly tenantId: string;
+  readonly location: string;
+  readonly nowMs: number;
+}
+
+const runOf = (result: ProbeResult, check: KnownCheck, { tenantId, location, nowMs }: From): SyntheticRun => {
+  const { askedId, ...run } = result;
+  return {
+    ...run,
+    ...{ tenantId, location, projectId: check.projectId ?? '', acceptedMs: nowMs, isManual: askedId !== undefined },
+  };
+};
+
+const tries = 5;
+
+/** Keeps the result of a run that was asked for. False where it was not asked of the location, or is there. */
+const keepAsked = async (documents: TenantDocuments, askedId: string, run: SyntheticRun): Promise<boolean> => {
+  const asked = documents.collection(syntheticAskedRuns);
+  for (let left = tries; left > 0; left--) {
+    const before = await asked.find(askedId);
+    const isOpen =
+      before?.checkId === run.checkId && before.askedMs === run.dueMs && before.locations.includes(run.location);
+    if (before === undefined || !isOpen || Object.hasOwn(before.results, run.location)) return false;
+    try {
+      await asked.update(askedId, { results: { ...before.results, [run.location]: run } }, before.version);
+      return true;
+    } catch (error) {
+      // Another location was quicker.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  return false;
+};
+
+export interface Refused {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** Sorts results into those that are taken, as they are published, and those that are not. */
+export const acceptedRuns = async (
+  documents: TenantDocuments,
+  results: readonly ProbeResult[],
+  from: From,
+): Promise<{ readonly runs: readonly SyntheticRun[]; readonly refused: readonly Refused[] }> => {
+  const checks = new Map((await readChecks(documents, { locations: from.location })).map((check) => [check.id, check]));
+  const runs: SyntheticRun[] = [];
+  const refused: Refused[] = [];
+  for (const [index, result] of results.entries()) {
+    const check = checks.get(result.checkId);
+    if (result.askedId !== undefined && check !== undefined) {
+      const run = runOf(result, check, from);
+      if (await keepAsked(documents, result.askedId, run)) runs.push(run);
+      else refused.push({ index, reason: 'it was not asked for here, or was told before' });
+      continue;
+    }
+    const reason = refusalOf(result, check, from);
+    if (reason === undefined && check !== undefined) runs.push(runOf(result, check, from));
+    else refused.push({ index, reason: reason ?? '' });
+  }
+  return { runs, refused };
+};

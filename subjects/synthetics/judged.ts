@@ -1,0 +1,81 @@
+/** From latest results to changes of state, of a check and of each of its locations. */
+import { msOf } from '../alerts/durations.ts';
+import type { KnownCheck } from './known.ts';
+import { judgeState, suspicionOf } from './state.ts';
+import type { Latest } from './stored-results.ts';
+import type { StateChange } from './uptime.ts';
+
+/** What is known of a check since its last judgement, by location; the check itself under ''. */
+export type KnownStates = Readonly<Record<string, StateChange>>;
+
+type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'>;
+
+/** What each location did of late, where others ran the same checks. */
+const comparisons = (latest: readonly Latest[]): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
+  const records = new Map<string, { compared: number; failedAlone: number }>();
+  for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
+    for (const { location, outcome } of results) {
+      const others = results.filter((one) => one.location !== location && one.outcome !== 'unknown');
+      if (others.length === 0 || outcome === 'unknown' || others.some((one) => one.outcome === 'failed')) continue;
+      const record = records.get(location) ?? { compared: 0, failedAlone: 0 };
+      records.set(location, record);
+      record.compared++;
+      if (outcome === 'failed') record.failedAlone++;
+    }
+  return records;
+};
+
+/** Locations that fail more than half of what others pass; those that are silent have no recent results to vote with. */
+export const suspectsOf = (latest: readonly Latest[]): ReadonlySet<string> =>
+  new Set(
+    [...comparisons(latest)].flatMap(([location, record]) =>
+      suspicionOf({ heardAtMs: 0, ...record }, { everyMs: 1, nowMs: 0 }) === undefined ? [] : [location],
+    ),
+  );
+
+const nothingKnown = (): StateChange => ({ atMs: 0, state: 'unknown' });
+
+/** What has changed, and what is known now. A change begins with the result that made it, and where nothing came, now. */
+export const judge = (
+  check: Judged,
+  known: KnownStates,
+  {
+    latest,
+    suspects,
+    nowMs,
+  }: { readonly latest: readonly Latest[]; readonly suspects: ReadonlySet<string>; readonly nowMs: number },
+): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
+  const results = new Map(latest.map((one) => [one.location, one]));
+  const stateAt = (
+    locations: readonly string[],
+    consensus: { down: number | null },
+    ignored: ReadonlySet<string>,
+  ): StateChange => {
+    const { state } = judgeState({
+      locations: new Map(locations.map((location) => [location, results.get(location)])),
+      suspects: ignored,
+      ...(consensus.down !== null && { consensus: consensus.down }),
+      ...{ everyMs: msOf(check.every), nowMs, isMaintenance: false },
+    });
+    const newest = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));
+    const seen = check.enabled && state !== 'maintenance' ? state : 'unknown';
+    return { state: seen, atMs: seen === 'unknown' ? nowMs : Math.min(newest, nowMs) };
+  };
+  const now = new Map<string, StateChange>([['', stateAt(check.locations, check.consensus, suspects)]]);
+  for (const location of check.locations) now.set(location, stateAt([location], { down: null }, new Set()));
+  for (const location of Object.keys(known))
+    if (!now.has(location)) now.set(location, { state: 'unknown', atMs: nowMs });
+  const changes = [...now].flatMap(([location, { state, atMs }]) => {
+    const before = known[location] ?? nothingKnown();
+    // A result that is older than the last change cannot have made this one.
+    return before.state === state
+      ? []
+      : [{ location, state, atMs: atMs > before.atMs ? atMs : Math.max(nowMs, before.atMs + 1) }];
+  });
+  const next = { ...known };
+  for (const { location, state, atMs } of changes) {
+    if (location !== '' && !check.locations.includes(location)) delete next[location];
+    else next[location] = { state, atMs };
+  }
+  return { known: next, changes };
+};

@@ -1,0 +1,152 @@
+/** What landed of checks: runs, latest results, states. */
+import type { Reading } from '../../queries/reading.ts';
+import type { checkStates } from '../../schemas/synthetic-runs.ts';
+import type { Outcome } from './state.ts';
+import type { StateChange } from './uptime.ts';
+
+type OwnColumns = Pick<Reading, 'columns'>;
+
+export interface Latest {
+  readonly checkId: string;
+  readonly location: string;
+  readonly startedAtMs: number;
+  readonly outcome: Outcome;
+}
+
+/** The latest result of each check and location. */
+export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Latest[]> => {
+  const rows = await columns.query<{ check_id: string; place: string; began: string; result: Outcome }>(
+    `SELECT check_id, location AS place, toString(started_ms) AS began, outcome AS result
+    FROM synthetic_latest FINAL WHERE tenant_id = {tenant:String}`,
+    {},
+    { maxResultRows: 100_000 },
+  );
+  return rows.map(({ check_id, place, began, result }) => ({
+    ...{ checkId: check_id, location: place, startedAtMs: Number(began), outcome: result },
+  }));
+};
+
+export interface RunsAsked {
+  readonly checkId: string;
+  readonly location?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly limit: number;
+  /** The runs before this one, as `dueMs/location`. */
+  readonly before?: { readonly dueMs: number; readonly location: string } | undefined;
+}
+
+interface RunRow {
+  readonly place: string;
+  readonly due_ms: string;
+  readonly started_ms: string;
+  readonly manual: number;
+  readonly outcome: Outcome;
+  readonly attempts: number;
+  readonly duration: number;
+  readonly phases: string;
+  readonly steps: string;
+  readonly message: string;
+  readonly trace_id: string;
+}
+
+/** Runs of a check, the latest first. */
+export const readRuns = async (
+  { columns }: OwnColumns,
+  { checkId, location = '', outcome = '', fromMs, toMs, limit, before }: RunsAsked,
+): Promise<readonly RunRow[]> =>
+  columns.query<RunRow & Record<string, unknown>>(
+    `SELECT location AS place, toString(toUnixTimestamp64Milli(due)) AS due_ms,
+      toString(toUnixTimestamp64Milli(started)) AS started_ms, is_manual AS manual,
+      outcome, attempts, duration_ms AS duration, phases, steps, message, trace_id
+    FROM synthetic_runs FINAL
+    WHERE tenant_id = {tenant:String} AND check_id = {check:String}
+      AND due >= fromUnixTimestamp64Milli({from:Int64}) AND due < fromUnixTimestamp64Milli({to:Int64})
+      AND ({location:String} = '' OR location = {location:String})
+      AND ({outcome:String} = '' OR outcome = {outcome:String})
+      AND (due < fromUnixTimestamp64Milli({before:Int64})
+        OR (due = fromUnixTimestamp64Milli({before:Int64}) AND location < {beforeLocation:String}))
+    ORDER BY due DESC, location DESC, is_manual DESC LIMIT {limit:UInt32}`,
+    {
+      ...{ check: checkId, from: String(fromMs), to: String(toMs), location, outcome, limit },
+      ...{ before: String(before?.dueMs ?? toMs), beforeLocation: before?.location ?? '' },
+    },
+  );
+
+/** Changes of state of a check and its locations up to a time, in order; those of the check itself under ''. */
+export const readStates = async (
+  { columns }: OwnColumns,
+  checkId: string,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<ReadonlyMap<string, readonly StateChange[]>> => {
+  const rows = await columns.query<{ place: string; at_ms: string; state: StateChange['state'] }>(
+    `SELECT place, at_ms, state FROM (
+      SELECT location AS place, toString(toUnixTimestamp64Milli(at)) AS at_ms, state
+      FROM synthetic_states FINAL WHERE tenant_id = {tenant:String} AND check_id = {check:String}
+        AND at >= fromUnixTimestamp64Milli({from:Int64}) AND at < fromUnixTimestamp64Milli({to:Int64})
+      UNION ALL
+      SELECT location AS place, toString(toUnixTimestamp64Milli(max(at))) AS at_ms, argMax(state, at) AS state
+      FROM synthetic_states FINAL WHERE tenant_id = {tenant:String} AND check_id = {check:String}
+        AND at < fromUnixTimestamp64Milli({from:Int64})
+      GROUP BY location
+    ) ORDER BY place, toUInt64(at_ms)`,
+    { check: checkId, from: String(fromMs), to: String(toMs) },
+    { maxResultRows: 1_000_000 },
+  );
+  const byLocation = Map.groupBy(rows, ({ place }) => place);
+  return new Map(
+    [...byLocation].map(([place, own]) => [place, own.map(({ at_ms, state }) => ({ atMs: Number(at_ms), state }))]),
+  );
+};
+
+const dayMs = 86_400_000;
+export const standingDays = [1, 30, 90] as const;
+
+/** How a check stands, and how it stood in the last days. */
+export interface Standing {
+  readonly state: (typeof checkStates)[number];
+  readonly sinceMs: number;
+  /** up / (up + down) of the last 1, 30 and 90 days, nothing excluded; null where neither is known. */
+  readonly uptime: readonly (number | null)[];
+}
+
+/** How checks stand, in one statement. Checks that never had a state are absent. */
+export const readStandings = async (
+  { columns }: OwnColumns,
+  checkIds: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, Standing>> => {
+  if (checkIds.length === 0) return new Map();
+  const within = (days: number, states: string): string =>
+    `sumIf(greatest(0, least(until, {now:Int64}) - greatest(from_ms, {now:Int64} - ${days * dayMs})), state IN (${states}))`;
+  const figures = standingDays.map(
+    (days) =>
+      `toString(${within(days, `'up', 'degraded'`)}) AS up_${days}, toString(${within(days, `'down'`)}) AS down_${days}`,
+  );
+  const rows = await columns.query<Record<string, string>>(
+    `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${figures.join(', ')}
+    FROM (
+      SELECT check_id AS id, state, toUnixTimestamp64Milli(at) AS from_ms,
+        leadInFrame(toUnixTimestamp64Milli(at), 1, {now:Int64}) OVER (
+          PARTITION BY check_id ORDER BY at ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until
+      FROM synthetic_states FINAL
+      WHERE tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''
+        AND at <= fromUnixTimestamp64Milli({now:Int64})
+    ) GROUP BY id`,
+    { ids: [...checkIds], now: String(nowMs) },
+  );
+  return new Map(
+    rows.map((row) => [
+      row['id'] ?? '',
+      {
+        state: row['now_state'] as Standing['state'],
+        sinceMs: Number(row['since']),
+        uptime: standingDays.map((days) => {
+          const [up, down] = [Number(row[`up_${days}`]), Number(row[`down_${days}`])];
+          return up + down === 0 ? null : up / (up + down);
+        }),
+      },
+    ]),
+  );
+};

@@ -1,0 +1,98 @@
+/** The work of a location: its checks, dealt among its probes, and what was asked for by hand. */
+import { createHash } from 'node:crypto';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
+import { type SyntheticProbeContact, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
+import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
+import type { ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
+import { variablesOf } from './check.ts';
+import { type KnownCheck, readChecks } from './known.ts';
+
+/** What a value is sealed for. */
+export const variablePurpose = 'synthetic-variable';
+
+/** A probe that is not heard from for so long is replaced. */
+export const vanishedMs = 25_000;
+/** How often it is written that a probe was heard from. */
+const notedMs = 10_000;
+const forgottenMs = 86_400_000;
+/** How long a run that was asked for is waited for. */
+export const askedForMs = 30_000;
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Probes of a location that were heard from lately, this one among them; notes that it was. */
+const heardFrom = async (
+  documents: TenantDocuments,
+  { location, probe, nowMs }: { readonly location: string; readonly probe: string; readonly nowMs: number },
+): Promise<readonly string[]> => {
+  const contacts = documents.collection(syntheticProbeContacts);
+  const { items } = await contacts.list({ filter: { location } });
+  const ageOf = ({ heardAt }: SyntheticProbeContact): number => nowMs - Date.parse(heardAt);
+  const own = items.find((one) => one.probe === probe);
+  const heard = { location, probe, heardAt: new Date(nowMs).toISOString() };
+  if (own === undefined) await contacts.insert(heard);
+  else if (ageOf(own) >= notedMs) await contacts.replace(own.id, heard);
+  for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
+  const live = items.filter((one) => ageOf(one) < vanishedMs).map((one) => one.probe);
+  return [...new Set([probe, ...live])];
+};
+
+/** Which of a location's probes runs a check: the same for all, and another one's checks stay where they are when a probe comes or goes. */
+const probeOf = (checkId: string, probes: readonly string[]): string | undefined =>
+  probes.toSorted((one, other) => (digestOf(`${checkId}\0${one}`) < digestOf(`${checkId}\0${other}`) ? -1 : 1))[0];
+
+const readVariables = async (
+  documents: TenantDocuments,
+  box: SecretBox,
+): Promise<ReadonlyMap<string, ProbeVariable>> => {
+  const { items } = await documents.collection(syntheticVariables).list({ limit: mostVariables });
+  return new Map(
+    items.flatMap(({ id, isSecret, value, hosts }): [string, ProbeVariable][] => {
+      if (!isSecret) return [[id, { value }]];
+      const opened = box.open(variablePurpose, value);
+      return opened === undefined ? [] : [[id, { value: opened, hosts: [...hosts] }]];
+    }),
+  );
+};
+
+interface Asking {
+  readonly location: string;
+  readonly probe: string;
+  /** That of the work which the probe has. */
+  readonly digest?: string | undefined;
+  readonly nowMs: number;
+}
+
+/** What a probe of a location is to do. A check has the secrets that it uses, and no others. */
+export const workOf = async (
+  documents: TenantDocuments,
+  { location, probe, digest: known, nowMs }: Asking,
+  box: SecretBox,
+): Promise<Work> => {
+  const probes = await heardFrom(documents, { location, probe, nowMs });
+  const own = (check: KnownCheck): boolean => probeOf(check.id, probes) === probe;
+  const checks = (await readChecks(documents, { locations: location })).filter(own);
+  const variables = await readVariables(documents, box);
+  const item = (check: KnownCheck): WorkItem => ({
+    check,
+    variables: Object.fromEntries(
+      variablesOf(check).flatMap((name) => {
+        const variable = variables.get(name);
+        return variable === undefined ? [] : [[name, variable]];
+      }),
+    ),
+  });
+  const work = checks.filter(({ enabled }) => enabled).map(item);
+  const digest = digestOf(JSON.stringify(work));
+  const { items: asked } = await documents.collection(syntheticAskedRuns).list({ filter: { locations: location } });
+  const open = asked.filter((one) => nowMs - one.askedMs < askedForMs && !Object.hasOwn(one.results, location));
+  return {
+    ...{ location, atMs: nowMs, digest, checks: digest === known ? null : work },
+    asked: open.flatMap(({ id, checkId, askedMs: since }) => {
+      const check = checks.find((one) => one.id === checkId);
+      return check === undefined ? [] : [{ ...item(check), askedId: id, askedMs: since }];
+    }),
+  };
+};

@@ -1,0 +1,206 @@
+/** From a target to state and uptime: real probes over the API, real sinks, and the schedule that judges. */
+import { lookup } from 'node:dns';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { openLocalWork } from '../../api/index.ts';
+import { httpSource } from '../../probes/http-source.ts';
+import { startLocalProbes } from '../../probes/local.ts';
+import { startProbe } from '../../probes/probe.ts';
+import { startProcessors } from '../../processors/index.ts';
+import { openFence } from '../../runtime/fence.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import type { ProbeResult } from '../../schemas/synthetic-work.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { lastDueAt } from '../../subjects/synthetics/due-times.ts';
+import { eventually } from '../waiting.ts';
+import { startHarness } from './api-harness.ts';
+
+const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
+const harness = await startHarness({ environment });
+const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
+const clock = { now: () => Date.now() };
+const settings = settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment });
+const ports = {
+  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
+  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }), settings },
+  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
+};
+const processors = await startProcessors({ ...ports, only: ['check-states'] });
+const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });
+const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+
+let isUp = true;
+let asked = 0;
+const target = createServer((_, response) => {
+  asked++;
+  response.writeHead(isUp ? 200 : 500).end();
+});
+await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
+const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+
+const stops: (() => Promise<unknown>)[] = [];
+test.after.always(async () => {
+  for (const stop of stops) await stop();
+  target.close();
+  await processors.stop();
+  await sinks.stop();
+  await harness.close();
+});
+
+const checks = '/api/synthetics/checks';
+const made = async (path: string, body: object, options = {}) => {
+  const answer = await harness.ask('POST', path, { body, ...options });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+const read = async (path: string) => (await harness.ask('GET', path, { as: 'viewer' })).body;
+
+const checkAt = (name: string, locations: readonly string[]) => ({
+  ...{ name, type: 'http', every: '10s', timeout: '5s', retries: { count: 0 }, locations, http: { steps: [{ url }] } },
+});
+const refused: string[] = [];
+const probeOf = (token: string, probe: string) =>
+  startProbe({
+    source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
+    ...{ fence, log: silent, pollMs: 300 },
+  });
+
+test.serial(
+  'a target that fails is down, and up again when it answers; what is asked by hand is in no uptime',
+  async (t) => {
+    const { id: location, token } = await made('/api/synthetics/locations', { name: 'Frankfurt' });
+    const { id } = await made(checks, checkAt('shop', [location]));
+    const none = await made(`${checks}/${id}/run`, {});
+    t.is(none.items[0].run, null);
+    t.regex(none.items[0].reason, /no probe of this location was heard from/);
+
+    const probes = [probeOf(token, 'p1'), probeOf(token, 'p2')];
+    stops.push(...probes.map((probe) => () => probe.stop()));
+    const stateIs = (state: string) =>
+      eventually(`it is ${state}`, async () => (await read(`${checks}/${id}`)).state === state);
+    await stateIs('up');
+    const heard = (await read('/api/synthetics/locations')).items.find((one: { id: string }) => one.id === location);
+    t.not(heard.heardAt, null);
+    isUp = false;
+    await stateIs('down');
+    const manual = await made(`${checks}/${id}/run`, {});
+    t.is(manual.items[0].run.outcome, 'failed');
+    t.true(manual.items[0].run.isManual);
+    t.is(manual.items[0].run.message, 'status is 500, expected: lt 400');
+    isUp = true;
+    await stateIs('up');
+
+    const { items } = await read(`${checks}/${id}/runs?limit=1000`);
+    const scheduled = items.filter((run: { isManual: boolean }) => !run.isManual);
+    // Two probes share the check: each due time is run once.
+    t.is(new Set(scheduled.map((run: { dueAt: string }) => run.dueAt)).size, scheduled.length);
+    t.true(asked <= items.length + 1, `${asked} requests, ${items.length} runs`);
+    t.is(items.length - scheduled.length, 1);
+    const first = await read(`${checks}/${id}/runs?limit=1`);
+    const second = await read(`${checks}/${id}/runs?limit=1&cursor=${first.nextCursor}`);
+    t.deepEqual([...first.items, ...second.items], items.slice(0, 2));
+
+    const uptime = (await read(`${checks}/${id}/uptime?from=now-1h`)).items;
+    t.deepEqual(
+      uptime.map((one: { location: string | null }) => one.location),
+      [null, location],
+    );
+    for (const one of uptime) {
+      t.true(one.upMs > 0 && one.downMs > 0 && one.unknownMs > 0, JSON.stringify(one));
+      t.is(one.uptime, one.upMs / (one.upMs + one.downMs));
+    }
+    const months = (await read(`${checks}/${id}/uptime?from=now-60d&period=month&timeZone=Europe/Zurich`)).items;
+    const total = (of: { upMs: number; downMs: number; unknownMs: number }[]) =>
+      of.reduce((sum, one) => sum + one.upMs + one.downMs + one.unknownMs, 0);
+    t.true(
+      Math.abs(total(months.filter((one: { location: null }) => one.location === null)) - 60 * 86_400_000) < 60_000,
+    );
+    const listed = (await read(checks)).items.find((one: { id: string }) => one.id === id);
+    t.true(listed.uptime.day > 0 && listed.uptime.day < 1);
+    t.deepEqual(refused, []);
+    for (const path of ['runs', 'uptime'])
+      t.is((await harness.ask('GET', `${checks}/${id}/${path}`, elsewhere)).status, 404);
+    t.is((await harness.ask('POST', `${checks}/${id}/run`, { ...elsewhere, body: {} })).status, 404);
+  },
+);
+
+test.serial('results are taken for assigned runs only, and a repeat counts once', async (t) => {
+  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Zurich' });
+  const other = await made('/api/synthetics/locations', { name: 'Paris' });
+  const check = { id: (await made(checks, checkAt('assigned', [location]))).id, every: '10s' };
+  const foreign = await made(checks, checkAt('foreign', ['local']), elsewhere);
+  const dueMs = lastDueAt(check, location, Date.now());
+  const result: ProbeResult = {
+    ...{ checkId: check.id, dueMs, startedAtMs: dueMs + 5, outcome: 'failed', attempts: 1, durationMs: 3 },
+    ...{ phases: { wait: 3 }, steps: [], message: 'first', traceId: 'a'.repeat(32) },
+  };
+  const send = (results: object[], key = token) =>
+    harness.ask('POST', '/api/synthetics/probe/results', {
+      ...{ as: 'nobody', body: { results }, headers: { authorization: `Bearer ${key}` } },
+    });
+  t.deepEqual((await send([result])).body, { accepted: 1, refused: [] });
+  await eventually('it landed', async () => (await read(`${checks}/${check.id}/runs`)).items.length === 1);
+  t.is((await send([{ ...result, outcome: 'passed', message: 'again' }])).body.accepted, 1);
+  const reasons = async (change: object, key = token) =>
+    (await send([{ ...result, ...change }], key)).body.refused[0]?.reason;
+  t.regex(await reasons({ dueMs: dueMs + 1 }), /not due there/);
+  t.regex(await reasons({ dueMs: dueMs + 60_000, startedAtMs: dueMs + 60_000 }), /not over/);
+  t.regex(await reasons({ dueMs: dueMs - 7_200_000, startedAtMs: dueMs - 7_200_000 }), /more than an hour ago/);
+  t.regex(await reasons({ startedAtMs: dueMs + 3_000_000 }), /did not start/);
+  t.regex(await reasons({ checkId: foreign.id }), /no check of this location/);
+  t.regex(await reasons({}, other.token), /no check of this location/);
+  t.regex(await reasons({ askedId: 'nothing' }), /not asked for/);
+
+  const later = lastDueAt(check, location, Date.now() - 10_000);
+  if (later !== dueMs) await send([{ ...result, dueMs: later, startedAtMs: later }]);
+  await eventually('what was sent again merged', async () => {
+    const { items } = await read(`${checks}/${check.id}/runs`);
+    return items.every((run: { message: string }) => run.message === 'first');
+  });
+  t.is((await harness.ask('GET', checks, { as: `token ${token}` })).status, 401);
+  for (const path of ['work', 'results']) {
+    const asking = {
+      as: 'nobody',
+      body: { probe: 'p', results: [] },
+      headers: { authorization: 'Bearer wrong' },
+    } as const;
+    t.true([400, 401].includes((await harness.ask('POST', `/api/synthetics/probe/${path}`, asking)).status));
+  }
+  t.is((await harness.ask('DELETE', `/api/synthetics/locations/${location}?force=true`)).status, 200);
+  t.is((await send([])).status, 401);
+});
+
+test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
+  const { id } = await made(checks, checkAt('local', ['local']));
+  const role = startLocalProbes(await openLocalWork({ ...ports, settings }), { fence, log: silent });
+  stops.push(() => role.stop());
+  await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');
+});
+
+test.serial('work has the secrets that its checks use, and no others', async (t) => {
+  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Oslo' });
+  for (const name of ['used', 'unused'])
+    await harness.ask('PUT', `/api/synthetics/variables/${name}`, {
+      body: { value: `value of ${name}`, isSecret: true, hosts: ['127.0.0.1'] },
+    });
+  const check = checkAt('secretive', [location]);
+  await made(checks, { ...check, http: { steps: [{ url, headers: { 'x-key': '{{variables.used}}' } }] } });
+  const ask = async (probe: string, digest?: string) =>
+    (
+      await harness.ask('POST', '/api/synthetics/probe/work', {
+        ...{ as: 'nobody', body: { probe, digest }, headers: { authorization: `Bearer ${token}` } },
+      })
+    ).body;
+  const work = await ask('p1');
+  t.deepEqual(work.checks[0].variables, { used: { value: 'value of used', hosts: ['127.0.0.1'] } });
+  t.false(JSON.stringify(work).includes('value of unused'));
+  t.is((await ask('p1', work.digest)).checks, null);
+  const shared = [await ask('p2'), await ask('p1')].map(({ checks: own }) => own.length);
+  t.is(shared[0] + shared[1], 1);
+});
