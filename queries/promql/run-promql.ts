@@ -9,6 +9,7 @@ import { keptFromMs } from './fetch/scope.ts';
 import { histogramFrom } from './histograms/histogram.ts';
 import { histogramText } from './histograms/text.ts';
 import type { Evaluated } from './index.ts';
+import { keeperOf } from './kept-steps.ts';
 import type { QueryReading } from './reading.ts';
 import type { NativeHistogram } from './series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
@@ -60,11 +61,14 @@ export const evaluatePromql = async (
 ): Promise<Evaluated> => {
   if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
   const scope = { columns, translation: promql.translation };
+  const keep = keeperOf({ scope, expression, window });
   try {
-    return await promql.threads.evaluate({
+    const evaluated = await promql.threads.evaluate({
       ...{ expression, window, scope, signal, added: promql.added },
       keptFromMs: keptFromMs(plan, nowMs),
     });
+    keep(evaluated);
+    return evaluated;
   } catch (error) {
     throw faultOfPromql(error);
   }

@@ -1,30 +1,35 @@
 /**
  * Several PromQL queries over one range: the series of all their selectors are chosen by one question and read once a window, and each
- * expression is evaluated over its own.
+ * expression is evaluated over its own. Of what was asked before, only the steps are read and evaluated that may have changed.
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { Asked } from '../answer.ts';
 import { withAdded } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import { type Chosen, chooseSeries } from '../promql/fetch/choose.ts';
-import { Pieces } from '../promql/fetch/pieces.ts';
+import type { Chosen } from '../promql/fetch/choose.ts';
+import { landedIn } from '../promql/fetch/landed-pieces.ts';
 import { keptFromMs, type Scope } from '../promql/fetch/scope.ts';
-import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
 import { type Evaluated, evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
+import {
+  expectAlone,
+  hasSteadySteps,
+  nothingEvaluated,
+  pieceMsOf,
+  type Steps,
+  type StepsQuestion,
+  stepsOf,
+} from '../promql/kept-steps.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
+import { chooseNamed, nameOf, readNamed, type SeriesByWindow, TooMuch, windowKey } from './named-series.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Queries whose series are read together. */
 export const mostPromql = 200;
-/** They are evaluated in this thread: what is more than this takes one of its own. */
-const mostSeries = 10_000;
 const mostSteps = 1000;
-/** Samples of one window, times the steps at which each is looked at. */
-const mostWork = 2_000_000;
 
 /** Whether a query can be answered with others. */
 export const isSharedPromql = (asked: Asked): boolean => {
@@ -35,73 +40,9 @@ export const isSharedPromql = (asked: Asked): boolean => {
 interface Member {
   readonly index: number;
   readonly parsed: ParsedQuery;
+  /** Over all that was asked for. */
   readonly selections: readonly Selection[];
 }
-
-const nameOf = ({ matchers }: Selection): string | undefined =>
-  matchers.find(({ name, op, value }) => name === '__name__' && op === '=' && value !== '')?.value;
-
-const windowKey = ({ fromMs, toMs }: Selection): string => `${fromMs} ${toMs}`;
-
-const escaped = (name: string): string => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-
-/** Series by the name of their metric. */
-type SeriesByName = ReadonlyMap<string, readonly Series[]>;
-
-class TooMuch extends Error {}
-
-/** Names of selections over one window. */
-interface Wanted {
-  readonly selection: Selection;
-  readonly names: Set<string>;
-}
-
-const wantedOf = (members: readonly Member[]): Map<string, Wanted> => {
-  const wanted = new Map<string, Wanted>();
-  for (const selection of members.flatMap(({ selections }) => selections)) {
-    const known = wanted.get(windowKey(selection)) ?? { selection, names: new Set() };
-    wanted.set(windowKey(selection), known);
-    known.names.add(nameOf(selection) ?? '');
-  }
-  return wanted;
-};
-
-interface Place {
-  readonly scope: Scope;
-  readonly keptMs: number;
-  readonly window: EvaluationWindow;
-}
-
-/** At how many steps a sample is looked at: those whose part of the selection's time it lies in. */
-const looksOf = ({ fromMs, toMs }: Wanted['selection'], { startMs, endMs, stepMs }: EvaluationWindow): number => {
-  if (stepMs === 0) return 1;
-  const steps = 1 + Math.floor((endMs - startMs) / stepMs);
-  return Math.min(steps, 1 + Math.ceil(Math.max(0, toMs - fromMs - (endMs - startMs)) / stepMs));
-};
-
-const read = async (
-  { scope, keptMs, window }: Place,
-  { selection, names }: Wanted,
-  chosen: readonly Chosen[],
-): Promise<SeriesByName> => {
-  const byName = new Map<string, Series[]>();
-  const { fromMs, toMs } = selection;
-  const looks = looksOf(selection, window);
-  if (toMs <= keptMs) return byName;
-  const own = chosen.filter(({ labels }) => names.has(labels['__name__'] ?? ''));
-  const pieces = new Pieces(scope.columns, { fromMs: Math.max(fromMs, keptMs), toMs }, own);
-  let samples = 0;
-  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
-    for (const series of seriesOfPiece(piece, { fromMs, toMs }, [])) {
-      samples += series.times.length;
-      if (samples * looks > mostWork) throw new TooMuch();
-      const name = series.labels['__name__'] ?? '';
-      const known = byName.get(name);
-      if (known === undefined) byName.set(name, [series]);
-      else known.push(series);
-    }
-  return byName;
-};
 
 const matching = (series: readonly Series[], { matchers }: Selection): readonly Series[] => {
   const tests = matchers
@@ -130,15 +71,10 @@ export const promqlTogether = async (
   });
 };
 
-/** What `evaluatePromql` gives of each expression, or why not; undefined where it is to be asked alone. Throws where the series cannot be read. */
-export const evaluatedTogether = async (
-  expressions: readonly string[],
-  { columns, promql, plan, nowMs }: QueryReading,
-  window: EvaluationWindow,
-): Promise<(Evaluated | { readonly error: unknown } | undefined)[]> => {
-  const outcomes: (Evaluated | { readonly error: unknown } | undefined)[] = expressions.map(() => undefined);
-  if (promql === undefined) return outcomes;
-  const { added = [] } = promql;
+type Found = Evaluated | { readonly error: unknown } | undefined;
+
+/** Those that can be asked together. What is wrong with one becomes its outcome. */
+const membersOf = (expressions: readonly string[], window: EvaluationWindow, outcomes: Found[]): Member[] => {
   const members: Member[] = [];
   for (const [index, expression] of expressions.entries())
     try {
@@ -148,38 +84,135 @@ export const evaluatedTogether = async (
     } catch (error) {
       outcomes[index] = { error: faultOfPromql(error) };
     }
-  const all = members.flatMap(({ selections }) => selections);
-  const scope = { columns, translation: promql.translation };
-  const keptMs = keptFromMs(plan, nowMs);
-  const byWindow = new Map<string, SeriesByName>();
+  return members;
+};
+
+/** What questions over one range have in common. */
+interface Asking {
+  readonly scope: Scope;
+  readonly added: readonly Series[];
+  readonly window: EvaluationWindow;
+  /** Nothing before it is read. */
+  readonly keptMs: number;
+}
+
+/** What is too much, or not to be had in this way, is undefined: it is asked alone. */
+const orAlone = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
   try {
-    const wanted = wantedOf(members);
-    const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
-    const span = {
-      fromMs: Math.max(keptMs, Math.min(...all.map(({ fromMs }) => fromMs))),
-      toMs: Math.max(...all.map(({ toMs }) => toMs)),
-    };
-    const named = { name: '__name__', op: '=~', value: names.map(escaped).join('|') } as const;
-    const chosen = names.length === 0 ? [] : await chooseSeries(scope, span, [named], mostSeries);
-    const place = { scope, keptMs, window };
-    const reads = [...wanted].map(async ([key, one]) => byWindow.set(key, await read(place, one, chosen)));
-    await Promise.all(reads);
+    return await work;
   } catch (error) {
-    if (error instanceof TooMuch || faultOfPromql(error) !== error) return outcomes;
+    if (error instanceof TooMuch || faultOfPromql(error) !== error) return undefined;
     throw error;
   }
-  for (const { index, parsed, selections } of members) {
-    try {
-      outcomes[index] = evaluate(parsed, window, (number) => {
-        const selection = selections[number] as Selection;
-        const series = byWindow.get(windowKey(selection))?.get(nameOf(selection) ?? '') ?? [];
-        return withAdded(matching(series, selection), selection, added);
-      });
-    } catch (error) {
-      outcomes[index] = { error: faultOfPromql(error) };
+};
+
+const choose = ({ scope, keptMs }: Asking, members: readonly Member[]): Promise<readonly Chosen[]> => {
+  const all = members.flatMap(({ selections }) => selections);
+  const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
+  const span = {
+    fromMs: Math.max(keptMs, Math.min(...all.map(({ fromMs }) => fromMs))),
+    toMs: Math.max(...all.map(({ toMs }) => toMs)),
+  };
+  return chooseNamed(scope, span, names);
+};
+
+/** Of those whose steps may be kept. */
+const questionsOf = (
+  { scope, added, window, keptMs }: Asking,
+  members: readonly Member[],
+  chosen: readonly Chosen[],
+): Map<Member, StepsQuestion> => {
+  const questions = new Map<Member, StepsQuestion>();
+  // Without a source nothing is kept.
+  if (added.length > 0 || scope.columns.source === undefined) return questions;
+  const byName = Map.groupBy(chosen, ({ labels }) => labels['__name__'] ?? '');
+  const sourcesOf = new Map([...byName].map(([name, all]) => [name, all.flatMap(({ sources }) => sources)]));
+  for (const member of members) {
+    const { parsed, selections } = member;
+    if (!hasSteadySteps(parsed, window) || selections.some(({ fromMs }) => fromMs < keptMs)) continue;
+    const reads = selections.map((selection) => ({
+      ...{ window: selection, sources: sourcesOf.get(nameOf(selection) ?? '') ?? [] },
+    }));
+    questions.set(member, { scope, expression: parsed.text, window, reads });
+  }
+  return questions;
+};
+
+/** Expressions that are evaluated over one window. */
+interface Group {
+  readonly window: EvaluationWindow;
+  readonly members: readonly Member[];
+  readonly selections: readonly Selection[];
+}
+
+/** Those that are evaluated as a whole, and those of which steps are kept: all of these from the first step that any of them lacks. */
+const groupsOf = ({ window }: Asking, members: readonly Member[], steps: ReadonlyMap<Member, Steps>): Group[] => {
+  const fromOf = (member: Member): number => steps.get(member)?.fromMs ?? window.startMs;
+  const groupOf = (some: readonly Member[]): Group[] => {
+    const startMs = Math.min(...some.map(fromOf));
+    const own = { ...window, startMs };
+    // Where nothing is left to be evaluated, nothing is read.
+    const selections = startMs > window.endMs ? [] : some.flatMap(({ parsed }) => selectionsOf(parsed, own));
+    return some.length === 0 ? [] : [{ window: own, members: some, selections }];
+  };
+  const isWhole = (member: Member): boolean => fromOf(member) === window.startMs;
+  return [...groupOf(members.filter(isWhole)), ...groupOf(members.filter((member) => !isWhole(member)))];
+};
+
+const outcomeOf = (
+  { parsed }: Member,
+  { window }: Group,
+  {
+    read,
+    added,
+    steps,
+  }: { readonly read: SeriesByWindow; readonly added: readonly Series[]; readonly steps: Steps | undefined },
+): Evaluated | { readonly error: unknown } => {
+  try {
+    if (window.startMs > window.endMs) return steps?.answer(nothingEvaluated, window.startMs) ?? nothingEvaluated;
+    const selections = selectionsOf(parsed, window);
+    const evaluated = evaluate(parsed, window, (number) => {
+      const selection = selections[number] as Selection;
+      const series = read.get(windowKey(selection))?.get(nameOf(selection) ?? '') ?? [];
+      return withAdded(matching(series, selection), selection, added);
+    });
+    return steps?.answer(evaluated, window.startMs) ?? evaluated;
+  } catch (error) {
+    return { error: faultOfPromql(error) };
+  }
+};
+
+/** What `evaluatePromql` gives of each expression, or why not; undefined where it is to be asked alone. Throws where the series cannot be read. */
+export const evaluatedTogether = async (
+  expressions: readonly string[],
+  { columns, promql, plan, nowMs }: QueryReading,
+  window: EvaluationWindow,
+): Promise<Found[]> => {
+  const outcomes: Found[] = expressions.map(() => undefined);
+  if (promql === undefined) return outcomes;
+  const members = membersOf(expressions, window, outcomes);
+  const { added = [] } = promql;
+  const scope = { columns, translation: promql.translation };
+  const asking: Asking = { scope, added, window, keptMs: keptFromMs(plan, nowMs) };
+  const chosen = await orAlone(choose(asking, members));
+  if (chosen === undefined) return outcomes;
+  const questions = questionsOf(asking, members, chosen);
+  const landed = await landedIn(
+    columns,
+    [...questions.values()].flatMap(({ reads }) => reads),
+    pieceMsOf(window),
+  );
+  const steps = new Map([...questions].map(([member, question]) => [member, stepsOf(question, landed)]));
+  for (const group of groupsOf(asking, members, steps)) {
+    const read = await orAlone(readNamed({ ...asking, window: group.window }, group.selections, chosen));
+    for (const member of group.members) {
+      const { index } = member;
+      const question = questions.get(member);
+      if (read !== undefined) outcomes[index] = outcomeOf(member, group, { read, added, steps: steps.get(member) });
+      else if (question !== undefined) expectAlone(question, landed);
+      // Others have their turn between two of them.
+      await next();
     }
-    // Others have their turn between two of them.
-    await next();
   }
   return outcomes;
 };

@@ -44,18 +44,13 @@ const startColumn = ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS sta
 export const readFromMs = (fromMs: number, isDelta: boolean): number =>
   isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
-/** What reads the points of metrics within a window. A condition may follow, and then `inOrder`. */
-export const pointsStatement = (
+/** What chooses the points of metrics within a window. More conditions may follow. */
+export const pointsCondition = (
   table: PointTable,
-  {
-    window: { fromMs, toMs },
-    metrics,
-    hasStarts = false,
-  }: { readonly window: Window; readonly metrics: readonly string[]; readonly hasStarts?: boolean },
+  { window: { fromMs, toMs }, metrics }: { readonly window: Window; readonly metrics: readonly string[] },
 ): Condition => ({
   // By days of reception parts are left out without a look at their rows.
-  sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}${hasStarts ? startColumn : ''}
-    FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND _partition_id >= {day:String}
+  sql: `FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND _partition_id >= {day:String}
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
   parameters: {
     metrics,
@@ -64,6 +59,22 @@ export const pointsStatement = (
     day: dayOf(Math.min(latestMs, Math.max(0, fromMs - aheadMs))),
   },
 });
+
+/** What reads the points of metrics within a window. A condition may follow, and then `inOrder`. */
+export const pointsStatement = (
+  table: PointTable,
+  {
+    hasStarts = false,
+    ...where
+  }: { readonly window: Window; readonly metrics: readonly string[]; readonly hasStarts?: boolean },
+): Condition => {
+  const { sql, parameters } = pointsCondition(table, where);
+  return {
+    sql: `SELECT series_id AS id, toFloat64(toUnixTimestamp64Milli(timestamp)) AS time, ${ownColumns[table]}${hasStarts ? startColumn : ''}
+    ${sql}`,
+    parameters,
+  };
+};
 
 /** The order in which points are stored. */
 export const inOrder = 'ORDER BY metric, series_id, timestamp';

@@ -1,0 +1,112 @@
+/** What landed of metrics in pieces of time, told apart by few numbers: as long as they are the same, points are what they were. */
+import type { TenantColumns } from '../../../schemas/ports/columns.ts';
+import type { PointTable, Source } from './choose.ts';
+import { pointsCondition, readFromMs } from './pieces.ts';
+import type { Window } from './scope.ts';
+
+/** What a selector reads: points later than the start of its window and not later than its end. */
+export interface Read {
+  readonly window: Window;
+  readonly sources: readonly Source[];
+}
+
+/** For the points of a metric in a piece, by the table, the metric and the number of the piece: equal where they are the same. */
+export type Landed = ReadonlyMap<string, string>;
+
+/** Points of one metric. */
+interface Origin {
+  readonly table: PointTable;
+  readonly metric: string;
+  readonly isDelta: boolean;
+}
+
+const keyOf = ({ table, metric }: Pick<Origin, 'table' | 'metric'>, piece: number): string =>
+  `${table} ${piece} ${metric}`;
+
+const originsOf = (sources: readonly Source[]): Origin[] => {
+  const origins = new Map<string, Origin>();
+  for (const { tables, metric, isDelta } of sources)
+    for (const table of tables) origins.set(`${table} ${isDelta} ${metric}`, { table, metric, isDelta });
+  return [...origins.values()];
+};
+
+/** Numbers of the first and the last piece in which a read may find points. */
+const edgesOf = (
+  { fromMs, toMs }: Window,
+  isDelta: boolean,
+  pieceMs: number,
+): readonly [first: number, last: number] => [
+  Math.max(0, Math.floor((readFromMs(fromMs, isDelta) + 1) / pieceMs)),
+  Math.floor(toMs / pieceMs),
+];
+
+/** Calls for each piece of each metric that a read has points in, from the earliest on. */
+const eachPiece = ({ window, sources }: Read, pieceMs: number, take: (key: string, piece: number) => void): void => {
+  for (const origin of originsOf(sources)) {
+    const [first, last] = edgesOf(window, origin.isDelta, pieceMs);
+    for (let piece = first; piece <= last; piece++) take(keyOf(origin, piece), piece);
+  }
+};
+
+/** Of what landed, that which a read has points in. */
+export const landedFor = (reads: readonly Read[], landed: Landed, pieceMs: number): Landed => {
+  const own = new Map<string, string>();
+  for (const read of reads)
+    eachPiece(read, pieceMs, (key) => {
+      const mark = landed.get(key);
+      if (mark !== undefined) own.set(key, mark);
+    });
+  return own;
+};
+
+/** When the first piece begins in which a read may find other points than before; `before` knows its pieces up to a time. Infinity for none. */
+export const firstChangeMs = (
+  read: Read,
+  { before, beforeToMs, now }: { readonly before: Landed; readonly beforeToMs: number; readonly now: Landed },
+  pieceMs: number,
+): number => {
+  const known = Math.floor(beforeToMs / pieceMs);
+  let first = Number.POSITIVE_INFINITY;
+  eachPiece(read, pieceMs, (key, piece) => {
+    if (piece * pieceMs < first && (piece > known || before.get(key) !== now.get(key))) first = piece * pieceMs;
+  });
+  return first;
+};
+
+/** Ranges of pieces without those that lie in others, or behind them. */
+const joined = (ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] => {
+  const all: [number, number][] = [];
+  for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
+    const before = all.at(-1);
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else all.push([first, last]);
+  }
+  return all;
+};
+
+/**
+ * Asks what landed in all pieces that the reads have points in: how many points, and a sum that tells theirs from others. A statement for
+ * each table and each stretch of time, which reads times and ids alone.
+ */
+export const landedIn = async (columns: TenantColumns, reads: readonly Read[], pieceMs: number): Promise<Landed> => {
+  const landed = new Map<string, string>();
+  const wanted = reads.flatMap(({ window, sources }) =>
+    originsOf(sources).map((origin) => ({ ...origin, edges: edgesOf(window, origin.isDelta, pieceMs) })),
+  );
+  const statements = [...Map.groupBy(wanted, ({ table }) => table)].flatMap(([table, origins]) => {
+    const metrics = [...new Set(origins.map(({ metric }) => metric))];
+    return joined(origins.map(({ edges }) => edges)).map(async ([first, last]) => {
+      const window = { fromMs: first * pieceMs - 1, toMs: (last + 1) * pieceMs - 1 };
+      const { sql, parameters } = pointsCondition(table, { window, metrics });
+      const rows = await columns.query<{ of_metric: string; piece: string; mark: string }>(
+        `SELECT metric AS of_metric, intDiv(toUnixTimestamp64Milli(timestamp), {piece:Int64}) AS piece,
+          concat(toString(count()), ' ', toString(sum(series_id + toUInt64(toUnixTimestamp64Milli(timestamp))))) AS mark
+        ${sql} GROUP BY metric, piece`,
+        { ...parameters, piece: String(pieceMs) },
+      );
+      for (const { of_metric: metric, piece, mark } of rows) landed.set(keyOf({ table, metric }, Number(piece)), mark);
+    });
+  });
+  await Promise.all(statements);
+  return landed;
+};
