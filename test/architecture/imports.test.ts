@@ -76,7 +76,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What the page takes from other rooms beside types. */
-const inThePage = ['queries/time.ts'];
+const inThePage = [
+  ...['queries/time.ts', 'queries/errors.ts'],
+  ...['parser', 'scanner', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
+  ...['fields.ts', 'records/severity.ts', 'tables/literal.ts', 'tables/search.ts'].map((path) => `schemas/${path}`),
+];
 /** Of the page, what runs on the server. */
 const buildsThePage = ['web/index.ts', 'web/build.ts'];
 
@@ -121,14 +125,15 @@ const subjectsTable = new Map(
 const rules: Readonly<Record<string, (found: Import) => boolean>> = {
   'the page imports itself, types, and the parsers that it shares with the API': ({ file, own, target, typesAlone }) =>
     folder(file) !== 'web' || !own || folder(target) === 'web' || typesAlone || inThePage.includes(target),
-  'the page imports no package but preact': ({ file, own, target, typesAlone }) =>
+  'the page imports no package but preact and what lays out long lists': ({ file, own, target, typesAlone }) =>
     folder(file) !== 'web' ||
     own ||
     typesAlone ||
     !/^[@a-z]/.test(target) ||
     buildsThePage.includes(file) ||
-    ['preact', '@preact/signals'].includes(target),
-  'what the page shares with the API imports nothing': ({ file }) => !inThePage.includes(file),
+    ['preact', '@preact/signals', '@tanstack/virtual-core'].includes(target),
+  'what the page shares with the API imports types, and what else is shared': ({ file, target, typesAlone }) =>
+    !inThePage.includes(file) || typesAlone || inThePage.includes(target),
   'the page is imported through its index.ts, by the API': ({ file, own, target }) =>
     !own ||
     folder(target) !== 'web' ||

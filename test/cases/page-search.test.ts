@@ -1,0 +1,60 @@
+/** Searches as the page reads them: the same errors as the API's, and what is being typed at the caret. */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { QueryError } from '../../queries/errors.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import { taken, typedAt } from '../../web/search/completion.ts';
+import { searchProblem } from '../../web/search/problem.ts';
+
+const reference = readFileSync(new URL('../../queries/search/README.md', import.meta.url), 'utf8');
+/** Every search in the tables of the reference page. */
+const searches = [...reference.matchAll(/^\| `(.*?)` \| ?(.*?) ?\|$/gm)].map(([, search = '']) =>
+  search.replaceAll('\\|', '|'),
+);
+
+const apiSays = (search: string, signal: 'logs' | 'traces'): string | undefined => {
+  try {
+    parseSearch(search, signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof QueryError) return error.message;
+    throw error;
+  }
+};
+
+for (const signal of ['logs', 'traces'] as const)
+  test(`the page says of searches of ${signal} what the API says, but for expressions of RE2`, (t) => {
+    t.true(searches.length > 60);
+    for (const search of searches) {
+      const said = apiSays(search, signal);
+      t.is(searchProblem(search, signal), said?.includes('expression of RE2') ? undefined : said, search);
+    }
+  });
+
+const cases: readonly (readonly [text: string, typed: object | undefined, chosen?: string, becomes?: string])[] = [
+  ['|', { is: 'name', prefix: '' }, 'service', 'service:|'],
+  ['step serv|', { is: 'name', prefix: 'serv' }, 'service', 'step service:|'],
+  ['(-http.r|', { is: 'name', prefix: 'http.r' }, 'http.route', '(-http.route:|'],
+  ['order i|', { is: 'name', prefix: 'i' }, 'order id', 'order "order id":|'],
+  ['service:|', { is: 'value', name: 'service', prefix: '' }, 'cart', 'service:cart |'],
+  ['service:ca| declined', { is: 'value', name: 'service', prefix: 'ca' }, 'cart', 'service:cart| declined'],
+  ['took:>=1|', { is: 'value', name: 'took', prefix: '1' }, '12.5', 'took:>=12.5 |'],
+  ['"order id":4|', { is: 'value', name: 'order id', prefix: '4' }, '42', '"order id":42 |'],
+  ['user:"an|', { is: 'value', name: 'user', prefix: 'an' }, 'an "x"', 'user:"an \\"x\\"" |'],
+  ['"a phrase ser|', undefined],
+  ['user:"ann"|', undefined],
+];
+for (const [marked, typed, chosen, becomes] of cases)
+  test(`typed ${marked}: ${typed === undefined ? 'nothing is suggested' : becomes}`, (t) => {
+    const caret = marked.indexOf('|');
+    const text = marked.replace('|', '');
+    const found = typedAt(text, caret);
+    if (typed === undefined) {
+      t.is(found, undefined);
+      return;
+    }
+    t.like(found, typed);
+    if (found === undefined || chosen === undefined) return;
+    const next = taken(text, found, chosen);
+    t.is(`${next.text.slice(0, next.caret)}|${next.text.slice(next.caret)}`, becomes);
+  });

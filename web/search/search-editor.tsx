@@ -1,0 +1,135 @@
+/** The field of a search: names and values are suggested as one types, and what is wrong is told before it is asked. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { shownText } from '../frame/shown-text.tsx';
+import { taken } from './completion.ts';
+import { type SearchedSignal, searchProblem } from './problem.ts';
+import { type Suggest, type Suggested, useSuggestions } from './suggestions.ts';
+
+const toldAfterMs = 600;
+
+/** What is wrong: what the API said of the search that was asked, or what is wrong with what stands there for a while. */
+const useProblem = (typed: string, signal: SearchedSignal, asked: { value: string; problem: string | undefined }) => {
+  const [told, setTold] = useState<string>();
+  useEffect(() => {
+    setTold(undefined);
+    if (typed === asked.value) return;
+    const timer = setTimeout(() => setTold(searchProblem(typed, signal)), toldAfterMs);
+    return () => clearTimeout(timer);
+  }, [typed, asked.value]);
+  return { problem: typed === asked.value ? (asked.problem ?? told) : told, setTold };
+};
+
+const Options = ({
+  suggested: { items, typed },
+  active,
+  onTake,
+}: {
+  readonly suggested: Suggested;
+  readonly active: number;
+  readonly onTake: (text: string) => void;
+}) => (
+  <div role="listbox" id="search-options" class="options" aria-label={typed.is === 'name' ? 'Fields' : 'Values'}>
+    {items.map(({ text, note }, index) => (
+      <div
+        key={text}
+        id={`search-option-${index}`}
+        role="option"
+        tabIndex={-1}
+        aria-selected={index === active}
+        // The field keeps the keyboard.
+        onPointerDown={(event) => {
+          event.preventDefault();
+          onTake(text);
+        }}
+      >
+        <bdi>{text === '' ? '(empty)' : shownText(text)}</bdi>
+        {note === undefined ? null : <span class="soft">{note}</span>}
+      </div>
+    ))}
+  </div>
+);
+
+export const SearchEditor = ({
+  label,
+  placeholder,
+  value,
+  problem: answered,
+  signal,
+  suggest,
+  onSearch,
+}: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  /** What the API said of it. */
+  readonly problem: string | undefined;
+  readonly signal: SearchedSignal;
+  readonly suggest: Suggest;
+  readonly onSearch: (text: string) => void;
+}) => {
+  const [typed, setTyped] = useState(value);
+  const field = useRef<HTMLInputElement>(null);
+  const { suggested, active, open, close, heed } = useSuggestions(suggest);
+  const { problem, setTold } = useProblem(typed, signal, { value, problem: answered });
+  const take = (text: string): void => {
+    if (suggested === undefined || field.current === null) return;
+    const { text: next, caret } = taken(typed, suggested.typed, text);
+    field.current.value = next;
+    field.current.setSelectionRange(caret, caret);
+    setTyped(next);
+    // Behind a name its values are next.
+    open(next, caret);
+  };
+  const submit = (): void => {
+    close();
+    const wrong = searchProblem(typed, signal);
+    if (wrong === undefined) onSearch(typed);
+    else setTold(wrong);
+  };
+  return (
+    <search>
+      <form
+        class="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <label for="search">{label}</label>
+        <div class="combobox">
+          <input
+            ref={field}
+            id="search"
+            data-search
+            type="text"
+            role="combobox"
+            value={typed}
+            maxLength={1024}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={placeholder}
+            aria-autocomplete="list"
+            aria-expanded={suggested !== undefined}
+            aria-controls={suggested === undefined ? undefined : 'search-options'}
+            aria-activedescendant={active < 0 ? undefined : `search-option-${active}`}
+            aria-invalid={problem !== undefined}
+            aria-describedby="search-problem"
+            onInput={({ currentTarget }) => {
+              setTyped(currentTarget.value);
+              open(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length);
+            }}
+            onKeyDown={(event) =>
+              heed(event, take, () => open(typed, event.currentTarget.selectionStart ?? typed.length))
+            }
+            onBlur={close}
+          />
+          {suggested === undefined ? null : <Options {...{ suggested, active, onTake: take }} />}
+        </div>
+        <button type="submit">Search</button>
+        <p class="problem-text" id="search-problem" role="alert">
+          {problem === undefined ? '' : shownText(problem)}
+        </p>
+      </form>
+    </search>
+  );
+};
