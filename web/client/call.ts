@@ -60,6 +60,14 @@ export const creationOf = <Kind extends Resource, Fields extends z.ZodType>(
   path: string,
 ): Call<CreationOf<Kind, Fields>> => ({ method: 'POST', path });
 
+/** A path with parameters. Those without a value are left out. */
+export const asQuery = (path: string, query: Readonly<Record<string, unknown>>): string => {
+  const asked = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') asked.set(name, String(value));
+  return asked.size === 0 ? path : `${path}?${asked}`;
+};
+
 /** Path and query of a call. Parameters without a value are left out. */
 export const addressOf = <Operation extends Declared>(
   { path }: Call<Operation>,
@@ -67,10 +75,7 @@ export const addressOf = <Operation extends Declared>(
 ): string => {
   const given = new Map(Object.entries((params ?? {}) as Record<string, unknown>));
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given.get(name))));
-  const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>))
-    if (value !== undefined && value !== '') asked.set(name, String(value));
-  return asked.size === 0 ? filled : `${filled}?${asked}`;
+  return asQuery(filled, (query ?? {}) as Record<string, unknown>);
 };
 
 /** The call for a shell, with a token of the reader's own. */

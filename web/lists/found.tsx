@@ -12,14 +12,15 @@ export const Found = <Operation extends Declared, Item>({
   of,
   nothing,
   ...rows
-}: Omit<RowsProps<Item>, 'items' | 'onEnd'> & {
+}: Omit<RowsProps<Item>, 'items' | 'onSeen'> & {
   readonly of: Paged<Operation, Item>;
   /** What an empty list says. */
   readonly nothing: ComponentChildren;
 }) => {
   const { answer, isAsking } = of.first.standing.value;
   if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
-  if (of.items.value.length > 0) return <Rows<Item> {...rows} items={of.items.value} onEnd={() => of.askFurther()} />;
+  const items = of.slots.value;
+  if (items.length > 0) return <Rows<Item> {...rows} items={items} onSeen={(first, last) => of.seen(first, last)} />;
   const hint = hintOf(answer as object);
   return (
     <div class="said" role="status">

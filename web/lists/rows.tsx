@@ -1,25 +1,29 @@
-/** A long list of rows of one height, of which only those in sight are in the document. */
+/** A long list of rows, of which only those in sight are in the document. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-
-export const rowHeight = 24;
-/** Rows beyond each edge, so that a slow frame shows no gap. */
-const beyond = 20;
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useVirtual } from './virtual.ts';
 
 export interface RowsProps<Item> {
-  readonly items: readonly Item[];
+  /** Undefined: it was let go, and is read again when it is in sight. */
+  readonly items: readonly (Item | undefined)[];
   readonly label: string;
   /** Of the style sheet: how wide its columns are. */
   readonly class: string;
   readonly columns: readonly string[];
+  /** How wide these are, where that is not the same at all times: `grid-template-columns`. */
+  readonly widths?: string;
+  /** Rows take the height that their text needs. */
+  readonly wraps?: boolean;
   readonly keyOf: (item: Item) => string;
   readonly cellsOf: (item: Item) => readonly ComponentChildren[];
   readonly classOf?: (item: Item) => string;
   /** The key of the row that is open. */
   readonly open: string;
   readonly onOpen: (key: string) => void;
-  /** Called when the end comes near. */
-  readonly onEnd: () => void;
+  /** The key of a row that comes into sight, and stays there when others come above it. */
+  readonly held?: string;
+  /** Which rows are in sight. */
+  readonly onSeen?: (first: number, last: number) => void;
 }
 
 /** The row that has the keyboard, after a key. */
@@ -31,78 +35,93 @@ const moved = (key: string, at: number, page: number, last: number): number | un
   return to === undefined ? undefined : Math.max(0, Math.min(last, to));
 };
 
+const Head = ({ columns, widths }: { readonly columns: readonly string[]; readonly widths: string | undefined }) => (
+  <div role="rowgroup" class="head">
+    <div class="row" role="row" aria-rowindex={1} style={{ gridTemplateColumns: widths }}>
+      {columns.map((column) => (
+        <span key={column} role="columnheader">
+          {column}
+        </span>
+      ))}
+    </div>
+  </div>
+);
+
 export const Rows = <Item,>(props: RowsProps<Item>) => {
-  const { items, label, class: name, columns, keyOf, cellsOf, classOf, open, onOpen, onEnd } = props;
+  const { items, label, class: name, columns, widths, wraps = false } = props;
+  const { keyOf, cellsOf, classOf, open, onOpen, onSeen, held = '' } = props;
   const place = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(600);
   const [current, setCurrent] = useState(0);
+  const keyAt = (index: number): string => {
+    const item = items[index];
+    return item === undefined ? `gone-${index}` : keyOf(item);
+  };
+  const virtual = useVirtual(place, items.length, wraps ? keyAt : undefined);
+  const shown = virtual.getVirtualItems();
+  const first = shown[0]?.index ?? 0;
+  const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (place.current === null) return;
-    const watch = new ResizeObserver(([entry]) => setHeight((entry?.contentRect.height ?? 600) - rowHeight));
-    watch.observe(place.current);
-    return () => watch.disconnect();
-  }, []);
-  const first = Math.max(0, Math.floor(top / rowHeight) - beyond);
-  const last = Math.min(items.length, Math.ceil((top + height) / rowHeight) + beyond);
+    if (items.length > 0) onSeen?.(first, last);
+  }, [first, last, items]);
+  const heldAt = useMemo(
+    () => (held === '' ? -1 : items.findIndex((item) => item !== undefined && keyOf(item) === held)),
+    [held, items],
+  );
   useEffect(() => {
-    if (items.length > 0 && last === items.length) onEnd();
-  }, [last, items.length]);
+    if (heldAt >= 0) virtual.scrollToIndex(heldAt, { align: 'center' });
+  }, [heldAt]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const item = items[current];
-    if (event.key === 'Enter' && item !== undefined) onOpen(keyOf(item));
-    const to = moved(event.key, current, Math.floor(height / rowHeight), items.length - 1);
-    if (to === undefined || place.current === null) return;
+    if (event.key === 'Enter' && items[current] !== undefined) onOpen(keyAt(current));
+    const page = (virtual.range?.endIndex ?? 0) - (virtual.range?.startIndex ?? 0);
+    const to = moved(event.key, current, page, items.length - 1);
+    if (to === undefined) return;
     event.preventDefault();
     setCurrent(to);
-    const { scrollTop } = place.current;
-    if (to * rowHeight < scrollTop) place.current.scrollTop = to * rowHeight;
-    if ((to + 1) * rowHeight > scrollTop + height) place.current.scrollTop = (to + 1) * rowHeight - height;
+    virtual.scrollToIndex(to, { align: 'auto' });
   };
   return (
     <div
       ref={place}
-      class={`rows ${name}`}
+      class={`rows ${name}${wraps ? ' wraps' : ''}`}
       role="grid"
       tabIndex={0}
       aria-label={label}
       aria-rowcount={items.length + 1}
       aria-colcount={columns.length}
-      aria-activedescendant={items.length === 0 ? undefined : `row-${current}`}
+      aria-activedescendant={shown.some(({ index }) => index === current) ? `row-${current}` : undefined}
       onKeyDown={onKeyDown}
-      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
     >
-      <div role="rowgroup" class="head">
-        <div class="row" role="row" aria-rowindex={1}>
-          {columns.map((column) => (
-            <span key={column} role="columnheader">
-              {column}
-            </span>
-          ))}
-        </div>
-      </div>
-      <div role="rowgroup" class="extent" style={{ height: `${items.length * rowHeight}px` }}>
-        {items.slice(first, last).map((item, index) => (
-          <div
-            key={keyOf(item)}
-            id={`row-${first + index}`}
-            role="row"
-            aria-rowindex={first + index + 2}
-            aria-selected={keyOf(item) === open}
-            class={`row ${classOf?.(item) ?? ''}${first + index === current ? ' current' : ''}`}
-            style={{ transform: `translateY(${(first + index) * rowHeight}px)` }}
-            onClick={() => {
-              setCurrent(first + index);
-              onOpen(keyOf(item));
-            }}
-          >
-            {cellsOf(item).map((cell, column) => (
-              <span key={columns[column]} role="gridcell">
-                {cell}
-              </span>
-            ))}
-          </div>
-        ))}
+      <Head {...{ columns, widths }} />
+      <div role="rowgroup" class="extent" style={{ height: `${virtual.getTotalSize()}px` }}>
+        {shown.map(({ index, start }) => {
+          const item = items[index];
+          return (
+            <div
+              key={keyAt(index)}
+              ref={wraps ? virtual.measureElement : null}
+              data-index={index}
+              id={`row-${index}`}
+              role="row"
+              aria-rowindex={index + 2}
+              aria-selected={item !== undefined && keyOf(item) === open}
+              class={`row ${item === undefined ? '' : (classOf?.(item) ?? '')}${index === current ? ' current' : ''}`}
+              style={{
+                gridTemplateColumns: widths,
+                transform: `translateY(${start - virtual.options.scrollMargin}px)`,
+              }}
+              onClick={() => {
+                setCurrent(index);
+                if (item !== undefined) onOpen(keyOf(item));
+              }}
+            >
+              {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) => (
+                <span key={columns[column]} role="gridcell">
+                  {cell}
+                </span>
+              ))}
+            </div>
+          );
+        })}
       </div>
     </div>
   );

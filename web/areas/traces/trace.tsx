@@ -74,7 +74,9 @@ const Waterfall = ({ trace, open }: { readonly trace: Trace; readonly open: stri
       ]}
       open={open}
       onOpen={(span) => change({ span }, { replace: open !== '' })}
-      onEnd={() => pages.askFurther()}
+      onSeen={(_, last) => {
+        if (last >= placed.peek().length - 1) pages.askFurther();
+      }}
     />
   );
 };

@@ -1,0 +1,134 @@
+/** Records as they arrive, over a socket that is opened again where it breaks, after the last frame that came. */
+import { signal } from '@preact/signals';
+import type { z } from 'zod';
+import type { HeartbeatFrame, LogsFrame } from '../../api/streams/frame.ts';
+
+type Frame = z.output<typeof LogsFrame> | z.output<typeof HeartbeatFrame>;
+export type TailedRecord = z.output<typeof LogsFrame>['records'][number];
+
+/** Records that are kept; older ones are let go. */
+const mostKept = 5_000;
+/** How often what came is shown: more is read by nobody, and takes the browser's time. */
+const shownEveryMs = 200;
+const longestWaitMs = 30_000;
+
+/** How a live tail stands. */
+export interface Tailing {
+  readonly is: 'connecting' | 'live' | 'waiting' | 'paused' | 'over';
+  /** Why it waits. */
+  readonly why: string;
+}
+
+/** What was not shown since the tail began, which the server tells. */
+export interface Missed {
+  readonly dropped: number;
+  readonly skipped: number;
+  readonly hasGap: boolean;
+}
+
+const nothingMissed: Missed = { dropped: 0, skipped: 0, hasGap: false };
+
+export class LiveTail {
+  readonly standing = signal<Tailing>({ is: 'over', why: '' });
+  /** What is shown, newest first. */
+  readonly records = signal<readonly TailedRecord[]>([]);
+  readonly missed = signal<Missed>(nothingMissed);
+  /** Records that came since the tail began. */
+  readonly came = signal(0);
+  /** Those that came while it is paused. */
+  readonly waiting = signal(0);
+  #kept: TailedRecord[] = [];
+  #came = 0;
+  #missed = nothingMissed;
+  #socket: WebSocket | undefined;
+  #position = '';
+  #query: Readonly<Record<string, string>> = {};
+  #again: ReturnType<typeof setTimeout> | undefined;
+  #shows: ReturnType<typeof setTimeout> | undefined;
+  #breaks = 0;
+  #isPaused = false;
+
+  /** Begins with the last records that match. */
+  open(query: Readonly<Record<string, string>>): void {
+    this.close();
+    this.#query = query;
+    this.#position = '';
+    this.#kept = [];
+    this.#came = 0;
+    this.#missed = nothingMissed;
+    this.#isPaused = false;
+    this.#show();
+    this.#connect();
+  }
+
+  #connect(): void {
+    this.standing.value = { is: this.#isPaused ? 'paused' : 'connecting', why: '' };
+    const begin: Record<string, string> = this.#position === '' ? { last: '200' } : { resume: this.#position };
+    const address = new URL(`/ws/live-tail?${new URLSearchParams({ ...this.#query, ...begin })}`, location.href);
+    address.protocol = address.protocol.replace('http', 'ws');
+    const socket = new WebSocket(address);
+    this.#socket = socket;
+    socket.addEventListener('open', () => {
+      this.#breaks = 0;
+      this.standing.value = { is: this.#isPaused ? 'paused' : 'live', why: '' };
+    });
+    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data)) as Frame));
+    socket.addEventListener('close', ({ reason }) => {
+      if (this.#socket !== socket) return;
+      const waitMs = Math.min(longestWaitMs, 1_000 * 2 ** this.#breaks++);
+      const told = reason === '' ? 'The connection broke' : reason;
+      this.standing.value = { is: 'waiting', why: `${told}. It goes on after the last record in ${waitMs / 1_000} s.` };
+      this.#again = setTimeout(() => this.#connect(), waitMs);
+    });
+  }
+
+  #take(frame: Frame): void {
+    this.#position = frame.position;
+    const { dropped, skipped, hasGap } = this.#missed;
+    this.#missed = {
+      ...{ dropped: dropped + frame.dropped, skipped: skipped + frame.skipped, hasGap: hasGap || frame.gap },
+    };
+    if (frame.type === 'records') {
+      this.#kept.push(...frame.records);
+      this.#came += frame.records.length;
+      // In steps: moving all of them for each frame would cost more than they do.
+      if (this.#kept.length > mostKept * 2) this.#kept = this.#kept.slice(-mostKept);
+    }
+    this.#shows ??= setTimeout(() => this.#show(), shownEveryMs);
+  }
+
+  #show(): void {
+    clearTimeout(this.#shows);
+    this.#shows = undefined;
+    this.missed.value = this.#missed;
+    if (this.#isPaused) {
+      this.waiting.value = this.#came - this.came.peek();
+      return;
+    }
+    this.came.value = this.#came;
+    this.waiting.value = 0;
+    this.records.value = this.#kept.slice(-mostKept).reverse();
+  }
+
+  /** What comes is kept, and shown once it goes on. */
+  pause(): void {
+    this.#isPaused = true;
+    if (this.standing.peek().is === 'live') this.standing.value = { is: 'paused', why: '' };
+  }
+
+  goOn(): void {
+    this.#isPaused = false;
+    if (this.standing.peek().is === 'paused') this.standing.value = { is: 'live', why: '' };
+    this.#show();
+  }
+
+  close(): void {
+    clearTimeout(this.#again);
+    clearTimeout(this.#shows);
+    this.#shows = undefined;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+    this.standing.value = { is: 'over', why: '' };
+  }
+}

@@ -1,0 +1,69 @@
+/** A value of JSON as a tree: what is large opens step by step. */
+import { useState } from 'preact/hooks';
+import { shownText } from '../frame/shown-text.tsx';
+
+/** Parts that are shown at once. */
+const step = 100;
+
+const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** A text that is an object or a list in JSON as that; undefined for others, and for what is too long to be read at once. */
+export const treeOf = (value: unknown): object | undefined => {
+  if (isTree(value)) return value;
+  if (typeof value !== 'string' || value.length > 1_000_000 || !/^\s*[{[]/.test(value)) return undefined;
+  try {
+    const read: unknown = JSON.parse(value);
+    return isTree(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const Leaf = ({ value }: { readonly value: unknown }) => (
+  <span class={`json-${value === null ? 'null' : typeof value}`}>
+    {shownText(typeof value === 'string' ? JSON.stringify(value) : String(value))}
+  </span>
+);
+
+/** What a part has, in a few words. */
+const sizeOf = (value: object): string =>
+  Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value).length}}`;
+
+const Parts = ({ of, depth }: { readonly of: object; readonly depth: number }) => {
+  const [shown, setShown] = useState(step);
+  const parts = Object.entries(of);
+  return (
+    <ul class="json">
+      {parts.slice(0, shown).map(([name, value]) => (
+        <li key={name}>{isTree(value) ? <Branch {...{ name, value, depth }} /> : <Named {...{ name, value }} />}</li>
+      ))}
+      {parts.length > shown ? (
+        <li>
+          <button type="button" class="mini" onClick={() => setShown(shown + step)}>
+            {parts.length - shown} more
+          </button>
+        </li>
+      ) : null}
+    </ul>
+  );
+};
+
+const Named = ({ name, value }: { readonly name: string; readonly value: unknown }) => (
+  <>
+    <span class="soft">{shownText(name)}:</span> <Leaf value={value} />
+  </>
+);
+
+const Branch = ({ name, value, depth }: { readonly name: string; readonly value: object; readonly depth: number }) => {
+  const [isOpen, setOpen] = useState(depth < 1 && Object.keys(value).length <= step);
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {shownText(name)} <span class="soft">{sizeOf(value)}</span>
+      </summary>
+      {isOpen ? <Parts of={value} depth={depth + 1} /> : null}
+    </details>
+  );
+};
+
+export const JsonTree = ({ of }: { readonly of: object }) => <Parts of={of} depth={0} />;

@@ -1,0 +1,34 @@
+/** Which rows of a long list are in sight. */
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+
+export const rowHeight = 24;
+/** Rows beyond each edge, so that a slow frame shows no gap. */
+const beyond = 20;
+
+/** Lays out rows below a head of one row, in an element that scrolls. `keyOf`: rows are measured, and known by it. */
+export const useVirtual = (
+  place: RefObject<HTMLElement | null>,
+  count: number,
+  keyOf: ((index: number) => string) | undefined,
+): Virtualizer<HTMLElement, HTMLElement> => {
+  const [, draw] = useReducer((times: number) => times + 1, 0);
+  const latest = useRef(keyOf);
+  latest.current = keyOf;
+  const [keys] = useState(() => (index: number) => latest.current?.(index) ?? index);
+  const options = {
+    ...{ count, overscan: beyond, scrollMargin: rowHeight, scrollPaddingStart: rowHeight, getItemKey: keys },
+    ...{ scrollToFn: elementScroll, observeElementRect, observeElementOffset },
+    getScrollElement: () => place.current,
+    estimateSize: () => rowHeight,
+    onChange: () => draw(undefined),
+  };
+  const [virtual] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options));
+  virtual.setOptions(options);
+  useLayoutEffect(() => virtual._didMount(), []);
+  useLayoutEffect(() => virtual._willUpdate());
+  // What was measured before rows were wrapped, or no longer are, is of another form.
+  useEffect(() => virtual.measure(), [keyOf === undefined]);
+  return virtual;
+};
