@@ -34,10 +34,10 @@ export const go = (address: string, { replace = false }: { readonly replace?: bo
 export const change = (values: Readonly<Record<string, string>>, options?: { readonly replace?: boolean }): void =>
   go(addressWith(values), options);
 
-/** An address of another area. The range of time goes along, all else is that area's own. */
+/** An address of another area. The range of time and the project go along, all else is that area's own. */
 export const toArea = (pathname: string, values: Readonly<Record<string, string>> = {}): string => {
   const kept = new URLSearchParams();
-  for (const name of ['from', 'to']) if (inAddress(name) !== '') kept.set(name, inAddress(name));
+  for (const name of ['from', 'to', 'project']) if (inAddress(name) !== '') kept.set(name, inAddress(name));
   for (const [name, value] of Object.entries(values)) if (value !== '') kept.set(name, value);
   return kept.size === 0 ? pathname : `${pathname}?${kept}`;
 };

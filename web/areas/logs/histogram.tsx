@@ -1,69 +1,121 @@
-/** How many records there are, by time and severity. A drag or two keys choose a range. */
+/** How many records there are, by time and the values of a field. A drag or a step of its numbers chooses a range. */
 import { useDrag } from '../../charts/drag.ts';
 import { levelOf } from '../../frame/severity.ts';
+import { shownText } from '../../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../../frame/shown-time.ts';
 import { setMoments } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import type { Histogram } from './calls.ts';
 
 const height = 80;
+const styles = 8;
 
 interface Bar {
   readonly start: number;
   readonly total: number;
-  readonly parts: readonly { readonly level: string; readonly count: number }[];
+  readonly counts: readonly number[];
 }
+
+/** A value of the field, with its color in both themes. */
+interface Part {
+  readonly name: string;
+  readonly style: string;
+  readonly records: number;
+}
+
+/** The field's values, and what is left beside them. */
+const partsOf = ({ series, rest }: Histogram, field: string): Part[] => {
+  const isSeverity = field === 'severity';
+  const none = isSeverity ? 'no severity' : `no ${field}`;
+  const parts = series.map(({ value, records }, index) => ({
+    ...{ name: value === '' ? none : value, records },
+    style: isSeverity ? `level-${levelOf(value)}` : `line-${index % styles}`,
+  }));
+  return rest === null ? parts : [...parts, { name: 'others', style: 'level-none', records: rest.records }];
+};
 
 const barsOf = ({ steps, series, rest }: Histogram): Bar[] =>
   steps.map(({ start }, index) => {
-    const parts = [
-      ...series.map(({ value, counts }) => ({ level: levelOf(value), count: counts[index] ?? 0 })),
-      ...(rest === null ? [] : [{ level: 'none', count: rest.counts[index] ?? 0 }]),
-    ];
-    return { start: Date.parse(start), parts, total: parts.reduce((sum, { count }) => sum + count, 0) };
+    const all = rest === null ? series : [...series, rest];
+    const counts = all.map(({ counts }) => counts[index] ?? 0);
+    return { start: Date.parse(start), counts, total: counts.reduce((sum, count) => sum + count, 0) };
   });
 
 const number = new Intl.NumberFormat('en');
 
-const Parts = ({ bar, index, most }: { readonly bar: Bar; readonly index: number; readonly most: number }) => {
+const Stack = ({
+  bar,
+  index,
+  most,
+  parts,
+}: {
+  readonly bar: Bar;
+  readonly index: number;
+  readonly most: number;
+  readonly parts: readonly Part[];
+}) => {
   let below = 0;
   return (
     <>
-      {bar.parts.map(({ level, count }, part) => {
+      {bar.counts.map((count, part) => {
         const size = (count / most) * height;
         below += size;
         return (
-          <rect key={part} class={`level-${level}`} x={index + 0.05} width={0.9} y={height - below} height={size} />
+          <rect
+            key={parts[part]?.name}
+            class={parts[part]?.style}
+            x={index + 0.05}
+            width={0.9}
+            y={height - below}
+            height={size}
+          />
         );
       })}
     </>
   );
 };
 
-const Numbers = ({ answer, bars }: { readonly answer: Histogram; readonly bars: readonly Bar[] }) => (
+interface Charted {
+  readonly answer: Histogram;
+  readonly bars: readonly Bar[];
+  readonly parts: readonly Part[];
+}
+
+const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
   <details>
     <summary>Numbers</summary>
     <Scrolled class="numbers" label="Numbers of the chart">
       <table>
         <thead>
           <tr>
-            <th>From</th>
-            {answer.series.map(({ value }) => (
-              <th key={value}>{value === '' ? 'no severity' : value}</th>
+            <th scope="col">From</th>
+            {parts.map(({ name }) => (
+              <th key={name} scope="col">
+                {shownText(name)}
+              </th>
             ))}
-            <th>All</th>
+            <th scope="col">All</th>
           </tr>
         </thead>
         <tbody>
           {bars
             .filter(({ total }) => total > 0)
-            .map((bar) => (
-              <tr key={bar.start}>
-                <td>{shownTime(bar.start)}</td>
-                {answer.series.map(({ value }, index) => (
-                  <td key={value}>{number.format(bar.parts[index]?.count ?? 0)}</td>
+            .map(({ start, counts, total }) => (
+              <tr key={start}>
+                <td>
+                  <button
+                    type="button"
+                    class="value"
+                    title="Show this step alone"
+                    onClick={() => setMoments(start, start + stepMs - 1)}
+                  >
+                    {shownTime(start)}
+                  </button>
+                </td>
+                {parts.map(({ name }, index) => (
+                  <td key={name}>{number.format(counts[index] ?? 0)}</td>
                 ))}
-                <td>{number.format(bar.total)}</td>
+                <td>{number.format(total)}</td>
               </tr>
             ))}
         </tbody>
@@ -72,11 +124,9 @@ const Numbers = ({ answer, bars }: { readonly answer: Histogram; readonly bars: 
   </details>
 );
 
-const legendOf = ({ series }: Histogram): string =>
-  series.map(({ value, records }) => `${value === '' ? 'no severity' : value} ${number.format(records)}`).join(', ');
-
-const Chart = ({ answer, bars }: { readonly answer: Histogram; readonly bars: readonly Bar[] }) => {
+const Chart = ({ answer, bars, parts }: Charted) => {
   const most = Math.max(1, ...bars.map(({ total }) => total));
+  const told = parts.map(({ name, records }) => `${name} ${number.format(records)}`).join(', ');
   const { chosen, heeds } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
     if (first !== undefined && last !== undefined) setMoments(first.start, last.start + answer.stepMs - 1);
@@ -85,13 +135,13 @@ const Chart = ({ answer, bars }: { readonly answer: Histogram; readonly bars: re
     <svg
       class="histogram"
       role="img"
-      aria-label={`${number.format(answer.records)} records by time: ${legendOf(answer)}. The most in one step are ${number.format(most)}.`}
+      aria-label={`${number.format(answer.records)} records by time: ${told}. The most in one step are ${number.format(most)}.`}
       viewBox={`0 0 ${bars.length} ${height}`}
       preserveAspectRatio="none"
       {...heeds}
     >
       {bars.map((bar, index) => (
-        <Parts key={bar.start} {...{ bar, index, most }} />
+        <Stack key={bar.start} {...{ bar, index, most, parts }} />
       ))}
       {chosen === undefined ? null : (
         <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />
@@ -100,27 +150,36 @@ const Chart = ({ answer, bars }: { readonly answer: Histogram; readonly bars: re
   );
 };
 
-export const LogHistogram = ({ answer }: { readonly answer: Histogram | undefined }) => {
+export const LogHistogram = ({
+  answer,
+  field,
+  isOld,
+}: {
+  readonly answer: Histogram | undefined;
+  /** By whose values they are counted. */
+  readonly field: string;
+  /** Another one is being asked. */
+  readonly isOld: boolean;
+}) => {
   if (answer === undefined) return <div class="chart" />;
-  const bars = barsOf(answer);
+  const charted = { answer, bars: barsOf(answer), parts: partsOf(answer, field) };
   return (
-    <div class="chart">
+    <div class={isOld ? 'chart old' : 'chart'}>
       <p class="legend">
         <b id="count">{number.format(answer.records)}</b> records
-        {answer.series.map(({ value, records }) => (
-          <span key={value}>
+        {charted.parts.map(({ name, style, records }) => (
+          <span key={name}>
             {' '}
-            <span class={`swatch level-${levelOf(value)}`} /> {value === '' ? 'no severity' : value}{' '}
-            {number.format(records)}
+            <span class={`swatch ${style}`} /> <bdi>{shownText(name.slice(0, 80))}</bdi> {number.format(records)}
           </span>
         ))}
       </p>
-      <Chart {...{ answer, bars }} />
+      <Chart {...charted} />
       <p class="axis">
         <span>{shortTime(Date.parse(answer.from))}</span>
         <span>{shortTime(Date.parse(answer.to))}</span>
       </p>
-      <Numbers {...{ answer, bars }} />
+      <Numbers {...charted} />
     </div>
   );
 };

@@ -1,28 +1,63 @@
 /** The search of logs as the address has it, and the records that it finds. */
-import { computed } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { Paged } from '../../client/paged.ts';
 import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
+import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';
-import { histogramCall, type LogRecord, logsCall } from './calls.ts';
+import { contextCall, histogramCall, type LogRecord, logsCall } from './calls.ts';
 
-const pageSize = 200;
+/** The first page is small, so that it comes soon. */
+const [firstPage, furtherLimit] = [200, 1_000];
 
+export const views = { '': 'Records', patterns: 'Patterns', live: 'Live' } as const;
+export type View = keyof typeof views;
+
+export const view = computed<View>(() => {
+  const written = inAddress('view');
+  return written === 'patterns' || written === 'live' ? written : '';
+});
 export const search = computed(() => inAddress('search'));
 /** The id of the record beside the list. */
 export const openId = computed(() => inAddress('record'));
 export const order = computed(() => (inAddress('order') === 'oldest' ? 'oldest' : 'newest'));
+/** The field by whose values the records are counted. */
+export const groupBy = computed(() => inAddress('by') || 'severity');
+/** Only records of this pattern, by its id. */
+export const patternId = computed(() => inAddress('pattern'));
+export const wraps = computed(() => inAddress('wrap') === 'on');
 
-export const list = new Paged(logsCall, ({ items }) => items as readonly LogRecord[]);
+/** A list of names in the address; those with a comma are in quotes, as the API takes them. */
+const namesIn = (text: string): string[] =>
+  [...text.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([all, quoted]) =>
+    quoted === undefined ? all : quoted.replace(/\\(.)/g, '$1'),
+  );
+export const listOfNames = (names: readonly string[]): string =>
+  names.map((name) => (/[",]/.test(name) ? JSON.stringify(name) : name)).join(',');
+
+/** Fields that have a column of their own in the list. */
+export const columns = computed(() => namesIn(inAddress('columns')));
+export const setColumns = (names: readonly string[]): void =>
+  change({ columns: listOfNames([...new Set(names)]) }, { replace: true });
+
+/** Fields whose values are beside the list. */
+const usualFacets = ['severity', 'service'];
+export const facets = computed(() => (inAddress('facets') === '' ? usualFacets : namesIn(inAddress('facets'))));
+export const setFacets = (names: readonly string[]): void =>
+  change({ facets: listOfNames([...new Set(names)]) }, { replace: true });
+
+export const list = new Paged(logsCall, ({ items }) => items as readonly LogRecord[], { furtherLimit });
 export const histogram = new Question(histogramCall);
 
-const query = () => ({ ...writtenRange.value, search: search.value });
+/** What every question of logs is of. */
+export const asked = () => ({ ...writtenRange.value, ...projectScope.value, search: search.value });
 
 /** Asks for the records and their counts. */
 export const askLogs = (): void => {
-  list.ask({ query: { ...query(), limit: pageSize, order: order.value } });
-  histogram.ask({ query: { ...query(), groupBy: 'severity' } });
+  list.ask({ query: { ...asked(), limit: firstPage, order: order.value, patternId: patternId.value || undefined } });
+  // Counts of one pattern are the pattern's own.
+  if (patternId.value === '') histogram.ask({ query: { ...asked(), groupBy: groupBy.value } });
 };
 
 export const setSearch = (text: string): void => change({ search: text.trim(), record: '' });
@@ -34,3 +69,32 @@ export const narrowed = (before: string, name: string, value: string, { not = fa
   const isOr = /\bOR\b/.test(before);
   return before.trim() === '' ? condition : `${isOr ? `(${before.trim()})` : before.trim()} ${condition}`;
 };
+
+/** Name as searches spell it, and value, of all that a record has. */
+export const fieldsOf = (record: LogRecord): (readonly [name: string, value: unknown])[] => [
+  ['service', record.service],
+  ['severity', record.severity],
+  ['traceId', record.traceId],
+  ['spanId', record.spanId],
+  ['eventName', record.eventName],
+  ['projectId', record.projectId],
+  ['scope.name', record.scope.name],
+  ...Object.entries(record.attributes).map(([name, value]) => [`attribute.${name}`, value] as const),
+  ...Object.entries(record.resource).map(([name, value]) => [`resource.${name}`, value] as const),
+];
+
+const own = new Set(['service', 'severity', 'traceId', 'spanId', 'eventName', 'projectId']);
+
+/** What a record has under a name of searches. */
+export const valueIn = (record: LogRecord, name: string): unknown => {
+  if (own.has(name)) return record[name as keyof LogRecord];
+  if (name.startsWith('attribute.')) return record.attributes[name.slice('attribute.'.length)];
+  if (name.startsWith('resource.')) return record.resource[name.slice('resource.'.length)];
+  return record.attributes[name] ?? record.resource[name];
+};
+
+/** What stood before and after a record, in the list itself. */
+export const context = new Question(contextCall);
+/** How many records above and below it. */
+export const around = signal({ before: 10, after: 10 });
+export const contextOf = computed(() => inAddress('context'));

@@ -1,80 +1,145 @@
-/** Logs: search, counts by time, the list, and a record beside it. */
+/** Logs: search, counts by time, values of fields, the list, and a record beside it; their patterns; and those that arrive. */
 import { useEffect } from 'preact/hooks';
+import { change, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Search } from '../../frame/search.tsx';
-import { levelOf } from '../../frame/severity.ts';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
-import type { LogRecord } from './calls.ts';
+import { SearchEditor } from '../../search/search-editor.tsx';
+import { Facets } from './facets.tsx';
 import { LogHistogram } from './histogram.tsx';
-import { askLogs, histogram, list, openId, order, search, setOpen, setSearch } from './log-search.ts';
+import { Listed } from './listed.tsx';
+import { Live, tail } from './live.tsx';
+import {
+  askLogs,
+  context,
+  groupBy,
+  histogram,
+  list,
+  openId,
+  order,
+  patternId,
+  search,
+  setOpen,
+  setSearch,
+  type View,
+  view,
+  views,
+} from './log-search.ts';
+import { Patterns } from './patterns.tsx';
 import { OpenRecord } from './record.tsx';
+import { suggestOfLogs } from './suggest.ts';
+import { FieldNames, Toolbar } from './toolbar.tsx';
 
-/** A line of the list; the record beside it has the rest. */
-const lineLength = 400;
+const Tabs = () => (
+  <nav class="tabs" aria-label="Logs">
+    <ul>
+      {Object.entries(views).map(([name, title]: [View | string, string]) => (
+        <li key={name}>
+          <Link to={toArea('/logs', { search: search.value, view: name })} isCurrent={view.value === name}>
+            {title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
 
-const cellsOf = ({ timestamp, severity, service, body }: LogRecord) => [
-  <time key="time">{shownTime(Date.parse(timestamp))}</time>,
-  <span key="level" class={`text-${levelOf(severity)}`}>
-    {severity}
-  </span>,
-  <bdi key="service">{shownText(service)}</bdi>,
-  <bdi key="body">{shownText(textOf(body).slice(0, lineLength))}</bdi>,
-];
-
-const Listed = () => (
-  <Found
-    of={list}
-    nothing="No records were found."
-    label="Log records"
-    class="records"
-    columns={['Time', 'Severity', 'Service', 'Body']}
-    keyOf={({ id }) => id}
-    classOf={({ severity }) => `level-${levelOf(severity)}`}
-    cellsOf={cellsOf}
-    open={openId.value}
-    onOpen={setOpen}
+const Editor = ({ problem }: { readonly problem: string | undefined }) => (
+  <SearchEditor
+    key={search.value}
+    label="Search logs"
+    placeholder="declined service:payments -severity:info"
+    value={search.value}
+    problem={problem}
+    signal="logs"
+    suggest={suggestOfLogs}
+    onSearch={setSearch}
   />
 );
 
-export const Logs = () => {
+const Beside = ({ of: known }: { readonly of: (id: string) => Parameters<typeof OpenRecord>[0]['listed'] }) => {
+  const id = openId.value;
+  return id === '' ? null : <OpenRecord id={id} listed={known(id)} />;
+};
+
+const Records = () => {
   const { from, to } = writtenRange.value;
-  useEffect(askLogs, [from, to, search.value, order.value, refreshes.value]);
+  const scope = projectScope.value;
+  useEffect(askLogs, [from, to, search.value, order.value, groupBy.value, patternId.value, scope, refreshes.value]);
   useEffect(
     () => () => {
       list.cancel();
       histogram.cancel();
+      context.cancel();
     },
     [],
   );
-  useEscape(() => {
-    if (openId.peek() !== '') setOpen('');
-  });
   const { error } = list.first.standing.value;
   const atSearch = error?.of('search');
-  const id = openId.value;
+  const counted = histogram.standing.value;
+  const known = (id: string) =>
+    list.items.value.find((record) => record.id === id) ??
+    [
+      ...(context.standing.value.answer?.before?.items ?? []),
+      ...(context.standing.value.answer?.after?.items ?? []),
+    ].find((record) => record.id === id);
   return (
-    <div class="logs">
-      <h1 class="sr-only">Logs</h1>
-      <Search
-        key={search.value}
-        label="Search logs"
-        placeholder="declined service:payments -severity:info"
-        value={search.value}
-        problem={atSearch}
-        onSearch={setSearch}
-      />
+    <>
+      <Editor problem={atSearch} />
+      <Toolbar />
       {atSearch === undefined ? <Problem error={error} /> : null}
-      <LogHistogram answer={histogram.standing.value.answer} />
-      <div class={id === '' ? 'list' : 'list with-record'}>
+      {patternId.value === '' ? (
+        <>
+          <Problem error={counted.error?.of('groupBy') === undefined ? undefined : counted.error} />
+          <LogHistogram answer={counted.answer} field={groupBy.value} isOld={counted.isAsking} />
+        </>
+      ) : (
+        <p>
+          Only records of one pattern.{' '}
+          <button type="button" class="plain" onClick={() => change({ pattern: '' })}>
+            All records
+          </button>
+        </p>
+      )}
+      <div class={openId.value === '' ? 'explored' : 'explored with-record'}>
+        <Facets />
         <Listed />
-        {id === '' ? null : <OpenRecord id={id} listed={list.items.value.find((record) => record.id === id)} />}
+        <Beside of={known} />
       </div>
       <Problem error={list.furtherError.value} />
       <Freshness of={list.first.standing.value} />
+    </>
+  );
+};
+
+const Arriving = () => (
+  <>
+    <Editor problem={undefined} />
+    <Toolbar />
+    <div class={openId.value === '' ? 'list' : 'list with-record'}>
+      <div class="listed">
+        <Live />
+      </div>
+      <Beside of={(id) => tail.records.value.find((record) => record.id === id)} />
+    </div>
+  </>
+);
+
+const shown: Readonly<Record<View, preact.ComponentType>> = { '': Records, patterns: Patterns, live: Arriving };
+
+export const Logs = () => {
+  useEscape(() => {
+    if (openId.peek() !== '') setOpen('');
+  });
+  const Shown = shown[view.value];
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Logs</h1>
+      <Tabs />
+      <FieldNames />
+      <Shown />
     </div>
   );
 };

@@ -1,81 +1,173 @@
-/** One record beside the list: every field, and what stood before and after it. A click on a value filters. */
+/** One record beside the list: every field. A click on a value filters. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/question.ts';
-import { toArea } from '../../frame/address.ts';
+import { change, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Beside } from '../../lists/beside.tsx';
+import { JsonTree, treeOf } from '../../lists/json-tree.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { contextCall, type LogRecord, logCall } from './calls.ts';
-import { narrowed, search, setOpen, setSearch } from './log-search.ts';
+import { type LogRecord, logCall } from './calls.ts';
+import {
+  columns,
+  contextOf,
+  facets,
+  fieldsOf,
+  groupBy,
+  narrowed,
+  patternId,
+  search,
+  setColumns,
+  setFacets,
+  setOpen,
+  setSearch,
+  view,
+} from './log-search.ts';
 
-/** Name as searches spell it, and value, of all that a record has. */
-const fieldsOf = (record: LogRecord): (readonly [name: string, value: unknown])[] => [
-  ['service', record.service],
-  ['severity', record.severity],
-  ['traceId', record.traceId],
-  ['spanId', record.spanId],
-  ['eventName', record.eventName],
-  ['projectId', record.projectId],
-  ['scope.name', record.scope.name],
-  ...Object.entries(record.attributes).map(([name, value]) => [`attribute.${name}`, value] as const),
-  ...Object.entries(record.resource).map(([name, value]) => [`resource.${name}`, value] as const),
-];
+/** Characters of a text that are shown at once: a browser takes seconds to lay out megabytes. */
+const mostShown = 20_000;
+/** Fields that are shown at once. */
+const mostFields = 200;
+
+const number = new Intl.NumberFormat('en');
+
+/** A text, of which a long one is shown whole when somebody wants that. */
+const Long = ({ text }: { readonly text: string }) => {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= mostShown) return <>{shownText(text, { lines: true })}</>;
+  return (
+    <>
+      {shownText(text.slice(0, mostShown), { lines: true })}…{' '}
+      <button type="button" class="mini" onClick={() => setWhole(true)}>
+        all {number.format(text.length)} characters
+      </button>
+    </>
+  );
+};
+
+const Body = ({ body }: { readonly body: unknown }) => {
+  const [asText, setAsText] = useState(false);
+  const tree = treeOf(body);
+  return (
+    <>
+      <Scrolled class="body" label="Body">
+        {tree === undefined || asText ? <Long text={textOf(body)} /> : <JsonTree of={tree} />}
+      </Scrolled>
+      {tree === undefined ? null : (
+        <button type="button" class="mini" onClick={() => setAsText(!asText)}>
+          {asText ? 'Show it as a tree' : 'Show it as text'}
+        </button>
+      )}
+    </>
+  );
+};
 
 const Value = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
+  const tree = treeOf(value);
   const text = textOf(value);
+  const plain = name.replace(/^attribute\./, '');
   const filter = (not: boolean) => (): void => setSearch(narrowed(search.peek(), name, text, { not }));
   return (
     <dd>
-      <button type="button" class="value" title="Show only records with this value" onClick={filter(false)}>
-        {shownText(text)}
-      </button>
-      <button type="button" class="plain" aria-label={`Leave out records with this ${name}`} onClick={filter(true)}>
-        Leave out
-      </button>
+      {tree === undefined && text.length <= 1_000 ? (
+        <button type="button" class="value" title="Show only records with this value" onClick={filter(false)}>
+          {shownText(text)}
+        </button>
+      ) : (
+        <div>{tree === undefined ? <Long text={text} /> : <JsonTree of={tree} />}</div>
+      )}
+      <span class="minis">
+        {tree === undefined && text.length <= 1_000 ? (
+          <button type="button" class="mini" aria-label={`Leave out records with this ${plain}`} onClick={filter(true)}>
+            leave out
+          </button>
+        ) : null}
+        <button
+          type="button"
+          class="mini"
+          aria-label={`Column of ${plain}`}
+          aria-pressed={columns.value.includes(name)}
+          onClick={() =>
+            setColumns(
+              columns.peek().includes(name)
+                ? columns.peek().filter((each) => each !== name)
+                : [...columns.peek(), name],
+            )
+          }
+        >
+          column
+        </button>
+        <button
+          type="button"
+          class="mini"
+          aria-label={`Count by ${plain}`}
+          aria-pressed={groupBy.value === name}
+          onClick={() => {
+            setFacets([...facets.peek(), name]);
+            change({ by: name });
+          }}
+        >
+          count
+        </button>
+      </span>
     </dd>
   );
 };
 
-const Fields = ({ record }: { readonly record: LogRecord }) => (
-  <dl class="fields">
-    {fieldsOf(record)
-      .filter(([, value]) => value !== null && value !== '')
-      .map(([name, value]) => (
-        <div key={name}>
-          <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>
-          <Value name={name} value={value} />
-        </div>
-      ))}
-  </dl>
-);
-
-const Around = ({ id }: { readonly id: string }) => {
-  const [asked] = useState(() => new Question(contextCall));
-  useEffect(() => () => asked.cancel(), []);
-  const { answer, error, isAsking } = asked.standing.value;
-  if (answer === undefined)
-    return (
-      <>
-        <button type="button" disabled={isAsking} onClick={() => asked.ask({ params: { id }, query: {} })}>
-          Show what stood before and after
-        </button>
-        <Problem error={error} />
-      </>
-    );
-  const lines = [...(answer.before?.items ?? [])].reverse();
+const Fields = ({ record }: { readonly record: LogRecord }) => {
+  const [filter, setFilter] = useState('');
+  const fields = fieldsOf(record).filter(([, value]) => value !== null && value !== '');
+  const found = fields.filter(([name]) => name.toLowerCase().includes(filter.toLowerCase()));
   return (
-    <ol class="around" aria-label="Records before and after">
-      {[...lines, answer.record, ...(answer.after?.items ?? [])].map((record) => (
-        <li key={record.id} aria-current={record.id === id}>
-          <time>{shownTime(Date.parse(record.timestamp), { withDate: false })}</time> {shownText(textOf(record.body))}
-        </li>
-      ))}
-    </ol>
+    <>
+      {fields.length > 20 ? (
+        <input
+          type="search"
+          placeholder="part of a name"
+          aria-label="Fields with this in their name"
+          value={filter}
+          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+        />
+      ) : null}
+      <dl class="fields">
+        {found.slice(0, mostFields).map(([name, value]) => (
+          <div key={name}>
+            <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>
+            <Value name={name} value={value} />
+          </div>
+        ))}
+      </dl>
+      {found.length > mostFields ? (
+        <p class="soft">{number.format(found.length - mostFields)} more: write a part of a name to find them.</p>
+      ) : null}
+    </>
   );
 };
+
+/** Ways to go on from a record. */
+const Ways = ({ record }: { readonly record: LogRecord }) => (
+  <ul class="links">
+    {contextOf.value === record.id || view.value === 'live' ? null : (
+      <li>
+        <button type="button" class="plain" onClick={() => change({ context: record.id })}>
+          Show what stood before and after
+        </button>
+      </li>
+    )}
+    {record.traceId === null ? null : (
+      <li>
+        <Link to={toArea(`/traces/${record.traceId}`)}>Open its trace</Link>
+      </li>
+    )}
+    {record.patternId === null || patternId.value === record.patternId ? null : (
+      <li>
+        <Link to={toArea('/logs', { pattern: record.patternId })}>Others of its pattern</Link>
+      </li>
+    )}
+  </ul>
+);
 
 /** The record with this id: from the list where it is there, else asked for. */
 export const OpenRecord = ({ id, listed }: { readonly id: string; readonly listed: LogRecord | undefined }) => {
@@ -94,16 +186,9 @@ export const OpenRecord = ({ id, listed }: { readonly id: string; readonly liste
       {listed === undefined ? <Problem error={asked.standing.value.error} /> : null}
       {record === undefined ? null : (
         <>
-          <Scrolled class="body" label="Body">
-            {shownText(textOf(record.body), { lines: true })}
-          </Scrolled>
-          {record.traceId === null ? null : (
-            <p>
-              <Link to={toArea(`/traces/${record.traceId}`)}>Open its trace</Link>
-            </p>
-          )}
-          <Around key={id} id={id} />
-          <Fields record={record} />
+          <Body key={`body ${id}`} body={record.body} />
+          <Ways record={record} />
+          <Fields key={`fields ${id}`} record={record} />
         </>
       )}
     </Beside>

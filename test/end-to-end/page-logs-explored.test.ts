@@ -1,0 +1,209 @@
+/** Exploring logs in a real browser: completion, values with counts, counts by a field, columns, trees, context, patterns, and what is kept. */
+import test from 'ava';
+import { text } from '../cases/sink-tables.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
+import { landLogs } from './landed-logs.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+const count = 300;
+const routes = ['/cart', '/checkout', '/pay'];
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  await landLogs(
+    harness,
+    Array.from({ length: count }, (_, index) => ({
+      timeNs: nowNs - BigInt(index) * 3_000_000_000n,
+      body:
+        index === 5 ? JSON.stringify({ order: { id: 5, items: ['<b>cup</b>', null] } }) : `step ${index} of an order`,
+      service: 'checkout',
+      severity: index === 100 ? 17 : 9,
+      attributes: [text('http.route', routes[index % 3] ?? ''), text('order id', String(index))],
+    })),
+    { offset: 1 },
+  );
+  for (const [id, template, minutesAgo, records] of [
+    ['00000000000000aa', 'step <number> of an order', 20, 299],
+    ['00000000000000bb', 'an older step', 90, 40],
+  ] as const) {
+    await harness.columns.execute(
+      `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, parameters, first_seen, last_seen) SELECT 'a', 'checkout', 1, '${id}', [1], 0, '${template}', '[]', now64(3) - INTERVAL ${minutesAgo} MINUTE, now64(3)`,
+    );
+    await harness.columns.execute(
+      `INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, offset) SELECT 'a', 'p1', toStartOfMinute(now() - INTERVAL ${minutesAgo} MINUTE), 'checkout', '${id}', 'info', ${records}, 'log-pattern-counts', now64(3), ${minutesAgo}`,
+    );
+  }
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+const opened = async (address: string, email?: string): Promise<Tab> => {
+  const tab = await chromium.open();
+  await signedInAt(tab, harness.url, address, email);
+  await tab.page.locator('.extent .row').first().waitFor();
+  return tab;
+};
+
+declare(
+  'names and values are suggested as one types, taken by the keyboard, and a mistake is told before it is asked',
+  async (t) => {
+    const tab = await opened('/logs');
+    const { page } = tab;
+    const search = page.getByRole('combobox', { name: 'Search logs' });
+    await search.pressSequentially('step http.r');
+    await page.getByRole('option', { name: /^http\.route/ }).waitFor();
+    await search.press('ArrowDown');
+    t.is(await search.getAttribute('aria-activedescendant'), 'search-option-0');
+    await search.press('Enter');
+    t.is(await search.inputValue(), 'step http.route:');
+    const { body } = await harness.ask('GET', '/api/logs/fields/http.route/values?from=now-1h');
+    await page.getByRole('option', { name: /^\/pay/ }).waitFor();
+    t.is(await page.getByRole('listbox', { name: 'Values' }).getByRole('option').count(), body.distinct);
+    await search.press('ArrowUp');
+    await search.press('Tab');
+    t.regex(await search.inputValue(), /^step http\.route:"\/\w+" $/);
+    await search.press('Enter');
+    await page.locator('#count', { hasText: /^(?:100|99)$/ }).waitFor();
+    await search.fill('step http.route:(/pay');
+    const asked = tab.requests.length;
+    await search.press('Enter');
+    const wrong = await harness.ask('GET', `/api/logs?search=${encodeURIComponent('step http.route:(/pay')}`);
+    await page.locator('#search-problem', { hasText: wrong.body.details[0].message }).waitFor();
+    t.deepEqual(
+      tab.requests.slice(asked).filter(({ url }) => url.includes('/api/logs?')),
+      [],
+    );
+    t.deepEqual(tab.complaints, []);
+  },
+);
+
+declare(
+  'values of fields have the counts of the API, filter and leave out, and any field is counted by time',
+  async (t) => {
+    const tab = await opened('/logs?by=http.route&facets=http.route');
+    const { page } = tab;
+    const values = page.getByRole('region', { name: 'Values of fields' });
+    await values.getByRole('button', { name: '/pay', exact: true }).waitFor();
+    const { body } = await harness.ask('GET', '/api/logs/fields/http.route/values?from=now-1h');
+    const shown = await values.locator('li').allTextContents();
+    t.deepEqual(
+      shown,
+      body.items.map(({ value, records }: { value: string; records: number }) => `${value}${records}−`),
+    );
+    const { body: counted } = await harness.ask('GET', '/api/logs/histogram?from=now-1h&groupBy=http.route');
+    for (const { value, records } of counted.series)
+      await page.locator('.legend', { hasText: `${value} ${records}` }).waitFor();
+    await holdsAsAView(t, tab, '.facet li >> nth=0');
+    await values.getByRole('button', { name: 'Leave out /pay' }).click();
+    await page.locator('#count', { hasText: '200' }).waitFor();
+    await page.waitForURL(/search=NOT\+http\.route%3A%22%2Fpay%22/);
+    const box = (await page.locator('.histogram').boundingBox()) ?? t.fail('no histogram');
+    if (typeof box === 'boolean') return;
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.95, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=20/);
+    const { searchParams } = new URL(page.url());
+    const part = await harness.ask(
+      'GET',
+      `/api/logs/histogram?${searchParams}`.replace(/&(?:by|facets)=[^&]*|(?:by|facets)=[^&]*&/g, ''),
+    );
+    t.true(part.body.records > 0 && part.body.records < 200);
+    await page.locator('#count', { hasText: String(part.body.records) }).waitFor();
+    t.deepEqual(tab.complaints, []);
+  },
+);
+
+declare('columns, wrapping and a tree of JSON are in the address, whatever a field is called', async (t) => {
+  const tab = await opened('/logs');
+  const { page } = tab;
+  await page.locator('.extent .row', { hasText: 'step 4 ' }).click();
+  const record = page.getByRole('complementary', { name: 'Record' });
+  await record.getByRole('button', { name: 'Column of order id' }).click();
+  await page.getByRole('columnheader', { name: 'order id' }).waitFor();
+  t.is(await page.locator('.extent .row', { hasText: 'step 4 ' }).getByRole('gridcell').nth(3).textContent(), '4');
+  await page.getByLabel('Wrap').check();
+  await page.locator('.rows.wraps').waitFor();
+  await page.locator('.extent .row', { hasText: 'cup' }).click();
+  await record.locator('.body summary', { hasText: 'order' }).waitFor();
+  t.deepEqual(await record.locator('.body .json .json li').allTextContents(), ['id: 5', 'items [2]']);
+  await record.locator('.body .json .json summary').click();
+  await record.locator('.body', { hasText: '"<b>cup</b>"' }).waitFor();
+  await holdsAsAView(t, tab, '.extent .row >> nth=0');
+});
+
+declare('around a record stands what its sender wrote, in the list itself', async (t) => {
+  const tab = await opened('/logs?search=severity%3Aerror');
+  const { page } = tab;
+  t.is(await page.locator('.extent .row').count(), 1);
+  await page.locator('.extent .row').click();
+  await page.getByRole('button', { name: 'Show what stood before and after' }).click();
+  await page.locator('.rows[aria-rowcount="22"]').waitFor();
+  const bodies = page.locator('.extent .row [role=gridcell]:nth-child(4)');
+  t.deepEqual(
+    await bodies.allTextContents(),
+    Array.from({ length: 21 }, (_, index) => `step ${index + 90} of an order`),
+  );
+  await page.getByRole('button', { name: 'More after' }).click();
+  await page.locator('.rows[aria-rowcount="62"]').waitFor();
+  await holdsAsAView(t, tab, '.around-this');
+  await page.getByRole('button', { name: 'Without context' }).click();
+  await page.locator('.rows[aria-rowcount="2"]').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('patterns tell what is new and what is gone, as the API does', async (t) => {
+  const tab = await opened('/logs?view=patterns');
+  const { page } = tab;
+  const { body } = await harness.ask('GET', '/api/logs/patterns?scope=account&from=now-1h');
+  const rows = page.locator('.patterns .extent .row');
+  t.deepEqual(
+    await rows.locator('[role=gridcell]:last-child').allTextContents(),
+    body.items.map(({ template }: { template: string }) => template),
+  );
+  await page.getByText('1 patterns of the time before do not occur any more').click();
+  await page.getByRole('link', { name: 'an older step' }).waitFor();
+  await rows.first().click();
+  await page.getByRole('complementary', { name: 'Pattern' }).getByText('299', { exact: true }).first().waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('a search is exported, saved and made a rule of, by those who may', async (t) => {
+  const tab = await opened('/logs?search=severity%3Aerror', 'owner@a.example');
+  const { page } = tab;
+  const menu = (title: string) => page.locator('.toolbar details', { has: page.getByText(title, { exact: true }) });
+  await menu('Export').locator('summary').click();
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'CSV' }).click()]);
+  const { readFileSync } = await import('node:fs');
+  const lines = readFileSync(await file.path(), 'utf8')
+    .trim()
+    .split(/\r?\n/);
+  t.is(lines.length, 2);
+  t.regex(lines[1] ?? '', /step 100 of an order/);
+  await menu('Save').locator('summary').click();
+  await menu('Save').getByLabel('Name').fill('Errors of the shop');
+  await menu('Save').getByRole('button', { name: 'Save the search' }).click();
+  await menu('Save').getByText('Saved as “Errors of the shop”').waitFor();
+  const { body: saved } = await harness.ask('GET', '/api/saved-queries');
+  t.like(saved.items[0], { name: 'Errors of the shop', query: { kind: 'rows', search: 'severity:error' } });
+  await menu('Alert').locator('summary').click();
+  await menu('Alert').getByLabel('Name').fill('Too many errors');
+  await menu('Alert').getByLabel('Fires above').fill('3');
+  await menu('Alert').getByRole('button', { name: 'Make the rule' }).click();
+  await menu('Alert').getByRole('link', { name: 'Open the rule' }).click();
+  await page.getByRole('complementary', { name: 'Rule' }).getByText('Too many errors').waitFor();
+  t.deepEqual(tab.complaints, []);
+  const viewer = await opened('/logs');
+  t.is(await viewer.page.getByText('Alert', { exact: true }).count(), 0);
+});

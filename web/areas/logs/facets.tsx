@@ -1,0 +1,100 @@
+/** The most frequent values of some fields, each with its count. A click shows only, or leaves out, what has it. */
+import { useEffect, useState } from 'preact/hooks';
+import { Question } from '../../client/question.ts';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { valuesCall } from './calls.ts';
+import { asked, facets, narrowed, search, setFacets, setSearch } from './log-search.ts';
+
+const most = 10;
+const number = new Intl.NumberFormat('en');
+
+const Facet = ({ name }: { readonly name: string }) => {
+  const [values] = useState(() => new Question(valuesCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    values.ask({ params: { name }, query: { ...asked(), limit: most } });
+    return () => values.cancel();
+  }, [name, from, to, search.value, projectScope.value, refreshes.value]);
+  const { answer, error, isAsking } = values.standing.value;
+  const filter = (value: string, not: boolean) => (): void => setSearch(narrowed(search.peek(), name, value, { not }));
+  return (
+    <details open class={isAsking ? 'facet old' : 'facet'}>
+      <summary>
+        <bdi>{shownText(name)}</bdi>
+        {answer === undefined ? null : <span class="soft"> {number.format(answer.distinct)}</span>}
+      </summary>
+      <Problem error={error?.of('search') === undefined ? error : undefined} />
+      <ul>
+        {answer?.items.map(({ value, records, share, isCut }) => (
+          <li key={value} style={{ backgroundSize: `${Math.round(share * 100)}% 100%` }}>
+            <button
+              type="button"
+              class="value"
+              disabled={isCut}
+              title={isCut ? 'This value is too long to be searched for' : 'Show only records with this value'}
+              onClick={filter(value, false)}
+            >
+              <bdi>{value === '' ? '(empty)' : shownText(value.slice(0, 200))}</bdi>
+            </button>
+            <span class="count">{number.format(records)}</span>
+            <button
+              type="button"
+              class="mini"
+              disabled={isCut}
+              aria-label={`Leave out ${value.slice(0, 200)}`}
+              onClick={filter(value, true)}
+            >
+              −
+            </button>
+          </li>
+        ))}
+      </ul>
+      {answer !== undefined && answer.items.length === 0 ? <p class="soft">No record has it.</p> : null}
+      {answer !== undefined && answer.distinct > answer.items.length ? (
+        <p class="soft">and {number.format(answer.distinct - answer.items.length)} other values</p>
+      ) : null}
+      <button
+        type="button"
+        class="mini"
+        aria-label={`Close ${name}`}
+        onClick={() => setFacets(facets.peek().filter((each) => each !== name))}
+      >
+        Close
+      </button>
+    </details>
+  );
+};
+
+export const Facets = () => {
+  const names = facets.value;
+  return (
+    <Scrolled class="facets" label="Values of fields">
+      {names.map((name) => (
+        <Facet key={name} name={name} />
+      ))}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const name = String(new FormData(event.currentTarget).get('field')).trim();
+          event.currentTarget.reset();
+          if (name !== '') setFacets([...facets.peek(), name]);
+        }}
+      >
+        <input
+          name="field"
+          list="log-fields"
+          placeholder="another field"
+          aria-label="Values of another field"
+          autocomplete="off"
+        />
+        <button type="submit" class="plain">
+          Add
+        </button>
+      </form>
+    </Scrolled>
+  );
+};

@@ -1,0 +1,45 @@
+/** Records as rows: the usual columns, and those that were chosen. */
+import { levelOf } from '../../frame/severity.ts';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import type { LogRecord } from './calls.ts';
+import { columns, valueIn, wraps } from './log-search.ts';
+
+/** A line of the list; the record beside it has the rest. */
+const [lineLength, wrappedLength] = [400, 2_000];
+
+const cut = (value: unknown): string => textOf(value).slice(0, wraps.value ? wrappedLength : lineLength);
+
+const names = (): readonly string[] => columns.value.map((name) => name.replace(/^attribute\./, ''));
+const widthOfChosen = 'minmax(4rem,8rem)';
+
+/** How rows of records are shown now. */
+export const lineForm = () => ({
+  columns: ['Time', 'Severity', 'Service', ...names(), 'Body'],
+  wraps: wraps.value,
+  ...(columns.value.length === 0
+    ? {}
+    : {
+        widths: `12.5rem 5.5rem 9rem ${columns.value.map(() => widthOfChosen).join(' ')} minmax(14rem,1fr)`,
+      }),
+});
+
+const shown = (record: LogRecord, name: string): string => {
+  const value = valueIn(record, name);
+  return value === undefined || value === null ? '' : cut(value);
+};
+
+export const cellsOf = (record: LogRecord) => {
+  const { timestamp, severity, service, body } = record;
+  return [
+    <time key="time">{shownTime(Date.parse(timestamp))}</time>,
+    <span key="level" class={`text-${levelOf(severity)}`}>
+      {severity}
+    </span>,
+    <bdi key="service">{shownText(service)}</bdi>,
+    ...columns.value.map((name) => <bdi key={`column ${name}`}>{shownText(shown(record, name))}</bdi>),
+    <bdi key="body">{shownText(cut(body))}</bdi>,
+  ];
+};
+
+export const classOf = ({ severity }: Pick<LogRecord, 'severity'>): string => `level-${levelOf(severity)}`;

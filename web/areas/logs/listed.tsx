@@ -1,0 +1,105 @@
+/** The list of records, and around one of them what else its sender wrote, in place. */
+import { useEffect } from 'preact/hooks';
+import { change } from '../../frame/address.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { Rows } from '../../lists/rows.tsx';
+import type { LogRecord } from './calls.ts';
+import { cellsOf, classOf, lineForm } from './lines.tsx';
+import { around, context, contextOf, list, openId, order, setOpen } from './log-search.ts';
+
+/** A record of the search, or one beside it of the same sender. */
+interface Line {
+  readonly record: LogRecord;
+  readonly isContext: boolean;
+}
+
+const most = 500;
+
+/** Records around one, in the order of the list. */
+const withContext = (found: readonly (LogRecord | undefined)[]): (Line | undefined)[] => {
+  const lines = found.map((record) => (record === undefined ? undefined : { record, isContext: false }));
+  const { answer } = context.standing.value;
+  if (contextOf.value === '' || answer === undefined || answer.record.id !== contextOf.value) return lines;
+  const known = new Set(found.map((record) => record?.id));
+  const beside = (records: readonly LogRecord[] = []): Line[] =>
+    records.filter(({ id }) => !known.has(id)).map((record) => ({ record, isContext: true }));
+  const [before, after] = [beside(answer.before?.items), beside(answer.after?.items)];
+  const [above, below] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
+  const at = found.findIndex((record) => record?.id === contextOf.value);
+  // The record is on a page that is not here: what is around it stands first.
+  if (at < 0) return [...above, { record: answer.record, isContext: false }, ...below, ...lines];
+  return [...lines.slice(0, at), ...above, lines[at], ...below, ...lines.slice(at + 1)];
+};
+
+const askContext = (): void => {
+  if (contextOf.value === '') context.clear();
+  else context.ask({ params: { id: contextOf.value }, query: around.value });
+};
+
+/** What is shown around a record, and how much of it. */
+const ContextBar = () => {
+  const { answer, error, isAsking } = context.standing.value;
+  const more = (side: 'before' | 'after') => (): void => {
+    around.value = { ...around.value, [side]: Math.min(most, around.value[side] + 40) };
+  };
+  const side = (name: 'before' | 'after', label: string) => (
+    <button
+      type="button"
+      class="plain"
+      disabled={isAsking || answer?.[name]?.isEnd === true || around.value[name] >= most}
+      onClick={more(name)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div class="toolbar context-bar">
+      <span role="status">
+        {answer === undefined
+          ? 'Asking what else its sender wrote …'
+          : `${answer.before?.items.length ?? 0} records before and ${answer.after?.items.length ?? 0} after it, of the same sender`}
+      </span>
+      {side('before', 'More before')}
+      {side('after', 'More after')}
+      <button type="button" class="plain" onClick={() => change({ context: '' })}>
+        Without context
+      </button>
+      <Problem error={error} />
+    </div>
+  );
+};
+
+export const Listed = () => {
+  useEffect(askContext, [contextOf.value, around.value]);
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  const lines = withContext(list.slots.value);
+  if (lines.length === 0)
+    return (
+      <div class="said" role="status">
+        <p>No records were found.</p>
+        {answer.hint === undefined ? null : <p>{shownText(answer.hint)}</p>}
+      </div>
+    );
+  return (
+    <div class={isAsking ? 'listed old' : 'listed'}>
+      {contextOf.value === '' ? null : <ContextBar />}
+      <Rows<Line>
+        items={lines}
+        label="Log records"
+        class="records"
+        {...lineForm()}
+        keyOf={({ record }) => record.id}
+        classOf={({ record, isContext }) =>
+          `${classOf(record)}${isContext ? ' beside-it' : ''}${record.id === contextOf.value ? ' around-this' : ''}`
+        }
+        cellsOf={({ record }) => cellsOf(record)}
+        open={openId.value}
+        onOpen={setOpen}
+        held={contextOf.value}
+        onSeen={(first, last) => list.seen(first, last)}
+      />
+    </div>
+  );
+};

@@ -1,0 +1,83 @@
+/** Records as they arrive, newest first. */
+import { useEffect } from 'preact/hooks';
+import { LiveTail, type TailedRecord } from '../../client/live-tail.ts';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Rows } from '../../lists/rows.tsx';
+import { cellsOf, classOf, lineForm } from './lines.tsx';
+import { openId, search, setOpen } from './log-search.ts';
+
+export const tail = new LiveTail();
+
+const number = new Intl.NumberFormat('en');
+
+const stateOf = (): string => {
+  const { is, why } = tail.standing.value;
+  if (is === 'waiting') return why;
+  if (is === 'connecting') return 'Connecting …';
+  if (is === 'paused')
+    return `Paused. ${number.format(tail.waiting.value)} came since${tail.waiting.value > 5_000 ? ', of which the last 5,000 are kept' : ''}.`;
+  return 'Live.';
+};
+
+/** What is not there, as the server tells it. */
+const missedIn = (): string[] => {
+  const { dropped, skipped, hasGap } = tail.missed.value;
+  return [
+    ...(dropped > 0 ? [`${number.format(dropped)} were left out: there are more than this page takes.`] : []),
+    ...(skipped > 0 ? [`${number.format(skipped)} were not compared with the search: there are too many.`] : []),
+    ...(hasGap ? ['Records before these may be missing: they are no longer kept, or too many.'] : []),
+  ];
+};
+
+const Bar = () => {
+  const isPaused = tail.standing.value.is === 'paused';
+  return (
+    <div class="toolbar live-bar">
+      <span role="status">{shownText(stateOf())}</span>
+      <span>
+        <b id="came">{number.format(tail.came.value)}</b> records came
+        {tail.came.value > tail.records.value.length
+          ? `, the last ${number.format(tail.records.value.length)} are shown`
+          : ''}
+        .
+      </span>
+      <button type="button" class="plain" onClick={() => (isPaused ? tail.goOn() : tail.pause())}>
+        {isPaused ? 'Go on' : 'Pause'}
+      </button>
+      {missedIn().map((told) => (
+        <span key={told} class="text-warn" role="status">
+          {told}
+        </span>
+      ))}
+    </div>
+  );
+};
+
+export const Live = () => {
+  const scope = projectScope.value;
+  useEffect(() => {
+    tail.open({ signal: 'logs', ...(search.value === '' ? {} : { search: search.value }), ...scope });
+    return () => tail.close();
+  }, [search.value, scope]);
+  return (
+    <>
+      <Bar />
+      <Rows<TailedRecord>
+        items={tail.records.value}
+        label="Log records as they arrive"
+        class="records"
+        {...lineForm()}
+        keyOf={({ id }) => id}
+        classOf={classOf}
+        cellsOf={cellsOf}
+        open={openId.value}
+        onOpen={(id) => {
+          // What is read stays where it is.
+          tail.pause();
+          setOpen(id);
+        }}
+      />
+    </>
+  );
+};

@@ -1,0 +1,178 @@
+/** Patterns of bodies: how often each occurs, what is new, gone or more than usual, and what became of it since before. */
+import { useEffect, useState } from 'preact/hooks';
+import { Paged } from '../../client/paged.ts';
+import { Question } from '../../client/question.ts';
+import { change, inAddress, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { Search } from '../../frame/search.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Found } from '../../lists/found.tsx';
+import { comparedCall, type Pattern, patternCall, patternsCall } from './calls.ts';
+
+const list = new Paged(patternsCall, ({ items }) => items);
+const gone = new Question(comparedCall);
+
+const number = new Intl.NumberFormat('en');
+const percent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
+
+const openPattern = (): string => inAddress('shown');
+const setOpen = (id: string): void => change({ shown: id }, { replace: openPattern() !== '' });
+
+const verdictOf = ({ isNew, isGone, isSpiking }: Pattern): string =>
+  [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'more than usual' : '']
+    .filter((word) => word !== '')
+    .join(', ');
+
+/** Counts by time as bars, which the number beside them tells in words. */
+const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
+  const most = Math.max(1, ...counts);
+  return (
+    <svg class="trend" viewBox={`0 0 ${counts.length} 16`} preserveAspectRatio="none" aria-hidden="true">
+      {counts.map((count, index) => (
+        <rect key={index} x={index + 0.1} width={0.8} y={16 - (count / most) * 16} height={(count / most) * 16} />
+      ))}
+    </svg>
+  );
+};
+
+const templateOf = (template: string | null): string => template ?? 'not known yet';
+
+const cellsOf = (pattern: Pattern) => [
+  number.format(pattern.count),
+  percent(pattern.share),
+  <Trend key="trend" counts={pattern.trend.counts} />,
+  <b key="verdict" class={pattern.isSpiking === true || pattern.isGone === true ? 'text-error' : 'text-warn'}>
+    {verdictOf(pattern)}
+  </b>,
+  <bdi key="services">{shownText(pattern.services.join(', '))}</bdi>,
+  <bdi key="template">{shownText(templateOf(pattern.template))}</bdi>,
+];
+
+const OpenPattern = ({ id }: { readonly id: string }) => {
+  const [asked] = useState(() => new Question(patternCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    asked.ask({ params: { id }, query: { from, to, ...projectScope.value } });
+    return () => asked.cancel();
+  }, [id, from, to, projectScope.value]);
+  const { answer: pattern, error } = asked.standing.value;
+  return (
+    <Beside label="Pattern" title="Pattern" onClose={() => setOpen('')}>
+      <Problem error={error} />
+      {pattern === undefined ? null : (
+        <>
+          <p class="body">{shownText(templateOf(pattern.template), { lines: true })}</p>
+          <ul class="links">
+            <li>
+              <Link to={toArea('/logs', { pattern: pattern.id })}>Its records</Link>
+            </li>
+          </ul>
+          <Fields
+            values={{
+              ...{ records: number.format(pattern.count), share: percent(pattern.share) },
+              ...{ 'first seen': shownMoment(pattern.firstSeen), 'last seen': shownMoment(pattern.lastSeen) },
+              ...{ 'what is odd': verdictOf(pattern), services: pattern.services.join(', ') },
+              ...pattern.severities,
+            }}
+          />
+          {pattern.parameters.map(({ name, top, distinct }) => (
+            <section key={name}>
+              <h3>
+                Variable {shownText(name)}, {distinct.isEstimate ? 'about ' : ''}
+                {number.format(distinct.count)} values
+              </h3>
+              <Fields values={Object.fromEntries(top.map(({ value, atLeast }) => [value, `${atLeast} or more`]))} />
+            </section>
+          ))}
+        </>
+      )}
+    </Beside>
+  );
+};
+
+/** What was there as long before the range as it is, and is not any more. */
+const Gone = () => {
+  const { answer, error } = gone.standing.value;
+  if (answer === undefined || answer.items.length === 0) return <Problem error={error} />;
+  return (
+    <details class="attention">
+      <summary>{answer.items.length} patterns of the time before do not occur any more</summary>
+      <ul>
+        {answer.items.map(({ id, template, baseline }) => (
+          <li key={id}>
+            <Link to={toArea('/logs', { view: 'patterns', shown: id })}>{shownText(templateOf(template))}</Link>, before{' '}
+            {number.format(baseline.count)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+};
+
+const kinds = { '': 'all', new: 'new', gone: 'gone', spiking: 'more than usual' } as const;
+type Kind = Exclude<keyof typeof kinds, ''>;
+const kindOf = (text: string): Kind | undefined =>
+  text === 'new' || text === 'gone' || text === 'spiking' ? text : undefined;
+
+export const Patterns = () => {
+  const { from, to } = writtenRange.value;
+  const [words, only] = [inAddress('words'), inAddress('only')];
+  useEffect(() => {
+    const scope = { from, to, ...projectScope.value };
+    list.ask({ query: { ...scope, search: words || undefined, only: kindOf(only), limit: 100 } });
+    gone.ask({ query: { ...scope, change: 'gone', limit: 20 } });
+    return () => {
+      list.cancel();
+      gone.cancel();
+    };
+  }, [from, to, words, only, projectScope.value, refreshes.value]);
+  const { error } = list.first.standing.value;
+  const id = openPattern();
+  return (
+    <>
+      <Search
+        key={words}
+        label="Words of a pattern"
+        placeholder="declined card"
+        value={words}
+        problem={error?.of('search')}
+        onSearch={(text) => change({ words: text.trim(), shown: '' })}
+      />
+      <div class="toolbar">
+        <label>
+          Show{' '}
+          <select value={only} onChange={({ currentTarget }) => change({ only: currentTarget.value, shown: '' })}>
+            {Object.entries(kinds).map(([kind, title]) => (
+              <option key={kind} value={kind}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Problem error={error?.of('search') === undefined ? error : undefined} />
+      <Gone />
+      <div class={id === '' ? 'list' : 'list with-record'}>
+        <Found
+          of={list}
+          nothing="No patterns were found."
+          label="Patterns"
+          class="patterns"
+          columns={['Records', 'Share', 'By time', 'Odd', 'Services', 'Pattern']}
+          keyOf={(pattern) => pattern.id}
+          cellsOf={cellsOf}
+          open={id}
+          onOpen={setOpen}
+        />
+        {id === '' ? null : <OpenPattern key={id} id={id} />}
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </>
+  );
+};

@@ -1,0 +1,146 @@
+/** How the records are shown, and what becomes of them: order, columns, wrapping, export, a saved query, a rule. */
+import { useEffect, useState } from 'preact/hooks';
+import { asQuery } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { change } from '../../frame/address.ts';
+import { projectScope } from '../../frame/project.ts';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { fieldsCall } from './calls.ts';
+import { MakeRule, SaveQuery } from './keep.tsx';
+import { asked, columns, groupBy, listOfNames, order, patternId, setColumns, view, wraps } from './log-search.ts';
+
+const names = new Question(fieldsCall);
+const mostNames = 300;
+
+/** Names of fields, for the fields in which one can be written. */
+export const FieldNames = () => {
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    names.ask({ query: { from, to, ...projectScope.value, limit: mostNames } });
+    return () => names.cancel();
+  }, [from, to, projectScope.value]);
+  return (
+    <datalist id="log-fields">
+      {names.standing.value.answer?.items.map(({ name, kind }) => (
+        <option key={`${kind} ${name}`} value={name} />
+      ))}
+    </datalist>
+  );
+};
+
+const CountBy = () => (
+  <label>
+    Count by{' '}
+    <input
+      key={groupBy.value}
+      list="log-fields"
+      class="field-name"
+      defaultValue={groupBy.value}
+      autocomplete="off"
+      spellcheck={false}
+      onChange={({ currentTarget }) => {
+        const by = currentTarget.value.trim();
+        change({ by: by === 'severity' ? '' : by });
+      }}
+    />
+  </label>
+);
+
+const Columns = () => {
+  const [typed, setTyped] = useState('');
+  return (
+    <form
+      class="toolbar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (typed.trim() !== '') setColumns([...columns.peek(), typed.trim()]);
+        setTyped('');
+      }}
+    >
+      <label>
+        Column{' '}
+        <input
+          list="log-fields"
+          class="field-name"
+          value={typed}
+          placeholder="http.route"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </label>
+      {columns.value.map((name) => (
+        <button
+          key={name}
+          type="button"
+          class="plain"
+          aria-label={`Without the column ${name}`}
+          onClick={() => setColumns(columns.peek().filter((each) => each !== name))}
+        >
+          {shownText(name)} ×
+        </button>
+      ))}
+    </form>
+  );
+};
+
+/** Where the records of the search come as a file. */
+const exportOf = (format: 'csv' | 'ndjson'): string => {
+  const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${listOfNames(columns.value)},body`;
+  return asQuery('/api/logs/export', { ...asked(), order: order.value, format, fields });
+};
+
+const Menu = ({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) => (
+  <details class="menu">
+    <summary>{title}</summary>
+    <div class="popup">{children}</div>
+  </details>
+);
+
+export const Toolbar = () => (
+  <div class="toolbar">
+    {view.value === 'live' ? null : (
+      <>
+        {patternId.value === '' ? <CountBy /> : null}
+        <label>
+          Order{' '}
+          <select value={order.value} onChange={({ currentTarget }) => change({ order: currentTarget.value })}>
+            <option value="newest">newest first</option>
+            <option value="oldest">oldest first</option>
+          </select>
+        </label>
+      </>
+    )}
+    <label>
+      <input
+        type="checkbox"
+        checked={wraps.value}
+        onChange={({ currentTarget }) => change({ wrap: currentTarget.checked ? 'on' : '' }, { replace: true })}
+      />{' '}
+      Wrap
+    </label>
+    <Columns />
+    {view.value === 'live' ? null : (
+      <Menu title="Export">
+        <a href={exportOf('csv')} download>
+          CSV
+        </a>
+        <a href={exportOf('ndjson')} download>
+          Lines of JSON
+        </a>
+      </Menu>
+    )}
+    {mayAs('editor') ? (
+      <>
+        <Menu title="Save">
+          <SaveQuery />
+        </Menu>
+        <Menu title="Alert">
+          <MakeRule />
+        </Menu>
+      </>
+    ) : null}
+  </div>
+);
