@@ -8,6 +8,8 @@ export class CallError extends Error {
   readonly details: readonly { readonly path: string; readonly message: string }[];
   /** When to ask again, where that helps by itself. */
   readonly retrySeconds: number | undefined;
+  /** Whether it is asked again then, without anybody's doing. */
+  isAskedAgain = false;
 
   constructor(
     message: string,

@@ -13,6 +13,8 @@ export interface Standing<Answer> {
   readonly tookMs?: number | undefined;
   /** The last call, for a shell. */
   readonly curl?: string | undefined;
+  /** Ends the call, on the server too. */
+  readonly cancel?: (() => void) | undefined;
 }
 
 const errorOf = (error: unknown): CallError =>
@@ -37,7 +39,7 @@ export class Question<Operation extends Declared> {
     this.#cancel = cancel;
     const started = performance.now();
     const curl = asCurl(this.call, sent);
-    this.standing.value = { ...this.standing.peek(), isAsking: true, curl };
+    this.standing.value = { ...this.standing.peek(), isAsking: true, curl, cancel: () => this.cancel() };
     void ask(this.call, sent, cancel.signal).then(
       (answer) => {
         if (cancel.signal.aborted) return;
@@ -47,6 +49,7 @@ export class Question<Operation extends Declared> {
       (failed: unknown) => {
         if (cancel.signal.aborted) return;
         const error = errorOf(failed);
+        error.isAskedAgain = error.retrySeconds !== undefined;
         this.standing.value = { ...this.standing.peek(), isAsking: false, error };
         if (error.retrySeconds !== undefined)
           this.#again = setTimeout(() => this.ask(sent), error.retrySeconds * 1_000);

@@ -1,7 +1,8 @@
 /** Who is signed in, where, and how they want the page. */
+import { changing, type Preferences, prefer, preferences } from './preferences.ts';
 import { elsewhere, goTo, type Session, sessionError, signOut } from './session.ts';
 import { shownText } from './shown-text.tsx';
-import { setZone, zone } from './shown-time.ts';
+import { Problem } from './standing.tsx';
 import { theme, themes } from './theme.ts';
 
 const Places = () =>
@@ -25,6 +26,74 @@ const Places = () =>
     </form>
   );
 
+const clocks = { '24h': '24 hours', '12h': '12 hours' } as const;
+const dates = {
+  iso: 'year-month-day',
+  'day-month-year': 'day-month-year',
+  'month-day-year': 'month-day-year',
+} as const;
+
+/** One of some choices, by its name. */
+const Choice = <Key extends string>({
+  label,
+  of,
+  value,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly of: Readonly<Record<Key, string>>;
+  readonly value: Key;
+  readonly onChoose: (key: Key) => void;
+}) => (
+  <label>
+    {label}{' '}
+    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value as Key)}>
+      {(Object.entries(of) as [Key, string][]).map(([key, title]) => (
+        <option key={key} value={key}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const Times = ({ chosen }: { readonly chosen: Preferences }) => (
+  <>
+    <label>
+      Times in{' '}
+      <input
+        list="zones"
+        defaultValue={chosen.timeZone}
+        aria-describedby="zone-hint"
+        autocomplete="off"
+        spellcheck={false}
+        onChange={({ currentTarget }) => void prefer({ timeZone: currentTarget.value.trim() || 'browser' })}
+      />
+    </label>
+    <p class="soft" id="zone-hint">
+      browser, UTC, or a zone such as Europe/Zurich
+    </p>
+    <datalist id="zones">
+      {['browser', 'UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+    <Choice
+      label="Clock of"
+      of={clocks}
+      value={chosen.timeFormat}
+      onChoose={(timeFormat) => void prefer({ timeFormat })}
+    />
+    <Choice
+      label="Dates as"
+      of={dates}
+      value={chosen.dateFormat}
+      onChoose={(dateFormat) => void prefer({ dateFormat })}
+    />
+    <Problem error={changing.error.value} />
+  </>
+);
+
 export const Account = ({ who }: { readonly who: Session }) => (
   <details class="menu" id="account">
     <summary>{shownText(who.tenant.name)}</summary>
@@ -40,22 +109,13 @@ export const Account = ({ who }: { readonly who: Session }) => (
         <dd>{who.role}</dd>
       </dl>
       <Places />
-      <label>
-        Times in{' '}
-        <select
-          value={zone.value}
-          onChange={({ currentTarget }) => setZone(currentTarget.value === 'utc' ? 'utc' : 'browser')}
-        >
-          <option value="browser">the zone of this browser</option>
-          <option value="utc">UTC</option>
-        </select>
-      </label>
+      {preferences.value === undefined ? null : <Times chosen={preferences.value} />}
       <label>
         Colors{' '}
         <select
           value={theme.value}
           onChange={({ currentTarget }) => {
-            theme.value = themes.find((each) => each === currentTarget.value) ?? 'system';
+            void prefer({ theme: themes.find((each) => each === currentTarget.value) ?? 'system' });
           }}
         >
           <option value="system">of the system</option>

@@ -3,10 +3,12 @@ import { type Signal, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Account } from './account.tsx';
-import { go, path, toArea } from './address.ts';
+import { change, go, path, toArea } from './address.ts';
 import { type Area, whyClosed } from './area.ts';
-import { Keys, listenToKeys } from './keys.tsx';
+import { Keys, listenToKeys, seeks } from './keys.tsx';
 import { Link } from './link.tsx';
+import { preferences } from './preferences.ts';
+import { projectId, projects } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
 import { type Session, session, sessionError } from './session.ts';
 
@@ -34,6 +36,53 @@ const Menu = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: S
     </ul>
   </nav>
 );
+
+/** The project that is shown; where there is only one, there is nothing to choose. */
+const Projects = () =>
+  projects.value.length < 2 && projectId.value === '' ? null : (
+    <select
+      id="project"
+      aria-label="Project"
+      value={projectId.value}
+      onChange={({ currentTarget }) => change({ project: currentTarget.value })}
+    >
+      <option value="">All projects</option>
+      {projects.value.some(({ id }) => id === projectId.value) || projectId.value === '' ? null : (
+        <option value={projectId.value}>{projectId.value}</option>
+      )}
+      {projects.value.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+
+const palette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
+
+/** Its code comes when it is first opened. */
+const Seeking = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: Session }) => {
+  const Palette = palette.value;
+  useEffect(() => {
+    if (seeks.value && palette.peek() === undefined)
+      import('./palette.tsx').then(
+        (file) => {
+          palette.value = file.Palette;
+        },
+        () => loadAnew(),
+      );
+  }, [seeks.value]);
+  if (!seeks.value || Palette === undefined) return null;
+  return (
+    <Palette
+      areas={areas}
+      who={who}
+      onClose={() => {
+        seeks.value = false;
+      }}
+    />
+  );
+};
 
 const loaded = new Map<string, Signal<ComponentType | 'failed' | undefined>>();
 
@@ -88,7 +137,9 @@ const Shown = ({ area, who }: { readonly area: Area | undefined; readonly who: S
 /** The first area is where the page opens. */
 const openFirst = (areas: readonly Area[], who: Session): void => {
   const first = areas.find((area) => whyClosed(area, who) === '') ?? areas[0];
-  if (path.peek() === '/' && first !== undefined) go(toArea(first.path), { replace: true });
+  if (path.peek() !== '/' || first === undefined) return;
+  const project = projectId.peek() || (preferences.peek()?.defaultProjectId ?? '');
+  go(toArea(first.path, { project }), { replace: true });
 };
 
 export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
@@ -121,6 +172,17 @@ export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
       <header>
         <span class="brand">OIQ</span>
         <Menu areas={areas} who={who} />
+        <button
+          type="button"
+          class="plain"
+          id="seek"
+          onClick={() => {
+            seeks.value = true;
+          }}
+        >
+          Go to <kbd>Ctrl K</kbd>
+        </button>
+        <Projects />
         <RangePicker />
         <Account who={who} />
       </header>
@@ -128,6 +190,7 @@ export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
         <Shown area={area} who={who} />
       </main>
       <Keys />
+      <Seeking areas={areas} who={who} />
     </>
   );
 };

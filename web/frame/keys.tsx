@@ -6,6 +6,8 @@ import { refresh } from './time-range.ts';
 const storage = 'oiq-single-keys';
 const areOn = signal(localStorage.getItem(storage) !== 'off');
 const isOpen = signal(false);
+/** Whether the palette is open. */
+export const seeks = signal(false);
 
 const focusSearch = (): void => document.querySelector<HTMLElement>('[data-search]')?.focus();
 
@@ -27,6 +29,11 @@ const isTyping = (target: EventTarget | null): boolean =>
 /** Heeds keys until the function that it gives is called. */
 export const listenToKeys = (): (() => void) => {
   const heed = (event: KeyboardEvent): void => {
+    if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      seeks.value = true;
+      return;
+    }
     if (event.key === 'Escape')
       for (const menu of document.querySelectorAll('details.menu[open]')) menu.removeAttribute('open');
     if (!areOn.value || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -70,6 +77,12 @@ export const Keys = () => {
             <dd>{what}</dd>
           </div>
         ))}
+        <div>
+          <dt>
+            <kbd>Ctrl K</kbd>
+          </dt>
+          <dd>go to an area, a service, a dashboard, a saved query or a trace</dd>
+        </div>
         <div>
           <dt>
             <kbd>↑ ↓ Enter Esc</kbd>

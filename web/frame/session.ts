@@ -4,6 +4,8 @@ import type { currentSession, logout, switchTenant } from '../../api/groups/auth
 import type { listOrganizations } from '../../api/groups/users/organizations.ts';
 import { ask, CallError } from '../client/ask.ts';
 import { type Answered, callOf } from '../client/call.ts';
+import { readPreferences } from './preferences.ts';
+import { readProjects } from './project.ts';
 
 export type Session = Answered<typeof currentSession>;
 
@@ -28,7 +30,10 @@ ended.addEventListener('message', () => location.replace('/'));
 const told = (error: unknown): string => (error instanceof CallError ? error.message : String(error));
 
 const readSession = async (): Promise<void> => {
-  session.value = await ask(callOf<typeof currentSession>('GET', '/auth/session'));
+  const who = await ask(callOf<typeof currentSession>('GET', '/auth/session'));
+  // Both at once: times are written as somebody prefers them from the first one on.
+  await Promise.all([readPreferences(), readProjects()]);
+  session.value = who;
   const { items } = await ask(callOf<typeof listOrganizations>('GET', '/api/organizations'));
   elsewhere.value = items.filter(({ current }) => !current);
 };

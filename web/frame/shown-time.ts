@@ -1,21 +1,69 @@
-/** How times are written: in the zone of the browser, or in UTC. */
+/** How times are written: in the zone and the form that somebody prefers. */
 import { signal } from '@preact/signals';
 
-export type Zone = 'browser' | 'utc';
+/** A part of the preferences. */
+export interface TimeForm {
+  /** `browser`, or a name of IANA. */
+  readonly timeZone: string;
+  readonly timeFormat: '24h' | '12h';
+  readonly dateFormat: 'iso' | 'day-month-year' | 'month-day-year';
+}
 
-const key = 'oiq-zone';
-export const zone = signal<Zone>(localStorage.getItem(key) === 'utc' ? 'utc' : 'browser');
+const form = signal<TimeForm>({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
 
-export const setZone = (chosen: Zone): void => {
-  localStorage.setItem(key, chosen);
-  zone.value = chosen;
+export const setTimeForm = ({ timeZone, timeFormat, dateFormat }: TimeForm): void => {
+  offsets.clear();
+  form.value = { timeZone, timeFormat, dateFormat };
+};
+
+/** Zones move their clocks at quarters of an hour. */
+const quarterMs = 900_000;
+/** Offset of the zone by quarter: asking for it costs a hundred times what adding it does. */
+const offsets = new Map<number, number>();
+
+/** What the clocks of the zone show more than UTC, in milliseconds. */
+const offsetAt = (ms: number, timeZone: string): number => {
+  if (timeZone === 'browser') return -new Date(ms).getTimezoneOffset() * 60_000;
+  if (timeZone === 'UTC') return 0;
+  const quarter = Math.floor(ms / quarterMs) * quarterMs;
+  const known = offsets.get(quarter);
+  if (known !== undefined) return known;
+  const parts = new Intl.DateTimeFormat('en', {
+    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  }).formatToParts(quarter);
+  const of = (type: string): number => Number(parts.find((part) => part.type === type)?.value);
+  const shown = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  offsets.set(quarter, shown - quarter);
+  return shown - quarter;
+};
+
+const dates: Readonly<Record<TimeForm['dateFormat'], (year: string, month: string, day: string) => string>> = {
+  iso: (year, month, day) => `${year}-${month}-${day}`,
+  'day-month-year': (year, month, day) => `${day}-${month}-${year}`,
+  'month-day-year': (year, month, day) => `${month}-${day}-${year}`,
+};
+
+/** `1:05` and `PM` for `13:05` on clocks of twelve hours. */
+const timeOf = (time: string): string => {
+  if (form.value.timeFormat === '24h') return time;
+  const hour = Number(time.slice(0, 2));
+  return `${String(hour % 12 === 0 ? 12 : hour % 12).padStart(2, '0')}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
+};
+
+/** Date, and time to so many characters of `12:00:00.123`. */
+const partsOf = (ms: number, length: number): readonly [date: string, time: string] => {
+  const { timeZone, dateFormat } = form.value;
+  // Moved by the offset that the zone has at that time, the parts of UTC are those of the zone.
+  const [date = '', time = ''] = new Date(ms + offsetAt(ms, timeZone)).toISOString().slice(0, -1).split('T');
+  // A year before 0 or beyond 9999 has a sign and six digits.
+  const [, year = '', month = '', day = ''] = /^(.*)-(\d\d)-(\d\d)$/.exec(date) ?? [];
+  return [dates[dateFormat](year, month, day), timeOf(time.slice(0, length))];
 };
 
 /** `2026-01-31 12:00:00.123` of a time in epoch milliseconds. */
 export const shownTime = (ms: number, { withDate = true }: { readonly withDate?: boolean } = {}): string => {
-  // Moved by the offset that the zone has at that time, the parts of UTC are those of the zone.
-  const moved = zone.value === 'utc' ? ms : ms - new Date(ms).getTimezoneOffset() * 60_000;
-  const [date = '', time = ''] = new Date(moved).toISOString().slice(0, -1).split('T');
+  const [date, time] = partsOf(ms, 12);
   return withDate ? `${date} ${time}` : time;
 };
 
@@ -23,4 +71,7 @@ export const shownTime = (ms: number, { withDate = true }: { readonly withDate?:
 export const shownMoment = (text: string | null): string => (text === null ? '' : shownTime(Date.parse(text)));
 
 /** `12:00` of a time, for the ends of an axis. */
-export const shortTime = (ms: number): string => shownTime(ms, { withDate: false }).slice(0, 5);
+export const shortTime = (ms: number): string => partsOf(ms, 5)[1];
+
+/** `12:00:00` of a time. */
+export const clockTime = (ms: number): string => partsOf(ms, 8)[1];

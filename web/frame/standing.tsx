@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import type { CallError } from '../client/ask.ts';
 import type { Standing } from '../client/question.ts';
 import { shownText } from './shown-text.tsx';
-import { shownTime } from './shown-time.ts';
+import { clockTime } from './shown-time.ts';
+import { refresh } from './time-range.ts';
 
 const CopyCurl = ({ curl }: { readonly curl: string }) => {
   const [said, setSaid] = useState('Copy as curl');
@@ -25,15 +26,20 @@ const partialOf = (answer: object | undefined): readonly { readonly message: str
 
 /** A line below what a call answered. */
 export const Freshness = ({
-  of: { isAsking, answer, answeredAt, tookMs, curl },
+  of: { isAsking, answer, answeredAt, tookMs, curl, cancel },
 }: {
   readonly of: Standing<object>;
 }) => (
   <p class="freshness">
     <span role="status">
-      {isAsking ? 'Asking …' : null}
+      {isAsking ? 'Asking … ' : null}
+      {isAsking && cancel !== undefined ? (
+        <button type="button" class="mini" onClick={cancel}>
+          Cancel
+        </button>
+      ) : null}
       {!isAsking && answeredAt !== undefined
-        ? `As of ${shownTime(answeredAt, { withDate: false }).slice(0, 8)}, in ${Math.round(tookMs ?? 0)} ms.`
+        ? `As of ${clockTime(answeredAt)}, in ${Math.round(tookMs ?? 0)} ms.`
         : null}
       {partialOf(answer).map(({ message }) => ` Not complete: ${message}.`)}
     </span>
@@ -41,11 +47,24 @@ export const Freshness = ({
   </p>
 );
 
+/** When a call may be answered. What somebody wants changed is not asked again without them. */
+const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byItself: boolean }) =>
+  byItself ? (
+    <>
+      {` It is asked again in ${seconds} s. `}
+      <button type="button" class="plain" onClick={refresh}>
+        Ask again now
+      </button>
+    </>
+  ) : (
+    <span>{` Try it again in ${seconds} s.`}</span>
+  );
+
 /** What went wrong with a call, unless that stands at a field. */
 export const Problem = ({ error }: { readonly error: CallError | undefined }) =>
   error === undefined ? null : (
     <p class="problem" role="alert">
       {shownText(error.message)}
-      {error.retrySeconds === undefined ? null : ` It is asked again in ${error.retrySeconds} s.`}
+      {error.retrySeconds === undefined ? null : <Again seconds={error.retrySeconds} byItself={error.isAskedAgain} />}
     </p>
   );

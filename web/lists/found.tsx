@@ -20,7 +20,15 @@ export const Found = <Operation extends Declared, Item>({
   const { answer, isAsking } = of.first.standing.value;
   if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
   const items = of.slots.value;
-  if (items.length > 0) return <Rows<Item> {...rows} items={items} onSeen={(first, last) => of.seen(first, last)} />;
+  if (items.length > 0)
+    return (
+      <Rows<Item>
+        {...rows}
+        class={isAsking ? `${rows.class} old` : rows.class}
+        items={items}
+        onSeen={(first, last) => of.seen(first, last)}
+      />
+    );
   const hint = hintOf(answer as object);
   return (
     <div class="said" role="status">

@@ -131,7 +131,7 @@ const Fields = ({ record }: { readonly record: LogRecord }) => {
           onInput={({ currentTarget }) => setFilter(currentTarget.value)}
         />
       ) : null}
-      <dl class="fields">
+      <dl class="fields acts">
         {found.slice(0, mostFields).map(([name, value]) => (
           <div key={name}>
             <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>

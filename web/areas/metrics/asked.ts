@@ -1,6 +1,7 @@
 /** What is asked of metrics, as the address has it: PromQL, or one metric of the catalogue. */
 import { computed } from '@preact/signals';
 import { inAddress } from '../../frame/address.ts';
+import { projectId } from '../../frame/project.ts';
 import type { Metric, MetricQuestion } from './calls.ts';
 
 type MetricKind = Extract<MetricQuestion, { kind: 'metric' }>;
@@ -46,6 +47,7 @@ export const question = computed<MetricQuestion | undefined>(() => {
   const isRate = overTime.value === 'rate' || overTime.value === 'increase';
   return {
     ...{ kind: 'metric', metric: chosen.value, overTime: overTime.value, groupBy: [...groupBy.value] },
+    ...(projectId.value === '' ? {} : { projectId: projectId.value }),
     ...(overTime.value === 'quantile' ? { quantile: 0.95 } : {}),
     across: isRate ? 'sum' : 'avg',
   };

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
 import { change, inAddress } from '../../frame/address.ts';
+import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -45,9 +46,9 @@ export const Metrics = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    catalogue.ask({ query: { from, to, search, limit: 200 } });
+    catalogue.ask({ query: { from, to, ...projectScope.value, search, limit: 200 } });
     return () => catalogue.cancel();
-  }, [from, to, search, refreshes.value]);
+  }, [from, to, search, projectScope.value, refreshes.value]);
   const { error } = catalogue.first.standing.value;
   return (
     <div class="logs">

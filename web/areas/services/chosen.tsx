@@ -4,6 +4,7 @@ import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
@@ -42,9 +43,9 @@ const Endpoints = ({ name }: { readonly name: string }) => {
   const [asked] = useState(() => new Question(endpointsCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    asked.ask({ params: { name }, query: { from, to, scope: 'account', sort: 'p95', limit: 100 } });
+    asked.ask({ params: { name }, query: { from, to, ...projectScope.value, sort: 'p95', limit: 100 } });
     return () => asked.cancel();
-  }, [name, from, to]);
+  }, [name, from, to, projectScope.value]);
   const { answer, error } = asked.standing.value;
   return (
     <>

@@ -5,6 +5,7 @@ import { Paged } from '../../client/paged.ts';
 import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -83,7 +84,7 @@ const Listed = () => (
 );
 
 const ask = (): void => {
-  const query = { ...writtenRange.value, scope: 'account' } as const;
+  const query = { ...writtenRange.value, ...projectScope.value };
   list.ask({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
   map.ask({ query: { ...query, limit: 2000 } });
   overview.ask({ query: { ...query, attention: 'true' } });
@@ -97,7 +98,7 @@ export const Services = () => {
     return () => {
       for (const question of [list, map, overview]) question.cancel();
     };
-  }, [from, to, search, sort.value, refreshes.value]);
+  }, [from, to, search, sort.value, projectScope.value, refreshes.value]);
   useEscape(() => {
     if (open.peek() !== '') setOpen('');
   });

@@ -1,0 +1,135 @@
+/** What is around every area, in a real browser: the palette, keys, preferences, projects, and calls that wait or are cancelled. */
+import test from 'ava';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
+import { landLogs } from './landed-logs.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+let shop: string;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+const atMs = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  const project = async (name: string): Promise<string> =>
+    (await harness.ask('POST', '/api/projects', { as: 'owner', body: { name } })).body.id;
+  shop = await project('Shop <1>');
+  await project('Warehouse');
+  const records = (bodies: readonly string[]) =>
+    bodies.map((body, index) => ({ timeNs: BigInt(atMs - index) * 1_000_000n, body }));
+  await landLogs(harness, records(['sold', 'paid']), { offset: 1, projectId: shop });
+  await landLogs(harness, records(['packed']), { offset: 2, projectId: 'elsewhere' });
+  await harness.ask('POST', '/api/saved-queries', {
+    ...{ as: 'owner', body: { name: 'What was <i>sold</i>', query: { kind: 'rows', signal: 'logs', search: 'sold' } } },
+  });
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+const opened = async (address: string): Promise<Tab> => {
+  const tab = await chromium.open();
+  await signedInAt(tab, harness.url, address);
+  return tab;
+};
+
+declare('Ctrl K finds areas, saved queries and a trace by its id, and ? shows the keys', async (t) => {
+  const tab = await opened('/logs');
+  const { page } = tab;
+  await page.locator('.rows[aria-rowcount="4"]').waitFor();
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Go to' });
+  const field = palette.getByRole('combobox');
+  await field.pressSequentially('met');
+  await palette.getByRole('option', { name: 'Metrics Area' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/explore-metrics*');
+  await page.keyboard.press('Control+k');
+  await field.fill('what was');
+  await palette.getByRole('option', { name: 'What was <i>sold</i> Saved query' }).waitFor();
+  await holdsAsAView(t, tab, '.brand');
+  await page.keyboard.press('Control+k');
+  await field.fill('what was');
+  await palette.getByRole('option', { name: 'What was <i>sold</i> Saved query' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/logs?*search=sold*');
+  await page.locator('.rows[aria-rowcount="2"]').waitFor();
+  await page.getByRole('button', { name: /^Go to/ }).click();
+  await field.fill('F'.repeat(32));
+  await palette.getByRole('option', { name: `${'f'.repeat(32)} Trace` }).waitFor();
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  await page.locator('main').focus();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).getByText('Ctrl K').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('a project is chosen in the address, which goes along to other areas', async (t) => {
+  const tab = await opened('/logs');
+  const { page } = tab;
+  await page.locator('#count', { hasText: /^3$/ }).waitFor();
+  await page.getByLabel('Project').selectOption('Shop <1>');
+  await page.locator('#count', { hasText: /^2$/ }).waitFor();
+  t.is(new URL(page.url()).searchParams.get('project'), shop);
+  t.is((await harness.ask('GET', `/api/logs/histogram?projectId=${shop}`)).body.records, 2);
+  await holdsAsAView(t, tab, '#count');
+  await page.getByRole('link', { name: 'Traces' }).click();
+  await page.waitForURL(`**/traces?*project=${shop}*`);
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('times are written in the zone and form of the preferences, in another browser too', async (t) => {
+  const tab = await opened('/logs?search=sold');
+  const { page } = tab;
+  const time = page.locator('.extent .row time');
+  await time.waitFor();
+  await page.locator('#account > summary').click();
+  await page.getByLabel('Times in').fill('Asia/Kolkata');
+  await page.getByLabel('Times in').press('Enter');
+  await page.getByLabel('Dates as').selectOption('day-month-year');
+  await page.getByLabel('Clock of').selectOption('12h');
+  const moved = new Date(atMs + 5.5 * 3_600_000).toISOString();
+  const [date = '', clock = ''] = moved.slice(0, -1).split('T');
+  const hour = Number(clock.slice(0, 2));
+  const twelve = `${String(hour % 12 === 0 ? 12 : hour % 12).padStart(2, '0')}${clock.slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
+  const expected = `${date.split('-').toReversed().join('-')} ${twelve}`;
+  await page.locator('.extent .row time', { hasText: expected }).waitFor();
+  await page.getByLabel('Times in').fill('Nowhere');
+  await page.getByLabel('Times in').press('Enter');
+  await page.locator('#account .problem', { hasText: 'IANA' }).waitFor();
+  const other = await opened('/logs?search=sold');
+  await other.page.locator('.extent .row time', { hasText: expected }).waitFor();
+  await holdsAsAView(t, other, '.extent .row time');
+});
+
+declare('a server that cannot answer now is asked again, and a call that is cancelled ends', async (t) => {
+  const tab = await opened('/explore-metrics');
+  const { page } = tab;
+  // A store that is away for a moment cannot be made so for one tab alone.
+  await page.route('**/api/logs?*', (route) =>
+    route.fulfill({
+      status: 503,
+      headers: { 'retry-after': '60' },
+      json: { error: 'UNAVAILABLE', message: 'Not now.' },
+    }),
+  );
+  await page.getByRole('link', { name: 'Logs', exact: true }).click();
+  await page.getByText('Not now. It is asked again in 60 s.').waitFor();
+  await page.unroute('**/api/logs?*');
+  await page.getByRole('button', { name: 'Ask again now' }).click();
+  await page.locator('.rows[aria-rowcount="4"]').waitFor();
+  await page.route('**/api/logs?*', () => undefined);
+  await page.locator('#refresh').click();
+  await page.locator('.listed.old').waitFor();
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/logs?'));
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  t.is((await ended).failure()?.errorText, 'net::ERR_ABORTED');
+  await page.locator('.listed:not(.old)').waitFor();
+  t.deepEqual(tab.complaints, []);
+});

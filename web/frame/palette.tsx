@@ -1,0 +1,171 @@
+/** Finds areas, services, dashboards, saved queries and traces by a part of their name, or their id. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { listDashboards } from '../../api/groups/dashboards/list.ts';
+import type { savedQueryResource } from '../../api/groups/saved-queries/saved-query.ts';
+import type { listServices } from '../../api/groups/services/list.ts';
+import { ask } from '../client/ask.ts';
+import { callOf, listOf, type ViewOf } from '../client/call.ts';
+import { go, toArea } from './address.ts';
+import { type Area, whyClosed } from './area.ts';
+import { projectScope } from './project.ts';
+import type { Session } from './session.ts';
+import { shownText } from './shown-text.tsx';
+import { writtenRange } from './time-range.ts';
+
+/** Something to go to. */
+interface Way {
+  readonly kind: string;
+  readonly name: string;
+  readonly to: string;
+}
+
+const most = 8;
+const findAfterMs = 120;
+
+const services = callOf<typeof listServices>('GET', '/api/services');
+const dashboards = callOf<typeof listDashboards>('GET', '/api/dashboards');
+const savedQueries = listOf<typeof savedQueryResource>('/api/saved-queries');
+
+/** The area in which a saved query is shown; undefined for one that no area shows. */
+const placeOf = ({ query, from, to }: ViewOf<typeof savedQueryResource>): string | undefined => {
+  const range = { from: from ?? '', to: to ?? '' };
+  if (query.kind === 'promql') return toArea('/explore-metrics', { ...range, promql: query.expression });
+  if (query.kind === 'metric')
+    return toArea('/explore-metrics', {
+      ...range,
+      metric: query.metric,
+      over: query.overTime,
+      by: query.groupBy?.join() ?? '',
+    });
+  if (query.kind !== 'rows' && query.kind !== 'aggregate') return undefined;
+  const search = { ...range, search: query.search ?? '' };
+  if (query.signal === 'logs') return toArea('/logs', { ...search, project: query.projectId ?? '' });
+  return query.signal === 'traces' ? toArea('/traces', { ...search, project: query.projectId ?? '' }) : undefined;
+};
+
+/** What the API finds; a part that it refuses is left out. */
+const found = async (text: string, open: (path: string) => boolean, signal: AbortSignal): Promise<Way[]> => {
+  const search = text.trim();
+  const none = (): Way[] => [];
+  const range = { ...writtenRange.peek(), ...projectScope.peek() };
+  const ways = await Promise.all([
+    open('/services') && search !== ''
+      ? ask(services, { query: { ...range, search, limit: most } }, signal).then(
+          ({ items }) =>
+            items.map(({ name }) => ({ kind: 'Service', name, to: toArea('/services', { service: name }) })),
+          none,
+        )
+      : [],
+    open('/dashboards')
+      ? ask(dashboards, { query: { search, limit: most } }, signal).then(
+          ({ items }) => items.map(({ id, name }) => ({ kind: 'Dashboard', name, to: toArea(`/dashboards/${id}`) })),
+          none,
+        )
+      : [],
+    ask(savedQueries, { query: { search, limit: most } }, signal).then(
+      ({ items }) =>
+        items.flatMap((query) => {
+          const to = placeOf(query);
+          return to === undefined ? [] : [{ kind: 'Saved query', name: query.name, to }];
+        }),
+      none,
+    ),
+  ]);
+  return ways.flat();
+};
+
+const traceIn = (text: string): Way[] => {
+  const id = text.trim().toLowerCase();
+  return /^[0-9a-f]{32}$/.test(id) ? [{ kind: 'Trace', name: id, to: toArea(`/traces/${id}`) }] : [];
+};
+
+const areasIn = (areas: readonly Area[], text: string): Way[] =>
+  areas
+    .filter(({ title }) => title.toLowerCase().includes(text.trim().toLowerCase()))
+    .map(({ title, path }) => ({ kind: 'Area', name: title, to: toArea(path) }));
+
+export const Palette = ({
+  areas,
+  who,
+  onClose,
+}: {
+  readonly areas: readonly Area[];
+  readonly who: Session;
+  readonly onClose: () => void;
+}) => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const [asked, setAsked] = useState<readonly Way[]>([]);
+  const [active, setActive] = useState(0);
+  const mayOpen = areas.filter((area) => whyClosed(area, who) === '');
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const cancel = new AbortController();
+    const find = async (): Promise<void> => {
+      const ways = await found(text, (path) => mayOpen.some((area) => area.path === path), cancel.signal);
+      if (!cancel.signal.aborted) setAsked(ways);
+    };
+    const timer = setTimeout(() => void find(), findAfterMs);
+    return () => {
+      clearTimeout(timer);
+      cancel.abort();
+    };
+  }, [text]);
+  const ways = [...traceIn(text), ...areasIn(mayOpen, text), ...asked];
+  const take = (way: Way | undefined): void => {
+    if (way === undefined) return;
+    dialog.current?.close();
+    go(way.to);
+  };
+  const heed = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
+    if (event.key === 'Enter') take(ways[active]);
+    if (step === 0 && event.key !== 'Enter') return;
+    event.preventDefault();
+    if (ways.length > 0) setActive((active + step + ways.length) % ways.length);
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Go to" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Area, service, dashboard, saved query, or the id of a trace"
+        placeholder="Area, service, dashboard, saved query, or the id of a trace"
+        autocomplete="off"
+        spellcheck={false}
+        aria-autocomplete="list"
+        aria-expanded={ways.length > 0}
+        aria-controls={ways.length > 0 ? 'ways' : undefined}
+        aria-activedescendant={ways.length > 0 ? `way-${active}` : undefined}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={heed}
+      />
+      {ways.length === 0 ? (
+        <p class="soft" role="status">
+          Nothing is called so.
+        </p>
+      ) : (
+        <div role="listbox" id="ways" aria-label="Found">
+          {ways.map((way, index) => (
+            <div
+              key={`${way.kind} ${way.to} ${way.name}`}
+              id={`way-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === active}
+              onPointerDown={(event) => {
+                event.preventDefault();
+                take(way);
+              }}
+            >
+              <bdi>{shownText(way.name)}</bdi> <span class="soft">{way.kind}</span>
+            </div>
+          ))}
+        </div>
+      )}
+    </dialog>
+  );
+};
