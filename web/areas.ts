@@ -28,6 +28,11 @@ export const areas: readonly Area[] = [
     load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
   },
   {
+    path: '/dashboards',
+    title: 'Dashboards',
+    load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
+  },
+  {
     path: '/alerts',
     title: 'Alerts',
     load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,

@@ -1,11 +1,16 @@
 /** Begins the page. */
 import { render } from 'preact';
 import { areas } from './areas.ts';
+import { path } from './frame/address.ts';
 import { Frame } from './frame/frame.tsx';
+import { later } from './frame/later.tsx';
 import { openSession } from './frame/session.ts';
 
+const SharedSnapshot = later(async () => (await import('./areas/dashboards/shared.tsx')).SharedSnapshot);
+
 const place = document.getElementById('page');
-if (place !== null) {
+if (place !== null && path.value === '/snapshot') render(<SharedSnapshot />, place);
+else if (place !== null) {
   openSession();
   render(<Frame areas={areas} />, place);
 }

@@ -114,13 +114,22 @@ const Legend = ({ lines, unit, at }: LinesProps & { readonly at: number | undefi
   </Scrolled>
 );
 
-const Numbers = ({ steps, lines, unit }: LinesProps) => {
+/** The numbers of a chart, once somebody asks for them. */
+export const Numbers = ({
+  steps,
+  lines,
+  title,
+  shown,
+}: Pick<LinesProps, 'steps' | 'lines' | 'title'> & {
+  /** A value of the line at an index, in words. */
+  readonly shown: (value: number | undefined, index: number) => string;
+}) => {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details class="numbers-of" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Numbers</summary>
       {isOpen ? (
-        <Scrolled class="numbers" label="Numbers of the chart">
+        <Scrolled class="numbers" label={`Numbers of ${title === '' ? 'the chart' : title}`}>
           <table>
             <thead>
               <tr>
@@ -136,8 +145,8 @@ const Numbers = ({ steps, lines, unit }: LinesProps) => {
               {steps.map((step, index) => (
                 <tr key={step}>
                   <td>{shownTime(step)}</td>
-                  {lines.slice(0, mostColumns).map(({ name, values }) => (
-                    <td key={name}>{shownValue(values[index], unit)}</td>
+                  {lines.slice(0, mostColumns).map(({ name, values }, column) => (
+                    <td key={name}>{shown(values[index], column)}</td>
                   ))}
                 </tr>
               ))}
@@ -172,7 +181,7 @@ export const Lines = (props: LinesProps) => {
         <span>{shortTime(last + stepMs)}</span>
       </p>
       <Legend {...props} at={at} />
-      <Numbers {...props} />
+      <Numbers {...props} shown={(value) => shownValue(value, unit)} />
     </div>
   );
 };

@@ -45,12 +45,19 @@ const refusal = async (answer: Response): Promise<CallError> => {
   });
 };
 
-const send = async (method: string, address: string, body: unknown, signal?: AbortSignal): Promise<Response> =>
+interface Sending {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const send = async (method: string, address: string, { body, signal, headers }: Sending = {}): Promise<Response> =>
   fetch(address, {
     method,
     credentials: 'same-origin',
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(signal === undefined ? {} : { signal }),
-    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: Error) => {
     throw error.name === 'AbortError' ? error : unreachable();
   });
@@ -62,17 +69,19 @@ export const leaveForSignIn = (): void =>
 /** Renews the session, once for all tabs: another one may have done it while this one waited. */
 const renewed = (): Promise<boolean> =>
   navigator.locks.request('oiq-session', async () => {
-    if ((await send('GET', '/auth/session', undefined)).ok) return true;
-    return (await send('POST', '/auth/refresh', undefined)).ok;
+    if ((await send('GET', '/auth/session')).ok) return true;
+    return (await send('POST', '/auth/refresh')).ok;
   });
 
-/** The answer of a call. Rejects with `CallError`; without a session it leads to the sign-in and never ends. */
-export const ask = async <Operation extends Declared>(
+/** The answer as it comes. Rejects with `CallError`; without a session it leads to the sign-in and never ends. */
+const answerTo = async <Operation extends Declared>(
   call: Call<Operation>,
-  sent: Sent<Operation> = {},
+  sent: Sent<Operation>,
   signal?: AbortSignal,
-): Promise<Answered<Operation>> => {
-  const once = (): Promise<Response> => send(call.method, addressOf(call, sent), sent.body, signal);
+  accept = 'application/json',
+): Promise<Response> => {
+  const headers = { accept, ...(sent.ifMatch === undefined ? {} : { 'if-match': `"${sent.ifMatch}"` }) };
+  const once = (): Promise<Response> => send(call.method, addressOf(call, sent), { body: sent.body, signal, headers });
   let answer = await once();
   if (answer.status === 401 && (await renewed())) answer = await once();
   if (answer.status === 401) {
@@ -80,5 +89,34 @@ export const ask = async <Operation extends Declared>(
     return new Promise(() => undefined);
   }
   if (!answer.ok) throw await refusal(answer);
-  return (await answer.json()) as Answered<Operation>;
+  return answer;
 };
+
+/** The answer of a call. Rejects as `answerTo` does. */
+export const ask = async <Operation extends Declared>(
+  call: Call<Operation>,
+  sent: Sent<Operation> = {},
+  signal?: AbortSignal,
+): Promise<Answered<Operation>> => (await (await answerTo(call, sent, signal)).json()) as Answered<Operation>;
+
+/** Each line of an answer in lines of JSON, as it comes. Rejects as `answerTo` does. */
+export async function* askLines<Operation extends Declared>(
+  call: Call<Operation>,
+  sent: Sent<Operation>,
+  signal: AbortSignal,
+): AsyncGenerator<unknown> {
+  const { body } = await answerTo(call, sent, signal, 'application/x-ndjson');
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: Error) => {
+      throw error.name === 'AbortError' ? error : unreachable();
+    });
+    if (done) break;
+    const lines = `${rest}${value}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') yield JSON.parse(line);
+  }
+  if (rest !== '') yield JSON.parse(rest);
+}

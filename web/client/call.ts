@@ -26,6 +26,8 @@ export interface Sent<Operation extends Declared> {
   readonly params?: InputOf<Operation['params']>;
   readonly query?: InputOf<Operation['query']>;
   readonly body?: InputOf<Operation['body']>;
+  /** The version that is changed, where the operation asks for one. */
+  readonly ifMatch?: number;
 }
 
 /** What it is answered. */
@@ -44,6 +46,11 @@ interface Resource {
 /** One of a configuration resource. */
 export type ViewOf<Kind extends Resource> = Awaited<ReturnType<Kind['shown']>>;
 
+/** An operation whose filters are made of a list, which the compiler does not see through. */
+export type Filtered<Operation extends Declared> = Omit<Operation, 'query'> & {
+  readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
+};
+
 /** The list of a configuration resource, and what creates one: `listOf<typeof alertRuleResource>('/api/alerts/rules')`. */
 interface ListOf<Kind extends Resource> extends Declared {
   readonly method: 'GET';
@@ -54,6 +61,18 @@ interface CreationOf<Kind extends Resource, Fields extends z.ZodType> extends De
   readonly method: 'POST';
   readonly body: Fields;
   readonly response: z.ZodType<ViewOf<Kind>>;
+}
+/** Replaces one. */
+interface OneOf<Kind extends Resource, Method extends string, Fields extends z.ZodType | undefined> extends Declared {
+  readonly method: Method;
+  readonly params: z.ZodType<unknown, Readonly<Record<string, string>>>;
+  readonly body: Fields;
+  readonly response: z.ZodType<ViewOf<Kind>>;
+}
+interface Removal extends Declared {
+  readonly method: 'DELETE';
+  readonly params: z.ZodType<unknown, Readonly<Record<string, string>>>;
+  readonly response: z.ZodType<object>;
 }
 export const listOf = <Kind extends Resource>(path: string): Call<ListOf<Kind>> => ({ method: 'GET', path });
 export const creationOf = <Kind extends Resource, Fields extends z.ZodType>(
@@ -67,6 +86,10 @@ export const asQuery = (path: string, query: Readonly<Record<string, unknown>>):
     if (value !== undefined && value !== '') asked.set(name, String(value));
   return asked.size === 0 ? path : `${path}?${asked}`;
 };
+export const replacementOf = <Kind extends Resource, Fields extends z.ZodType>(
+  path: string,
+): Call<OneOf<Kind, 'PUT', Fields>> => ({ method: 'PUT', path });
+export const removalOf = (path: string): Call<Removal> => ({ method: 'DELETE', path });
 
 /** Path and query of a call. Parameters without a value are left out. */
 export const addressOf = <Operation extends Declared>(
@@ -83,6 +106,7 @@ export const asCurl = <Operation extends Declared>(call: Call<Operation>, sent: 
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const parts = ['curl -s', ...(call.method === 'GET' ? [] : [`-X ${call.method}`])];
   parts.push('-H "authorization: Bearer $TOKEN"');
+  if (sent.ifMatch !== undefined) parts.push(`-H 'if-match: "${sent.ifMatch}"'`);
   if (sent.body !== undefined)
     parts.push("-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(sent.body))}`);
   return [...parts, quoted(`${location.origin}${addressOf(call, sent)}`)].join(' ');

@@ -6,6 +6,7 @@ import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
 import { type Area, whyClosed } from './area.ts';
 import { Keys, listenToKeys, seeks } from './keys.tsx';
+import { loadAnew } from './later.tsx';
 import { Link } from './link.tsx';
 import { preferences } from './preferences.ts';
 import { projectId, projects } from './project.ts';
@@ -85,16 +86,6 @@ const Seeking = ({ areas, who }: { readonly areas: readonly Area[]; readonly who
 };
 
 const loaded = new Map<string, Signal<ComponentType | 'failed' | undefined>>();
-
-/** After an upgrade an open page misses files: it is loaded anew, once. */
-const loadAnew = (): boolean => {
-  const key = 'oiq-loaded-anew';
-  const last = Number(sessionStorage.getItem(key) ?? 0);
-  if (Date.now() - last < 60_000) return false;
-  sessionStorage.setItem(key, String(Date.now()));
-  location.reload();
-  return true;
-};
 
 const viewOf = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
   const known = loaded.get(area.path);

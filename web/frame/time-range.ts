@@ -1,5 +1,6 @@
 /** The range of time that the page shows. It is in the address as it was written, so that `now-1h` moves on. */
 import { computed, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { parseTime } from '../../queries/time.ts';
 import { change, inAddress } from './address.ts';
 
@@ -9,7 +10,18 @@ export interface WrittenRange {
   readonly to: string;
 }
 
-export const usualRange: WrittenRange = { from: 'now-1h', to: 'now' };
+const lastHour: WrittenRange = { from: 'now-1h', to: 'now' };
+/** The range of an address without one. */
+export const usualRange = signal(lastHour);
+
+/** While a view is shown that has a usual range of its own, such as a dashboard. */
+export const useUsualRange = (from: string | undefined, to: string | undefined): void =>
+  useEffect(() => {
+    if (from !== undefined && to !== undefined) usualRange.value = { from, to };
+    return () => {
+      usualRange.value = lastHour;
+    };
+  }, [from, to]);
 
 /** Ranges that are one step away. */
 export const presets: readonly (readonly [from: string, title: string])[] = [
@@ -22,8 +34,8 @@ export const presets: readonly (readonly [from: string, title: string])[] = [
 ];
 
 export const writtenRange = computed<WrittenRange>(() => ({
-  from: inAddress('from') || usualRange.from,
-  to: inAddress('to') || usualRange.to,
+  from: inAddress('from') || usualRange.value.from,
+  to: inAddress('to') || usualRange.value.to,
 }));
 
 /** Grows when what is shown is to be asked again. */
@@ -58,7 +70,8 @@ export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string
 
 /** Shows another range. */
 export const setRange = ({ from, to }: WrittenRange): void => {
-  change({ from: from === usualRange.from ? '' : from, to: to === usualRange.to ? '' : to });
+  const usual = usualRange.value;
+  change({ from: from === usual.from ? '' : from, to: to === usual.to ? '' : to });
 };
 
 /** Shows a range of epoch milliseconds. */

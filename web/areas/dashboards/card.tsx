@@ -1,0 +1,108 @@
+/** A panel in its frame: title, what it draws, and what went wrong in it alone. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import type { Board, Head } from './board.ts';
+import type { Panel } from './calls.ts';
+import type { Drawn } from './fields.ts';
+import type { Cell, Chosen } from './layout.ts';
+import { asksNothing, DrawnPanel } from './panels/drawn-panel.tsx';
+import { withValues } from './variable-values.ts';
+
+/** Of one row of the grid, and between rows, in pixels. */
+export const rowPixels = 32;
+export const gapPixels = 8;
+const framePixels = 56;
+
+const isOf = (item: PanelItem, repeat: Chosen): boolean =>
+  Object.entries(item.repeat ?? {}).every(([name, value]) => repeat[name] === undefined || repeat[name] === value);
+
+const drawnOf = (panel: Panel, item: PanelItem | undefined, said: (text: string) => string): Drawn => {
+  const { visual, fields, overrides, queries, formulas } = panel;
+  const tables =
+    item === undefined ? [] : item.tables.length > 0 ? item.tables : item.table === null ? [] : [item.table];
+  const content = visual.kind === 'text' ? { content: said(visual.content) } : {};
+  return {
+    title: item?.title ?? said(panel.title),
+    visual: { ...visual, ...content },
+    fields: fields.name === undefined ? fields : { ...fields, name: said(fields.name) },
+    overrides,
+    legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, said(legend)])),
+    ...{ results: item?.results ?? {}, earlier: item?.earlier ?? {}, tables },
+  };
+};
+
+const Left = ({ item }: { readonly item: PanelItem | undefined }) => {
+  if (item === undefined) return null;
+  const results = Object.values(item.results);
+  const partial = new Set(
+    [...item.partial, ...results.flatMap((result) => result.partial)].map(({ message }) => message),
+  );
+  return (
+    <>
+      {item.error === null ? null : (
+        <p class="problem-text" role="alert">
+          {shownText(item.error.path === '' ? item.error.message : `${item.error.path}: ${item.error.message}`)}
+        </p>
+      )}
+      {[...partial].map((message) => (
+        <p key={message} class="soft">
+          Not complete: {shownText(message)}.
+        </p>
+      ))}
+    </>
+  );
+};
+
+export interface CardProps {
+  readonly cell: Cell;
+  readonly board: Board;
+  readonly head: Head | undefined;
+  readonly from: number;
+  readonly to: number;
+  readonly marks: readonly number[];
+  /** What stands beside the title while it is edited. */
+  readonly tools?: ComponentChildren;
+}
+
+export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) => {
+  const place = useRef<HTMLElement>(null);
+  const { panel, repeat } = cell;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || asksNothing(panel.visual.kind)) return;
+    const watch = new IntersectionObserver(([entry]) => board.see(panel.id, entry?.isIntersecting ?? false), {
+      rootMargin: '100px',
+    });
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      board.see(panel.id, false);
+    };
+  }, [board, panel.id, panel.visual.kind]);
+  const { items, isAsking } = board.panel(panel.id).value;
+  const item = items.find((one) => isOf(one, repeat));
+  const said = (text: string): string => withValues(text, head, repeat);
+  const drawn = useMemo(() => drawnOf(panel, item, said), [panel, item, head]);
+  const height = cell.height * rowPixels + (cell.height - 1) * gapPixels - framePixels;
+  const isAnswered = item !== undefined || asksNothing(panel.visual.kind);
+  const label = drawn.title === '' ? `Panel ${panel.id}` : drawn.title;
+  return (
+    <section ref={place} class="panel" aria-label={label} aria-busy={isAsking} tabIndex={-1}>
+      <div class="panel-head">
+        <h2 class={drawn.title === '' ? 'sr-only' : ''} title={panel.description}>
+          {shownText(label)}
+        </h2>
+        {isAsking ? <span class="soft">…</span> : null}
+        {tools}
+      </div>
+      <div class="panel-body">
+        <Left item={item} />
+        {isAnswered && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
+          <DrawnPanel {...{ drawn, height, from, to, marks, group: 'dashboard' }} />
+        ) : null}
+      </div>
+    </section>
+  );
+};

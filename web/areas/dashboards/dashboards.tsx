@@ -1,0 +1,46 @@
+/** Dashboards: the list, one of them, templates and imports. */
+import { inAddress, path, toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { Link } from '../../frame/link.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { DashboardList } from './list.tsx';
+import { DashboardView } from './view.tsx';
+
+const parts = [
+  ['', 'All', DashboardList],
+  ['templates', 'Templates', later(async () => (await import('./templates.tsx')).Templates)],
+  ['import', 'Import', later(async () => (await import('./import.tsx')).Import)],
+] as const;
+
+const Begin = () => {
+  const at = inAddress('show');
+  const [, , View] = parts.find(([name]) => name === at) ?? parts[0];
+  return (
+    <>
+      <nav class="tabs" aria-label="Dashboards">
+        <ul>
+          {parts
+            .filter(([name]) => name !== 'import' || mayAs('editor'))
+            .map(([name, title]) => (
+              <li key={name}>
+                <Link to={toArea('/dashboards', { show: name })} isCurrent={name === at}>
+                  {title}
+                </Link>
+              </li>
+            ))}
+        </ul>
+      </nav>
+      <View />
+    </>
+  );
+};
+
+export const Dashboards = () => {
+  const id = path.value.split('/')[2];
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Dashboards</h1>
+      {id === undefined ? <Begin /> : <DashboardView key={id} id={decodeURIComponent(id)} />}
+    </div>
+  );
+};

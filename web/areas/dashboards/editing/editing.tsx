@@ -1,0 +1,255 @@
+/** A dashboard while it is edited: the grid with handles, one panel's fields beside it, and saving. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../../client/action.ts';
+import { ask, CallError } from '../../../client/ask.ts';
+import { change, go, inAddress, toArea } from '../../../frame/address.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { Problem } from '../../../frame/standing.tsx';
+import type { Board, Head } from '../board.ts';
+import { cloneCall, type Dashboard, documentOf, readCall, removeCall, saveCall } from '../calls.ts';
+import { Card } from '../card.tsx';
+import type { Cell, Part } from '../layout.ts';
+import { PartView } from '../parts.tsx';
+import { type Drafting, saved } from './draft.ts';
+import { Handles } from './handles.tsx';
+import { type Conflict, merged } from './merge.ts';
+import { bareQuery, EditPanel } from './panel.tsx';
+
+interface EditingProps {
+  readonly drafting: Drafting;
+  readonly dashboard: Dashboard;
+  readonly board: Board;
+  readonly head: Head | undefined;
+  readonly range: { readonly from: number; readonly to: number };
+  readonly marks: readonly number[];
+  readonly part: Part;
+}
+
+const leave = (): void => change({ edit: '', panel: '' });
+
+/** What others saved in the meantime, and where that meets what is edited here. */
+interface Met {
+  readonly conflicts: readonly Conflict[];
+  readonly theirs: Dashboard;
+}
+
+const Conflicts = ({
+  met,
+  onTake,
+}: {
+  readonly met: Met;
+  readonly onTake: (taken: Record<string, 'mine' | 'theirs'>) => void;
+}) => (
+  <form
+    class="problem"
+    onSubmit={(event) => {
+      event.preventDefault();
+      const chosen = [...new FormData(event.currentTarget)] as [string, 'mine' | 'theirs'][];
+      onTake(Object.fromEntries(chosen));
+    }}
+  >
+    <p role="alert">Somebody else saved in the meantime, and changed the same. All else of both is kept.</p>
+    {met.conflicts.map(({ key, what }) => (
+      <p key={key}>
+        <label>
+          {shownText(what)}{' '}
+          <select name={key}>
+            <option value="mine">as I changed it</option>
+            <option value="theirs">as it was saved</option>
+          </select>
+        </label>
+      </p>
+    ))}
+    <button type="submit">Save so</button>
+  </form>
+);
+
+const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashboard'>) => {
+  const [action] = useState(() => new Action(saveCall as typeof saveCall));
+  const [met, setMet] = useState<Met>();
+  const [failed, setFailed] = useState<CallError>();
+  const { id } = dashboard;
+  const done = (): void => {
+    setMet(undefined);
+    leave();
+    saved();
+  };
+  /** Reads what others saved; where nothing of it meets, both are saved. */
+  const merge = async (taken?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
+    const [base, mine] = [drafting.base.peek(), drafting.draft.peek()];
+    if (base === undefined || mine === undefined) return;
+    try {
+      const theirs = await ask(readCall, { params: { id } });
+      const { document, conflicts } = merged({ base: base.document, mine, theirs: documentOf(theirs) }, taken);
+      if (conflicts.length > 0 && taken === undefined) setMet({ conflicts, theirs });
+      else if ((await action.run({ params: { id }, body: document, ifMatch: theirs.version })) !== undefined) done();
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      setFailed(error);
+    }
+  };
+  const save = async (): Promise<void> => {
+    const [base, body] = [drafting.base.peek(), drafting.draft.peek()];
+    if (base === undefined || body === undefined) return;
+    setFailed(undefined);
+    if ((await action.run({ params: { id }, body, ifMatch: base.version })) !== undefined) return done();
+    if (action.error.peek()?.status !== 412) return;
+    action.error.value = undefined;
+    await merge();
+  };
+  return (
+    <>
+      <button type="button" disabled={action.isRunning.value || !drafting.hasChanged.value} onClick={() => void save()}>
+        Save
+      </button>
+      <button type="button" class="plain" onClick={leave}>
+        {drafting.hasChanged.value ? 'Leave without saving' : 'Done'}
+      </button>
+      <Problem error={failed ?? action.error.value} />
+      {met === undefined ? null : <Conflicts met={met} onTake={(taken) => void merge(taken)} />}
+    </>
+  );
+};
+
+const Removing = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
+  const [removal] = useState(() => new Action(removeCall));
+  const [copying] = useState(() => new Action(cloneCall));
+  const { id, version, name } = dashboard;
+  const remove = async (): Promise<void> => {
+    if (!confirm(`Delete the dashboard “${name}”?`)) return;
+    if ((await removal.run({ params: { id }, ifMatch: version })) !== undefined) go(toArea('/dashboards'));
+  };
+  const copy = async (): Promise<void> => {
+    const made = await copying.run({ params: { id }, body: {} });
+    if (made !== undefined) go(toArea(`/dashboards/${made.id}`));
+  };
+  return (
+    <>
+      <button type="button" class="plain" onClick={() => void copy()}>
+        Copy it
+      </button>
+      <button type="button" class="plain" onClick={() => void remove()}>
+        Delete it
+      </button>
+      <Problem error={removal.error.value ?? copying.error.value} />
+    </>
+  );
+};
+
+const split = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
+  const draft = drafting.draft.value;
+  if (draft === undefined) return null;
+  return (
+    <details class="about">
+      <summary>Name, folder, tags, range</summary>
+      <div class="act">
+        <label>
+          Name{' '}
+          <input
+            value={draft.name}
+            maxLength={256}
+            onChange={({ currentTarget }) => drafting.change({ name: currentTarget.value })}
+          />
+        </label>
+        <label>
+          Folder{' '}
+          <input
+            value={draft.folder}
+            maxLength={512}
+            onChange={({ currentTarget }) => drafting.change({ folder: currentTarget.value })}
+          />
+        </label>
+        <label>
+          Tags{' '}
+          <input
+            value={draft.tags.join(', ')}
+            onChange={({ currentTarget }) => drafting.change({ tags: split(currentTarget.value) })}
+          />
+        </label>
+        <label>
+          Seen by{' '}
+          <select
+            value={draft.visibility}
+            onChange={({ currentTarget }) =>
+              drafting.change({ visibility: currentTarget.value === 'private' ? 'private' : 'organization' })
+            }
+          >
+            <option value="organization">everybody here</option>
+            <option value="private">me alone</option>
+          </select>
+        </label>
+        <label>
+          Usual range from{' '}
+          <input
+            value={draft.time.from}
+            onChange={({ currentTarget }) => drafting.change({ time: { ...draft.time, from: currentTarget.value } })}
+          />
+        </label>
+        <label>
+          Description, in Markdown{' '}
+          <textarea
+            rows={2}
+            value={draft.description}
+            onChange={({ currentTarget }) => drafting.change({ description: currentTarget.value })}
+          />
+        </label>
+      </div>
+    </details>
+  );
+};
+
+const newPanel = {
+  ...{ title: 'New panel', description: '', visual: { kind: 'time-series' }, queries: [bareQuery('A')], formulas: [] },
+  ...{
+    transformations: [],
+    fields: {},
+    overrides: [],
+    time: { isHidden: false },
+    repeat: null,
+    links: [],
+    transparent: false,
+  },
+};
+
+export const Editing = (props: EditingProps) => {
+  const { drafting, dashboard, board, head, range, marks, part } = props;
+  const open = drafting.panel(inAddress('panel'));
+  const add = (): void => {
+    // The API fills in what a kind has beside its name.
+    const id = drafting.add(newPanel as unknown as Parameters<typeof drafting.add>[0]);
+    change({ panel: id });
+  };
+  const cell = (each: Cell) => (
+    <Card
+      {...{ cell: each, board, head, ...range, marks }}
+      tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id })} />}
+    />
+  );
+  return (
+    <>
+      <div class="toolbar">
+        <button type="button" onClick={add}>
+          Add a panel
+        </button>
+        <Saving drafting={drafting} dashboard={dashboard} />
+        <Removing dashboard={dashboard} />
+        {dashboard.source === null ? null : <p class="soft">It is kept as code in {shownText(dashboard.source)}.</p>}
+      </div>
+      <About drafting={drafting} />
+      <div class={open === undefined ? 'list' : 'list with-record'}>
+        <div class="scrolled editing" id="panels">
+          <PartView part={part} head={head} show={cell} />
+        </div>
+        {open === undefined ? null : (
+          <EditPanel key={open.id} panel={open} drafting={drafting} onClose={() => change({ panel: '' })} />
+        )}
+      </div>
+    </>
+  );
+};

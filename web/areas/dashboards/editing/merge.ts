@@ -1,0 +1,78 @@
+/** Two people saved: what each changed of the same dashboard, as one document. */
+import type { Document } from '../calls.ts';
+
+/** A part that both changed, each in another way. */
+export interface Conflict {
+  /** `panels errors`, `name`. */
+  readonly key: string;
+  /** In words: `panel “Errors”`. */
+  readonly what: string;
+}
+
+type Keyed = 'panels' | 'sections' | 'variables' | 'annotations';
+const lists: Readonly<Record<Keyed, string>> = {
+  panels: 'panel',
+  sections: 'section',
+  variables: 'variable',
+  annotations: 'annotation',
+};
+const isKeyed = (name: string): name is Keyed => name in lists;
+
+/** Equal, whatever the order of their keys. */
+const written = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  ) ?? '';
+const isSame = (one: unknown, other: unknown): boolean => written(one) === written(other);
+
+interface Versions<Value> {
+  readonly base: Value;
+  readonly mine: Value;
+  readonly theirs: Value;
+}
+type Take = (key: string, what: string) => 'mine' | 'theirs';
+
+const one = <Value>({ base, mine, theirs }: Versions<Value>, take: () => 'mine' | 'theirs'): Value => {
+  if (isSame(mine, theirs) || isSame(base, theirs)) return mine;
+  if (isSame(base, mine)) return theirs;
+  return take() === 'mine' ? mine : theirs;
+};
+
+type Member = Readonly<Record<string, unknown>>;
+const idOf = (member: Member): string => String(member['id'] ?? member['name']);
+const byId = (members: readonly Member[]): ReadonlyMap<string, Member> =>
+  new Map(members.map((member) => [idOf(member), member]));
+
+const list = (name: Keyed, { base, mine, theirs }: Versions<readonly Member[]>, take: Take): Member[] => {
+  const [before, own, others] = [byId(base), byId(mine), byId(theirs)];
+  // Mine in my order, and then what others added.
+  const ids = new Set([...own.keys(), ...others.keys()]);
+  return [...ids].flatMap((id) => {
+    const versions = { base: before.get(id), mine: own.get(id), theirs: others.get(id) };
+    const member = versions.mine ?? versions.theirs;
+    const title = String(member?.['title'] || member?.['name'] || id);
+    const chosen = one(versions, () => take(`${name} ${id}`, `${lists[name]} “${title}”`));
+    return chosen === undefined ? [] : [chosen];
+  });
+};
+
+/** The document of both changes, and where they meet. Of what meets, `take` says whose it is; mine where it says nothing. */
+export const merged = (
+  { base, mine, theirs }: Versions<Document>,
+  taken: Readonly<Record<string, 'mine' | 'theirs'>> = {},
+): { readonly document: Document; readonly conflicts: readonly Conflict[] } => {
+  const conflicts: Conflict[] = [];
+  const take: Take = (key, what) => {
+    conflicts.push({ key, what });
+    return taken[key] ?? 'mine';
+  };
+  const names = new Set([...Object.keys(mine), ...Object.keys(theirs)]) as Set<keyof Document & string>;
+  const fields = [...names].map((name) => {
+    const versions = { base: base[name], mine: mine[name], theirs: theirs[name] };
+    if (isKeyed(name)) return [name, list(name, versions as unknown as Versions<readonly Member[]>, take)];
+    return [name, one<unknown>(versions, () => take(name, name))];
+  });
+  return { document: Object.fromEntries(fields) as Document, conflicts };
+};

@@ -1,0 +1,249 @@
+/** What a panel draws: the fields of its answers, each with its settings. */
+import type { Result } from '../../../queries/result.ts';
+import { numberOf, reduced } from '../../charts/reduce.ts';
+import { shownValue } from '../../charts/values.ts';
+import { textOf } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import type { Panel } from './calls.ts';
+import { isMatch } from './patterns.ts';
+
+export type Settings = Panel['fields'];
+type Column = Result['columns'][number];
+
+/** A table of an answer. */
+export interface DrawnTable {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** A panel as it is drawn: of a dashboard, or frozen. */
+export interface Drawn {
+  readonly title: string;
+  readonly visual: Readonly<Record<string, unknown>> & { readonly kind: string };
+  readonly fields: Settings;
+  readonly overrides: Panel['overrides'];
+  /** Names of series by query: `{{service}}`. */
+  readonly legends: Readonly<Record<string, string>>;
+  readonly results: Readonly<Record<string, Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'stepMs'>>>;
+  readonly earlier: Drawn['results'];
+  /** What its transformations made. */
+  readonly tables: readonly DrawnTable[];
+}
+
+/** A series or a column. */
+export interface Field {
+  readonly key: string;
+  readonly name: string;
+  readonly query: string;
+  readonly type: Column['type'];
+  readonly unit: string;
+  readonly values: readonly unknown[];
+  /** Of a series: epoch milliseconds of each value. */
+  readonly times?: readonly number[];
+  readonly settings: Settings;
+}
+
+const isFor = (
+  match: Panel['overrides'][number]['match'],
+  { name, query, type }: Pick<Field, 'name' | 'query' | 'type'>,
+) => {
+  if (match.by === 'name') return match.name === name;
+  if (match.by === 'query') return match.query === query;
+  if (match.by === 'pattern') return isMatch(match.pattern, name);
+  return match.type === (type === 'duration' ? 'number' : type);
+};
+
+const settingsFor = ({ fields, overrides }: Drawn, field: Pick<Field, 'name' | 'query' | 'type'>): Settings => {
+  const own = overrides.filter(({ match }) => isFor(match, field)).map(({ settings }) => settings);
+  return Object.assign({}, fields, ...own) as Settings;
+};
+
+type Bare = Omit<Field, 'settings'>;
+
+const settled = (field: Bare, drawn: Drawn): Field => {
+  const settings = settingsFor(drawn, field);
+  return { ...field, name: settings.name ?? field.name, unit: settings.unit ?? field.unit, settings };
+};
+
+/** `{{service}} of {{zone}}` with the labels of a series. */
+const inWords = (legend: string, labels: Readonly<Record<string, string>>): string =>
+  legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
+
+const nameOf = ({ name, labels }: Result['series'][number], legend: string): string => {
+  if (legend !== '' && !legend.startsWith('__')) return inWords(legend, labels);
+  const told = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
+};
+
+const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): Bare[] =>
+  Object.entries(results).flatMap(([query, { series }]) =>
+    series.map((one, at) => ({
+      ...{ key: `${query} ${at}${suffix}`, name: `${nameOf(one, drawn.legends[query] ?? '')}${suffix}`, query },
+      ...{ type: 'number' as const, unit: one.unit },
+      values: one.points.map(([, value]) => value),
+      times: one.points.map(([time]) => time),
+    })),
+  );
+
+const columnFields = ({ columns, rows }: DrawnTable, query: string): Bare[] =>
+  columns.map(({ name, type, unit }, at) => ({
+    ...{ key: `${query} ${at} ${name}`, name, query, type, unit },
+    values: rows.map((row) => row[at]),
+  }));
+
+/** All tables of a panel: those that its transformations made, or those of its queries. */
+export const tablesOf = ({ tables, results }: Drawn): readonly (DrawnTable & { readonly query: string })[] =>
+  tables.length > 0
+    ? tables.map((table) => ({ ...table, query: '' }))
+    : Object.entries(results).flatMap(([query, result]) =>
+        result.form === 'table' ? [{ query, columns: result.columns, rows: result.rows }] : [],
+      );
+
+/** The fields of a panel: its series, and columns of its tables. */
+export const fieldsOf = (drawn: Drawn): readonly Field[] => {
+  const columns = tablesOf(drawn).flatMap((table) => columnFields(table, table.query));
+  const series = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.results, '');
+  const earlier = drawn.tables.length > 0 ? [] : seriesFields(drawn, drawn.earlier, ' (earlier)');
+  return [...series, ...earlier, ...columns].map((field) => settled(field, drawn));
+};
+
+/** The fields of one table of a panel. */
+export const fieldsOfTable = (drawn: Drawn, table: DrawnTable): readonly Field[] =>
+  columnFields(table, '').map((field) => settled(field, drawn));
+
+export const isNumeric = ({ type }: Field): boolean => type === 'number' || type === 'duration';
+
+/** A value that is told in place of another. */
+const mappedOf = (value: unknown, { mappings = [] }: Settings) => {
+  const number = numberOf(value);
+  return mappings.find((mapping) => {
+    if (mapping.kind === 'value') return textOf(value) === mapping.value;
+    if (mapping.kind === 'range')
+      return (
+        number !== undefined &&
+        number >= (mapping.from ?? Number.NEGATIVE_INFINITY) &&
+        number <= (mapping.to ?? Number.POSITIVE_INFINITY)
+      );
+    if (mapping.kind === 'pattern') return isMatch(mapping.pattern, textOf(value));
+    const isNull = value === null || value === undefined;
+    const isNan = value === 'NaN';
+    return {
+      null: isNull,
+      nan: isNan,
+      'null-or-nan': isNull || isNan,
+      true: value === true,
+      false: value === false,
+      empty: value === '',
+    }[mapping.match];
+  });
+};
+
+const decimalNumber = (value: number, decimals: number): string =>
+  new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
+
+/** A value of a field in words. */
+export const shownIn = (
+  { type, unit, settings }: Pick<Field, 'type' | 'unit' | 'settings'>,
+  value: unknown,
+): string => {
+  const mapped = mappedOf(value, settings)?.text;
+  if (mapped !== undefined) return mapped;
+  if (value === null || value === undefined) return settings.noValue ?? '';
+  const number = numberOf(value);
+  if (type === 'time') return shownTime(typeof value === 'number' ? value : Date.parse(String(value)));
+  if ((type !== 'number' && type !== 'duration') || number === undefined) return textOf(value);
+  const { decimals } = settings;
+  const told = unit.replace(/[{}]/g, '');
+  if (decimals !== undefined && !['ns', 'us', 'ms', 's', 'By'].includes(unit))
+    return told === '' || told === '1' ? decimalNumber(number, decimals) : `${decimalNumber(number, decimals)} ${told}`;
+  return shownValue(number, unit);
+};
+
+const tones: readonly (readonly [tone: string, pattern: RegExp])[] = [
+  ['red', /red|crimson/],
+  ['orange', /orange/],
+  ['yellow', /yellow|gold/],
+  ['green', /green/],
+  ['blue', /blue|cyan/],
+  ['purple', /purple|violet|pink/],
+];
+
+const toneOfHex = (text: string): string => {
+  const digits = text.length < 6 ? [...text.slice(1, 4)].map((digit) => digit + digit) : text.slice(1).match(/../g);
+  const [red = 0, green = 0, blue = 0] = (digits ?? []).map((pair) => Number.parseInt(pair, 16));
+  const most = Math.max(red, green, blue);
+  if (most - Math.min(red, green, blue) < 40) return 'grey';
+  if (most === green) return red > 0.75 * green ? 'yellow' : 'green';
+  if (most === blue) return red > 0.6 * blue ? 'purple' : 'blue';
+  if (blue > 0.6 * red) return 'purple';
+  return green > 0.7 * red ? 'yellow' : green > 0.35 * red ? 'orange' : 'red';
+};
+
+/** Colours of dashboards are shown as the nearest of a few that can be read in both themes. */
+export const toneOf = (colour: string): string => {
+  if (colour.startsWith('#')) return toneOfHex(colour);
+  return tones.find(([, pattern]) => pattern.test(colour))?.[0] ?? 'grey';
+};
+
+/** The tone of a value: of its mapping, or of the threshold that it reached. Undefined where none is said. */
+export const toneIn = ({ settings }: Field, value: unknown): string | undefined => {
+  const mapped = mappedOf(value, settings)?.colour;
+  if (mapped !== undefined) return toneOf(mapped);
+  const { colour, thresholds, min = 0, max = 100 } = settings;
+  if (colour?.mode === 'fixed' && colour.fixed !== undefined) return toneOf(colour.fixed);
+  const number = numberOf(value);
+  if (thresholds === undefined || number === undefined) return undefined;
+  const at = thresholds.mode === 'percent' ? (100 * (number - min)) / (max - min || 1) : number;
+  const reached = thresholds.steps.filter((step) => step.value === null || step.value <= at);
+  const last = reached.reduce<(typeof reached)[number] | undefined>(
+    (most, step) =>
+      most === undefined || (step.value ?? Number.NEGATIVE_INFINITY) >= (most.value ?? Number.NEGATIVE_INFINITY)
+        ? step
+        : most,
+    undefined,
+  );
+  return last === undefined ? undefined : toneOf(last.colour);
+};
+
+/** One figure that is shown large: of a series or column, or of a row. */
+export interface Figure {
+  readonly key: string;
+  readonly name: string;
+  readonly value: number | undefined;
+  readonly field: Field;
+}
+
+interface Reduce {
+  readonly reducer: string;
+  readonly everyRow: boolean;
+  readonly most: number | null;
+  readonly fields: string;
+}
+
+/** The figures of a panel that shows few values. */
+export const figuresOf = (drawn: Drawn): readonly Figure[] => {
+  const {
+    reducer = 'last-not-null',
+    everyRow = false,
+    most = null,
+    fields: wanted = '',
+  } = (drawn.visual['reduce'] ?? {}) as Partial<Reduce>;
+  const all = fieldsOf(drawn);
+  const shown = all.filter((field) => isNumeric(field) && (wanted === '' || isMatch(wanted, field.name)));
+  const figures = everyRow
+    ? shown.flatMap((field) => {
+        const names = all.find(
+          ({ query, type, times }) => times === undefined && query === field.query && type === 'text',
+        );
+        return field.values.map(
+          (value, row): Figure => ({
+            ...{ key: `${field.key} ${row}`, value: numberOf(value), field },
+            name: names === undefined ? field.name : textOf(names.values[row]),
+          }),
+        );
+      })
+    : shown.map(
+        (field): Figure => ({ key: field.key, name: field.name, value: reduced(field.values, reducer), field }),
+      );
+  return figures.slice(0, most ?? 100);
+};

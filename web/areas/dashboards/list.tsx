@@ -1,0 +1,133 @@
+/** The list of dashboards: searched, by tag and folder; and how new ones come. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Paged } from '../../client/paged.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { change, go, inAddress, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { Search } from '../../frame/search.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { createCall, listCall, type Summary } from './calls.ts';
+
+const list = new Paged(listCall, ({ items }) => items);
+
+/** Where one is shown. */
+export const placeOf = (id: string): string => toArea(`/dashboards/${id}`);
+
+const Create = () => {
+  const [action] = useState(() => new Action(createCall));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const name = String(new FormData(form).get('name')).trim();
+    const made = await action.run({ body: { name, folder: inAddress('folder') } });
+    if (made !== undefined) go(toArea(`/dashboards/${made.id}`, { edit: 'true' }));
+  };
+  return (
+    <ActionForm action={action} label="Create a dashboard" onSubmit={run}>
+      <label>
+        Name <input name="name" required={true} maxLength={256} autocomplete="off" />
+      </label>
+    </ActionForm>
+  );
+};
+
+const Line = ({ dashboard }: { readonly dashboard: Summary }) => {
+  const { id, name, description, folder, tags, panels, updatedAt, visibility } = dashboard;
+  return (
+    <tr>
+      <td>
+        <Link to={placeOf(id)}>
+          <bdi>{shownText(name)}</bdi>
+        </Link>
+        {visibility === 'private' ? ' (private)' : ''}
+        {description === '' ? null : <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>}
+      </td>
+      <td>
+        {folder === '' ? null : (
+          <button type="button" class="value" onClick={() => change({ folder })}>
+            {shownText(folder)}
+          </button>
+        )}
+      </td>
+      <td>
+        {tags.map((tag) => (
+          <button key={tag} type="button" class="value tag" onClick={() => change({ tag })}>
+            {shownText(tag)}
+          </button>
+        ))}
+      </td>
+      <td>{panels}</td>
+      <td>{shownTime(Date.parse(updatedAt)).slice(0, 16)}</td>
+    </tr>
+  );
+};
+
+const Chosen = ({ name }: { readonly name: 'tag' | 'folder' }) =>
+  inAddress(name) === '' ? null : (
+    <button type="button" class="plain" onClick={() => change({ [name]: '' })}>
+      {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> show all</span>
+    </button>
+  );
+
+const Listed = () => {
+  const { answer, isAsking } = list.first.standing.value;
+  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  if (list.items.value.length === 0)
+    return (
+      <p class="said" role="status">
+        There are no such dashboards. A template shows what is sent already; Grafana’s can be imported.
+      </p>
+    );
+  return (
+    <Scrolled class="scrolled" label="Dashboards">
+      <table class="figures texts">
+        <Heads columns={['Name', 'Folder', 'Tags', 'Panels', 'Changed']} />
+        <tbody>
+          {list.items.value.map((dashboard) => (
+            <Line key={dashboard.id} dashboard={dashboard} />
+          ))}
+        </tbody>
+      </table>
+      {list.hasFurther.value ? (
+        <button type="button" class="plain" onClick={() => list.askFurther()}>
+          Show more
+        </button>
+      ) : null}
+    </Scrolled>
+  );
+};
+
+export const DashboardList = () => {
+  const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
+  useEffect(() => {
+    list.ask({ query: { search, tag, folder, sort: 'name', limit: 100 } });
+    return () => list.cancel();
+  }, [search, tag, folder, refreshes.value]);
+  const { error } = list.first.standing.value;
+  return (
+    <>
+      <div class="toolbar">
+        <Search
+          key={search}
+          label="Search dashboards"
+          placeholder="words of a name"
+          value={search}
+          problem={error?.of('search')}
+          onSearch={(text) => change({ search: text.trim() })}
+        />
+        <Chosen name="tag" />
+        <Chosen name="folder" />
+        {mayAs('editor') ? <Create /> : null}
+      </div>
+      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      <Listed />
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </>
+  );
+};

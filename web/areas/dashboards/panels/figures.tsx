@@ -1,0 +1,190 @@
+/** Panels of a few figures: large numbers, gauges, bars and shares. */
+import { numberOf } from '../../../charts/reduce.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { Heads } from '../../../lists/heads.tsx';
+import { type Field, type Figure, fieldsOf, figuresOf, isNumeric, shownIn, toneIn } from '../fields.ts';
+import type { PanelProps } from './panel-props.ts';
+
+const Nothing = () => <p class="soft">No values in this range.</p>;
+
+/** A line of how a value went, without axes. */
+const Spark = ({ values }: { readonly values: readonly unknown[] }) => {
+  const numbers = values.map(numberOf);
+  const known = numbers.filter((value) => value !== undefined);
+  if (known.length < 2) return null;
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const points = numbers.flatMap((value, at) =>
+    value === undefined ? [] : [`${at},${(30 - ((value - low) / (high - low || 1)) * 28).toFixed(1)}`],
+  );
+  return (
+    <svg class="spark" viewBox={`0 0 ${numbers.length - 1} 32`} preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+};
+
+const nameShown = (figure: Figure, all: readonly Figure[]): boolean =>
+  all.length > 1 || figure.field.settings.name !== undefined;
+
+export const StatPanel = ({ drawn }: PanelProps) => {
+  const figures = figuresOf(drawn);
+  if (figures.length === 0) return <Nothing />;
+  return (
+    <dl class="stats">
+      {figures.map((figure) => (
+        <div key={figure.key} class={`stat ink-${toneIn(figure.field, figure.value) ?? 'plain'}`}>
+          <dt class={nameShown(figure, figures) ? '' : 'sr-only'}>{shownText(figure.name)}</dt>
+          <dd>{shownText(shownIn(figure.field, figure.value) || '–')}</dd>
+          {drawn.visual['graph'] === 'none' || figure.field.times === undefined ? null : (
+            <Spark values={figure.field.values} />
+          )}
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+/** How far a value is between its limits, 0 to 1. */
+const shareOf = ({ value, field }: Figure, most: number): number => {
+  const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : most } = field.settings;
+  return value === undefined ? 0 : Math.max(0, Math.min(1, (value - min) / (max - min || 1)));
+};
+
+const mostOf = (figures: readonly Figure[]): number => Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
+
+/** Figures as bars of a length, each with its value written beside. */
+const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
+  <dl class="bar-list">
+    {figures.map((figure) => (
+      <div key={figure.key}>
+        <dt>{shownText(figure.name)}</dt>
+        <dd>
+          <span class="track">
+            <span
+              class={`bar tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
+              style={{ width: `${100 * shareOf(figure, mostOf(figures))}%` }}
+            />
+          </span>
+          <b>{shownText(shownIn(figure.field, figure.value))}</b>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+export const BarGaugePanel = ({ drawn }: PanelProps) => {
+  const figures = figuresOf(drawn);
+  return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
+};
+
+/** Where an arc of half a circle ends. */
+const arcTo = (share: number): string =>
+  `${(50 - 40 * Math.cos(Math.PI * share)).toFixed(2)} ${(50 - 40 * Math.sin(Math.PI * share)).toFixed(2)}`;
+
+const Gauge = ({ figure, most }: { readonly figure: Figure; readonly most: number }) => {
+  const share = shareOf(figure, most);
+  return (
+    <div class="gauge">
+      <svg viewBox="0 0 100 56" aria-hidden="true">
+        <path class="gauge-track" d={`M10 50A40 40 0 0 1 ${arcTo(1)}`} />
+        <path
+          class={`gauge-value tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
+          d={`M10 50A40 40 0 0 1 ${arcTo(share)}`}
+        />
+      </svg>
+      <b>{shownText(shownIn(figure.field, figure.value) || '–')}</b>
+      <span>{shownText(figure.name)}</span>
+    </div>
+  );
+};
+
+export const GaugePanel = ({ drawn }: PanelProps) => {
+  const figures = figuresOf(drawn);
+  if (figures.length === 0) return <Nothing />;
+  const most = mostOf(figures);
+  return (
+    <div class="gauges">
+      {figures.map((figure) => (
+        <Gauge key={figure.key} figure={figure} most={most} />
+      ))}
+    </div>
+  );
+};
+
+/** A slice from one share of the circle to another. */
+const sliceOf = (from: number, to: number): string => {
+  const point = (share: number): string =>
+    `${(50 + 48 * Math.sin(2 * Math.PI * share)).toFixed(2)} ${(50 - 48 * Math.cos(2 * Math.PI * share)).toFixed(2)}`;
+  const end = Math.min(to, from + 0.99999);
+  return `M50 50L${point(from)}A48 48 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end)}Z`;
+};
+
+/** More slices than this are told as one. */
+const mostSlices = 8;
+
+export const PiePanel = ({ drawn }: PanelProps) => {
+  const figures = figuresOf(drawn)
+    .filter(({ value }) => (value ?? 0) > 0)
+    .sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
+  const total = figures.reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const [first] = figures;
+  if (first === undefined || total === 0) return <Nothing />;
+  const rest = figures.slice(mostSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const shown =
+    figures.length > mostSlices
+      ? [...figures.slice(0, mostSlices - 1), { ...first, key: 'rest', name: 'all others', value: rest }]
+      : figures;
+  let at = 0;
+  return (
+    <div class="pie">
+      <svg viewBox="0 0 100 100" role="img" aria-label={`${drawn.title}: shares of ${shownIn(first.field, total)}.`}>
+        {shown.map(({ key, value = 0 }, index) => {
+          const from = at;
+          at += value / total;
+          return <path key={key} class={`line-${index % mostSlices}`} d={sliceOf(from, at)} />;
+        })}
+      </svg>
+      <table class="figures">
+        <Heads columns={['Name', 'Value', 'Share']} />
+        <tbody>
+          {shown.map(({ key, name, value = 0, field }, index) => (
+            <tr key={key}>
+              <td>
+                <span class={`swatch line-${index % mostSlices}`} /> <bdi>{shownText(name)}</bdi>
+              </td>
+              <td>{shownText(shownIn(field, value))}</td>
+              <td>{((100 * value) / total).toFixed(1)} %</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+};
+
+const labelsOf = (fields: readonly Field[], x: unknown): Field | undefined =>
+  fields.find(({ name }) => name === x) ??
+  fields.find(({ type, times }) => times === undefined && type !== 'number' && type !== 'duration');
+
+/** Bars by a column; without one, a bar for each series. */
+export const BarsPanel = ({ drawn }: PanelProps) => {
+  const fields = fieldsOf(drawn);
+  const labels = labelsOf(fields, drawn.visual['x']);
+  const numbers = fields.filter((field) => isNumeric(field) && field !== labels);
+  if (labels === undefined) {
+    const figures = figuresOf(drawn);
+    return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
+  }
+  const figures = numbers.flatMap((field) =>
+    field.values.map((value, row): Figure => {
+      const name = shownIn(labels, labels.values[row]);
+      return {
+        key: `${field.key} ${row}`,
+        name: numbers.length > 1 ? `${name}, ${field.name}` : name,
+        value: numberOf(value),
+        field,
+      };
+    }),
+  );
+  return figures.length === 0 ? <Nothing /> : <Bars figures={figures} />;
+};

@@ -1,0 +1,64 @@
+/** A panel of series over time. Its code and uPlot come when one is first shown. */
+import { useMemo } from 'preact/hooks';
+import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
+import { numberOf } from '../../../charts/reduce.ts';
+import { type Field, fieldsOf, isNumeric, shownIn, toneOf } from '../fields.ts';
+import type { PanelProps } from './panel-props.ts';
+
+/** Times of a field: its own, or those of the column of times beside it. */
+const timesOf = (field: Field, all: readonly Field[]): readonly number[] =>
+  field.times ??
+  all
+    .find(({ type, query }) => type === 'time' && query === field.query)
+    ?.values.map((value) => (typeof value === 'number' ? value : Date.parse(String(value)))) ??
+  [];
+
+const seriesOf = (field: Field, byStep: ReadonlyMap<number, unknown>, steps: readonly number[]): TimeSeries => {
+  const { drawing = {}, colour } = field.settings;
+  return {
+    ...{ name: field.name, unit: field.unit, as: drawing.as ?? 'lines' },
+    values: steps.map((step) => {
+      const value = numberOf(byStep.get(step));
+      return value === undefined || !Number.isFinite(value) ? undefined : value;
+    }),
+    area: (drawing.area ?? 0) / 100,
+    isStacked: drawing.stack !== undefined && drawing.stack !== 'none',
+    joinsGaps: drawing.joinGaps !== undefined && drawing.joinGaps !== false,
+    tone: colour?.mode === 'fixed' && colour.fixed !== undefined ? toneOf(colour.fixed) : undefined,
+    shown: (value) => shownIn(field, value),
+  };
+};
+
+/** Limits that are drawn where a field asks for it. */
+const limitsOf = (fields: readonly Field[]): (readonly [number, string])[] => {
+  const own = fields.find(({ settings }) => (settings.drawing?.thresholds ?? 'none') !== 'none')?.settings.thresholds;
+  return (own?.steps ?? []).flatMap(({ value, colour }) => (value === null ? [] : [[value, toneOf(colour)] as const]));
+};
+
+const drawnFields = (props: PanelProps) => {
+  const all = fieldsOf(props.drawn);
+  const shown = all.filter(
+    (field) => isNumeric(field) && !(field.settings.hiddenIn ?? []).includes('graph') && timesOf(field, all).length > 0,
+  );
+  const steps = [...new Set(shown.flatMap((field) => timesOf(field, all)))].sort((one, other) => one - other);
+  const series = shown.map((field) => {
+    const times = timesOf(field, all);
+    return seriesOf(field, new Map(times.map((time, at) => [time, field.values[at]])), steps);
+  });
+  return { shown, steps, series };
+};
+
+export const SeriesPanel = (props: PanelProps) => {
+  const { drawn, height, from, to, marks, group } = props;
+  const { shown, steps, series } = useMemo(() => drawnFields(props), [drawn]);
+  if (steps.length === 0) return <p class="soft">No values in this range.</p>;
+  const hasLegend = (drawn.visual['legend'] as { readonly place?: string } | undefined)?.place !== 'hidden';
+  const { min, max } = shown[0]?.settings ?? {};
+  return (
+    <OverTime
+      {...{ title: drawn.title, steps, series, from, to, marks, group, low: min, high: max, legend: hasLegend }}
+      limits={limitsOf(shown)}
+      height={Math.max(70, height - (hasLegend ? 22 + 20 * Math.min(3, Math.ceil(series.length / 2)) : 22))}
+    />
+  );
+};

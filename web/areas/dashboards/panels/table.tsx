@@ -1,0 +1,153 @@
+/** Panels of rows: tables, log records, and what this page draws in no other form. */
+import { useState } from 'preact/hooks';
+import { numberOf } from '../../../charts/reduce.ts';
+import { shownText, textOf } from '../../../frame/shown-text.tsx';
+import { shownTime } from '../../../frame/shown-time.ts';
+import { Heads } from '../../../lists/heads.tsx';
+import { Scrolled } from '../../../lists/scrolled.tsx';
+import {
+  type DrawnTable,
+  type Field,
+  fieldsOf,
+  fieldsOfTable,
+  isNumeric,
+  shownIn,
+  tablesOf,
+  toneIn,
+} from '../fields.ts';
+import type { PanelProps } from './panel-props.ts';
+
+/** More rows are read by nobody. */
+const mostRows = 1_000;
+
+/** Series as a table: one row for each, with its last value. */
+const tableOfSeries = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
+  fields
+    .filter(({ times }) => times !== undefined)
+    .map((field) => [field, field.values.findLast((value) => value !== null)]);
+
+const compared = (one: unknown, other: unknown): number => {
+  const [a, b] = [numberOf(one), numberOf(other)];
+  return a !== undefined && b !== undefined ? a - b : textOf(one).localeCompare(textOf(other));
+};
+
+const Cells = ({ fields, row }: { readonly fields: readonly Field[]; readonly row: number }) => (
+  <tr>
+    {fields.map((field) => {
+      const value = field.values[row];
+      const isColoured = (field.settings.cell?.as ?? 'auto').startsWith('coloured');
+      return (
+        <td
+          key={field.key}
+          class={`${isNumeric(field) ? 'number' : ''}${isColoured ? ` ink-${toneIn(field, value) ?? 'plain'}` : ''}`}
+        >
+          <bdi>{shownText(shownIn(field, value))}</bdi>
+        </td>
+      );
+    })}
+  </tr>
+);
+
+const One = ({ props, table }: { readonly props: PanelProps; readonly table: DrawnTable }) => {
+  const fields = fieldsOfTable(props.drawn, table).filter(
+    ({ settings }) => !(settings.hiddenIn ?? []).includes('table'),
+  );
+  const [usual] = (props.drawn.visual['sortBy'] ?? []) as readonly {
+    readonly field: string;
+    readonly descending: boolean;
+  }[];
+  const [sort, setSort] = useState(usual);
+  const by = fields.find(({ name }) => name === sort?.field);
+  const rows = table.rows.map((_, row) => row);
+  if (by !== undefined)
+    rows.sort((one, other) => (sort?.descending ? -1 : 1) * compared(by.values[one], by.values[other]));
+  return (
+    <table class="figures panel-table">
+      <thead>
+        <tr>
+          {fields.map(({ key, name }) => {
+            const isBy = sort?.field === name;
+            return (
+              <th key={key} scope="col" aria-sort={isBy ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
+                <button
+                  type="button"
+                  class="value"
+                  onClick={() => setSort({ field: name, descending: isBy && !sort.descending })}
+                >
+                  {shownText(name)}
+                  {isBy ? (sort.descending ? ' ↓' : ' ↑') : ''}
+                </button>
+              </th>
+            );
+          })}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, mostRows).map((row) => (
+          <Cells key={row} fields={fields} row={row} />
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+export const TablePanel = (props: PanelProps) => {
+  const { drawn } = props;
+  const tables = tablesOf(drawn);
+  const series = tables.length === 0 ? tableOfSeries(fieldsOf(drawn)) : [];
+  if (tables.every(({ rows }) => rows.length === 0) && series.length === 0)
+    return <p class="soft">There is nothing in this range.</p>;
+  return (
+    <Scrolled class="panel-rows" label={`Rows of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
+      {tables.map((table, at) => (
+        <One key={`${table.query} ${at}`} props={props} table={table} />
+      ))}
+      {series.length === 0 ? null : (
+        <table class="figures panel-table">
+          <Heads columns={['Series', 'Last value']} />
+          <tbody>
+            {series.map(([field, value]) => (
+              <tr key={field.key}>
+                <td>
+                  <bdi>{shownText(field.name)}</bdi>
+                </td>
+                <td class="number">{shownText(shownIn(field, value))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {tables.some(({ rows }) => rows.length > mostRows) ? <p class="soft">The first {mostRows} rows.</p> : null}
+    </Scrolled>
+  );
+};
+
+/** Log records, one a line. */
+export const LogsPanel = ({ drawn }: PanelProps) => {
+  const records = tablesOf(drawn).flatMap(({ columns, rows }) => {
+    const at = (name: string): number => columns.findIndex((column) => column.name === name);
+    const [time, level, service, body] = [at('timestamp'), at('severity'), at('service'), at('body')];
+    return rows.map((row) => ({
+      time: row[time],
+      level: textOf(row[level] ?? '').toLowerCase(),
+      service: textOf(row[service] ?? ''),
+      body: body === -1 ? row.map(textOf).join(' ') : textOf(row[body]),
+    }));
+  });
+  if (records.length === 0) return <p class="soft">No records in this range.</p>;
+  return (
+    <Scrolled class="panel-rows" label={`Records of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
+      <ol class="around">
+        {records.slice(0, mostRows).map(({ time, level, service, body }, at) => (
+          <li key={at}>
+            {time === undefined ? null : <time class="soft">{shownTime(Date.parse(String(time)))}</time>}{' '}
+            <span class={/^(?:fatal|error|warn)/.test(level) ? `text-${/^[a-z]+/.exec(level)?.[0]}` : 'soft'}>
+              {shownText(level)}
+            </span>{' '}
+            <bdi>{shownText(service)}</bdi> <bdi>{shownText(body)}</bdi>
+          </li>
+        ))}
+      </ol>
+    </Scrolled>
+  );
+};

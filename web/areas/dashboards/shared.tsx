@@ -1,0 +1,102 @@
+/** A snapshot as everybody sees it who has its link: no session, nothing that can be asked. */
+import { useEffect, useState } from 'preact/hooks';
+import { Question } from '../../client/question.ts';
+import { fragment } from '../../frame/address.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { type Snapshot, sharedCall } from './calls.ts';
+import { gapPixels, rowPixels } from './card.tsx';
+import type { Drawn } from './fields.ts';
+import { DrawnPanel } from './panels/drawn-panel.tsx';
+
+type Frozen = Snapshot['panels'][number];
+
+const drawnOf = ({ title, visual, fields, results, earlier, tables }: Frozen): Drawn => ({
+  ...{ title, visual: visual as Drawn['visual'], fields, overrides: [], legends: {}, results, earlier, tables },
+});
+
+/** Of a panel that is there several times, those after the first stand below it. */
+const Panel = ({
+  panel,
+  range,
+}: {
+  readonly panel: Frozen;
+  readonly range: { readonly from: number; readonly to: number };
+}) => {
+  const { x, width, height } = panel.place;
+  const [drawn] = useState(() => drawnOf(panel));
+  const [marks] = useState<readonly number[]>([]);
+  return (
+    <div class="cell" style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `span ${height}` }}>
+      <section class="panel" aria-label={panel.title || 'Panel'}>
+        <div class="panel-head">
+          <h2>{shownText(panel.title || 'Panel')}</h2>
+        </div>
+        <div class="panel-body">
+          {panel.hasFailed ? <p class="problem-text">It could not be asked when the snapshot was made.</p> : null}
+          <DrawnPanel
+            {...{ drawn, ...range, marks, group: 'snapshot' }}
+            height={height * (rowPixels + gapPixels) - 64}
+          />
+        </div>
+      </section>
+    </div>
+  );
+};
+
+const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
+  const range = { from: Date.parse(snapshot.from), to: Date.parse(snapshot.to) };
+  const sorted = [...snapshot.panels].sort((one, other) => one.place.y - other.place.y || one.place.x - other.place.x);
+  const groups = [null, ...snapshot.sections.keys()];
+  return (
+    <>
+      <p class="soft">
+        A snapshot of {shownTime(Date.parse(snapshot.madeAt)).slice(0, 16)}, from {shownTime(range.from).slice(0, 16)}{' '}
+        to {shownTime(range.to).slice(0, 16)}. It is there until{' '}
+        {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
+      </p>
+      {groups.map((section) => {
+        const panels = sorted.filter((panel) => panel.section === section);
+        if (panels.length === 0) return null;
+        return (
+          <div key={section}>
+            {section === null ? null : <h2>{shownText(snapshot.sections[section]?.title ?? '')}</h2>}
+            <div class="panels">
+              {panels.map((panel, at) => (
+                <Panel key={at} panel={panel} range={range} />
+              ))}
+            </div>
+          </div>
+        );
+      })}
+    </>
+  );
+};
+
+export const SharedSnapshot = () => {
+  const [asked] = useState(() => new Question(sharedCall));
+  const token = fragment.value;
+  useEffect(() => {
+    if (token !== '') asked.ask({ params: { token } });
+    return () => asked.cancel();
+  }, [token]);
+  const { answer, error, isAsking } = asked.standing.value;
+  useEffect(() => {
+    document.title = `${answer?.name ?? 'Snapshot'} · OIQ`;
+  }, [answer]);
+  return (
+    <>
+      <header>
+        <span class="brand">OIQ</span>
+        <h1>{shownText(answer?.name ?? 'Snapshot')}</h1>
+      </header>
+      <main class="shared" id="content">
+        <Problem error={error} />
+        {isAsking ? <p class="said">Asking …</p> : null}
+        {token === '' ? <p class="said">The link is not whole: it ends with # and a token.</p> : null}
+        {answer === undefined ? null : <Shown snapshot={answer} />}
+      </main>
+    </>
+  );
+};

@@ -1,0 +1,104 @@
+/** Snapshots of a dashboard beside it: made, shown once as a link, listed and revoked. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { change } from '../../frame/address.ts';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Beside } from '../../lists/beside.tsx';
+import { type Dashboard, freezeCall, revokeCall, snapshotsCall } from './calls.ts';
+
+interface SnapshotsProps {
+  readonly dashboard: Dashboard;
+  readonly variables: Readonly<Record<string, string[]>>;
+}
+
+const Make = ({ dashboard, variables }: SnapshotsProps) => {
+  const [action] = useState(() => new Action(freezeCall));
+  const [link, setLink] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const labels = String(said.get('labels'))
+      .split(',')
+      .map((label) => label.trim())
+      .filter((label) => label !== '');
+    const made = await action.run({
+      params: { id: dashboard.id },
+      body: {
+        ...{ ...writtenRange.peek(), variables, labels, bodies: said.get('bodies') === 'on' },
+        expiresInDays: Number(said.get('days')),
+      },
+    });
+    if (made === undefined) return;
+    // Behind `#`, so that it is sent to no server and stands in no log.
+    setLink(`${location.origin}/snapshot#${made.token}`);
+    refresh();
+  };
+  return (
+    <>
+      <ActionForm action={action} label="Make a snapshot" onSubmit={run}>
+        <label>
+          Days until it is gone <input name="days" type="number" min={1} max={90} defaultValue="7" required={true} />
+        </label>
+        <label>
+          Labels that stay in it{' '}
+          <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
+        </label>
+        <label>
+          <input type="checkbox" name="bodies" /> Texts of log records stay in it
+        </label>
+      </ActionForm>
+      {link === '' ? (
+        <p class="soft">Whoever has its link sees these figures, without queries, ids and all labels not named here.</p>
+      ) : (
+        <p role="status">
+          It is shown this once: <a href={link}>{link}</a>
+        </p>
+      )}
+    </>
+  );
+};
+
+const Revoke = ({ id, name }: { readonly id: string; readonly name: string }) => {
+  const [action] = useState(() => new Action(revokeCall));
+  const run = async (): Promise<void> => {
+    if ((await action.run({ params: { id } })) !== undefined) refresh();
+  };
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+        Revoke<span class="sr-only"> {name}</span>
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+export const Snapshots = (props: SnapshotsProps) => {
+  const { id } = props.dashboard;
+  const [asked] = useState(() => new Question(snapshotsCall));
+  useEffect(() => {
+    asked.ask({ params: { id } });
+    return () => asked.cancel();
+  }, [id, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <Beside label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
+      {mayAs('editor') ? <Make {...props} /> : <p class="soft">Editors make snapshots.</p>}
+      <Problem error={error} />
+      {answer?.items.length === 0 ? <p class="soft">There are none.</p> : null}
+      <ul class="links column">
+        {answer?.items.map((snapshot) => (
+          <li key={snapshot.id}>
+            <bdi>{shownText(snapshot.name)}</bdi> until {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}, opened{' '}
+            {snapshot.opened} times {mayAs('editor') ? <Revoke id={snapshot.id} name={snapshot.name} /> : null}
+          </li>
+        ))}
+      </ul>
+    </Beside>
+  );
+};

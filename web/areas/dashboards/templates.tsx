@@ -1,0 +1,90 @@
+/** Templates of dashboards, those first whose panels would show most of what is sent. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Question } from '../../client/question.ts';
+import { change, go, inAddress } from '../../frame/address.ts';
+import { Search } from '../../frame/search.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { instantiateCall, markCall, type Template, templatesCall, unmarkCall } from './calls.ts';
+import { placeOf } from './list.tsx';
+
+const Line = ({ template }: { readonly template: Template }) => {
+  const [action] = useState(() => new Action(instantiateCall));
+  const [marking] = useState(() => new Action(markCall));
+  const [unmarking] = useState(() => new Action(unmarkCall));
+  const { id, name, description, sentBy, filled, panels, made, favourites, isFavourite } = template;
+  const make = async (): Promise<void> => {
+    const dashboard = await action.run({ params: { id }, body: {} });
+    if (dashboard !== undefined) go(placeOf(dashboard.id));
+  };
+  const mark = async (): Promise<void> => {
+    const done = await (isFavourite ? unmarking : marking).run({ params: { id } });
+    if (done !== undefined) refresh();
+  };
+  return (
+    <tr>
+      <td>
+        <b>{shownText(name)}</b>
+        <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>
+      </td>
+      <td>{shownText(sentBy.join(', '))}</td>
+      <td>{filled === null ? 'not known now' : `${filled} of ${panels}`}</td>
+      <td>{made}</td>
+      <td>
+        <button type="button" class="plain" aria-pressed={isFavourite} onClick={() => void mark()}>
+          {isFavourite ? '★' : '☆'} {favourites}
+          <span class="sr-only"> {isFavourite ? 'is a favourite' : 'mark as a favourite'}</span>
+        </button>
+      </td>
+      <td>
+        {mayAs('editor') ? (
+          <button type="button" disabled={action.isRunning.value} onClick={() => void make()}>
+            Make a dashboard<span class="sr-only"> of {name}</span>
+          </button>
+        ) : null}
+        <Problem error={action.error.value ?? marking.error.value ?? unmarking.error.value} />
+      </td>
+    </tr>
+  );
+};
+
+export const Templates = () => {
+  const [asked] = useState(() => new Question(templatesCall));
+  const search = inAddress('search');
+  useEffect(() => {
+    asked.ask({ query: { search } });
+    return () => asked.cancel();
+  }, [search, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <>
+      <Search
+        key={search}
+        label="Search templates"
+        placeholder="part of a name or of what sends it"
+        value={search}
+        problem={error?.of('search')}
+        onSearch={(text) => change({ search: text.trim() })}
+      />
+      <Problem error={error} />
+      <Scrolled class="scrolled" label="Templates">
+        {answer === undefined ? null : (
+          <table class="figures texts">
+            <Heads columns={['Template', 'Sent by', 'Panels that show something', 'Made here', 'Favourites', 'Use']} />
+            <tbody>
+              {answer.items.map((template) => (
+                <Line key={`${template.id} ${template.isFavourite}`} template={template} />
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Scrolled>
+      <Freshness of={asked.standing.value} />
+    </>
+  );
+};

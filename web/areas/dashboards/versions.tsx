@@ -1,0 +1,84 @@
+/** The versions of a dashboard beside it: who saved when, what differs in words, and restoring. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Question } from '../../client/question.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Beside } from '../../lists/beside.tsx';
+import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
+import { saved } from './editing/draft.ts';
+
+const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
+  const [asked] = useState(() => new Question(versionCall));
+  const [restoring] = useState(() => new Action(restoreCall));
+  const { id } = dashboard;
+  useEffect(() => {
+    asked.ask({ params: { id, version } });
+    return () => asked.cancel();
+  }, [id, version]);
+  const restore = async (): Promise<void> => {
+    const done = await restoring.run({ params: { id, version }, query: {}, ifMatch: dashboard.version });
+    if (done === undefined) return;
+    change({ version: '' });
+    saved();
+  };
+  const { answer, error } = asked.standing.value;
+  return (
+    <>
+      <h3>Since version {version}</h3>
+      <Problem error={error ?? restoring.error.value} />
+      {answer === undefined ? null : (
+        <ul>
+          {answer.differences.length === 0 ? <li class="soft">It is as it was then.</li> : null}
+          {answer.differences.map(({ path, what }) => (
+            <li key={path}>{shownText(what)}</li>
+          ))}
+        </ul>
+      )}
+      {mayAs('editor') && answer !== undefined && answer.differences.length > 0 ? (
+        <button type="button" disabled={restoring.isRunning.value} onClick={() => void restore()}>
+          Restore version {version}
+        </button>
+      ) : null}
+    </>
+  );
+};
+
+export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
+  const [asked] = useState(() => new Question(versionsCall));
+  useEffect(() => {
+    asked.ask({ params: { id: dashboard.id } });
+    return () => asked.cancel();
+  }, [dashboard.id]);
+  const { answer, error } = asked.standing.value;
+  const chosen = inAddress('version');
+  return (
+    <Beside label="Versions" title="Versions" onClose={() => change({ show: '', version: '' })}>
+      <Problem error={error} />
+      <ul class="links column">
+        {answer?.items.map(({ version, at, actor }) => (
+          <li key={version}>
+            <button
+              type="button"
+              class="plain"
+              aria-pressed={chosen === String(version)}
+              onClick={() => change({ version: String(version) })}
+            >
+              Version {version}
+            </button>{' '}
+            {shownTime(Date.parse(at)).slice(0, 16)}{' '}
+            <span class="soft">{actor === null ? '' : shownText(actor.id)}</span>
+          </li>
+        ))}
+      </ul>
+      {chosen === '' ? (
+        <p class="soft">Choose a version to see what has changed since.</p>
+      ) : (
+        <Differences key={chosen} dashboard={dashboard} version={chosen} />
+      )}
+    </Beside>
+  );
+};

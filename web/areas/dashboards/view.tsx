@@ -1,0 +1,219 @@
+/** One dashboard: its variables, its panels, and what can be done with it. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Question } from '../../client/question.ts';
+import { change, inAddress, toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { Link } from '../../frame/link.tsx';
+import { Markdown } from '../../frame/markdown.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { millisecondsOf, refresh, refreshes, useUsualRange, writtenRange } from '../../frame/time-range.ts';
+import { Board } from './board.ts';
+import { type Dashboard, type Document, readCall } from './calls.ts';
+import { Card } from './card.tsx';
+import { Drafting, saves } from './editing/draft.ts';
+import { partsOf } from './layout.ts';
+import { PartView } from './parts.tsx';
+import { chosenInAddress } from './variable-values.ts';
+import { Variables } from './variables.tsx';
+
+const Editing = later(async () => (await import('./editing/editing.tsx')).Editing);
+const Versions = later(async () => (await import('./versions.tsx')).Versions);
+const Snapshots = later(async () => (await import('./snapshots.tsx')).Snapshots);
+
+/** How often it asks anew, as a duration and in words. */
+const paces: readonly (readonly [duration: string, title: string])[] = [
+  ['', 'not by itself'],
+  ['10s', 'every 10 s'],
+  ['30s', 'every 30 s'],
+  ['1m', 'every minute'],
+  ['5m', 'every 5 minutes'],
+];
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const paceMs = (duration: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(duration) ?? [];
+  return Number(count) * (unitMs[unit] ?? 0);
+};
+
+/** Asks anew so often, while somebody can see it. */
+const usePace = (duration: string): void =>
+  useEffect(() => {
+    const ms = paceMs(duration);
+    if (ms < 1_000) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') refresh();
+    }, ms);
+    return () => clearInterval(timer);
+  }, [duration]);
+
+const Pace = ({ usual }: { readonly usual: string }) => {
+  const chosen = inAddress('refresh') || usual;
+  const known = paces.some(([duration]) => duration === chosen);
+  return (
+    <label>
+      Refresh{' '}
+      <select value={chosen} onChange={({ currentTarget }) => change({ refresh: currentTarget.value || '0s' })}>
+        {known ? null : <option value={chosen}>{chosen === '0s' ? 'not by itself' : chosen}</option>}
+        {paces.map(([duration, title]) => (
+          <option key={duration} value={duration}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+const links = [
+  ['oiq', 'JSON'],
+  ['yaml', 'YAML'],
+  ['grafana', 'for Grafana'],
+] as const;
+
+const Export = ({ id }: { readonly id: string }) => (
+  <details class="menu">
+    <summary>Export</summary>
+    <div class="popup">
+      {links.map(([format, title]) => (
+        <a key={format} href={`/api/dashboards/${encodeURIComponent(id)}/export?format=${format}`} download>
+          {title}
+        </a>
+      ))}
+    </div>
+  </details>
+);
+
+const shows = ['versions', 'snapshots'] as const;
+
+const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
+  <>
+    {isEditing ? null : <Pace usual={dashboard.time.refresh ?? ''} />}
+    {mayAs('editor') && !isEditing ? (
+      <button type="button" onClick={() => change({ edit: 'true', show: '' })}>
+        Edit
+      </button>
+    ) : null}
+    {shows.map((name) => (
+      <button
+        key={name}
+        type="button"
+        class="plain"
+        aria-pressed={inAddress('show') === name}
+        onClick={() => change({ show: inAddress('show') === name ? '' : name })}
+      >
+        {name === 'versions' ? 'Versions' : 'Snapshots'}
+      </button>
+    ))}
+    <Export id={dashboard.id} />
+  </>
+);
+
+/** Nothing that a browser would run is a link, whoever wrote it. */
+const isLink = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
+
+const Links = ({ of }: { readonly of: Document['links'] }) => {
+  const shown = of.flatMap((link) => (link.kind === 'address' && isLink(link.url) ? [link] : []));
+  return shown.length === 0 ? null : (
+    <ul class="links">
+      {shown.map(({ url, title, tooltip }) => (
+        <li key={`${url} ${title}`}>
+          <a href={url} title={tooltip} rel="noreferrer">
+            {shownText(title === '' ? url : title)}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+};
+
+interface ShownProps {
+  readonly dashboard: Dashboard;
+  readonly board: Board;
+  readonly drafting: Drafting;
+  /** What is edited; undefined where it is only looked at. */
+  readonly draft: Document | undefined;
+  readonly variables: Readonly<Record<string, string[]>>;
+}
+
+/** The panels, and what is open beside them. */
+const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => {
+  const document = draft ?? dashboard;
+  const { from, to } = writtenRange.value;
+  const head = board.head.value;
+  const marks = useMemo(
+    () => board.annotations.value.flatMap((annotation) => annotation.marks.map(({ time }) => Date.parse(time))),
+    [board.annotations.value],
+  );
+  const range = { from: millisecondsOf(head?.from ?? from) ?? 0, to: millisecondsOf(head?.to ?? to) ?? 0 };
+  const part = useMemo(() => partsOf(document, head), [document, head]);
+  if (draft !== undefined) return <Editing {...{ drafting, dashboard, board, head, range, marks, part }} />;
+  const show = shows.find((name) => name === inAddress('show'));
+  return (
+    <div class={show === undefined ? 'list' : 'list with-record'}>
+      <div class="scrolled" id="panels">
+        {document.panels.length === 0 ? <p class="said">There are no panels yet.</p> : null}
+        <PartView part={part} head={head} show={(cell) => <Card {...{ cell, board, head, ...range, marks }} />} />
+      </div>
+      {show === 'versions' ? <Versions dashboard={dashboard} /> : null}
+      {show === 'snapshots' ? <Snapshots dashboard={dashboard} variables={variables} /> : null}
+    </div>
+  );
+};
+
+const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
+  const [board] = useState(() => new Board());
+  const [drafting] = useState(() => new Drafting());
+  const isEditing = inAddress('edit') === 'true' && mayAs('editor');
+  useEffect(() => {
+    if (isEditing) drafting.begin(dashboard);
+    else drafting.end();
+  }, [isEditing, dashboard]);
+  const draft = isEditing ? drafting.draft.value : undefined;
+  const document = draft ?? dashboard;
+  useUsualRange(dashboard.time.from, dashboard.time.to);
+  usePace(isEditing ? '' : inAddress('refresh') || (dashboard.time.refresh ?? ''));
+  const { from, to } = writtenRange.value;
+  const variables = chosenInAddress(document.variables);
+  const chosen = JSON.stringify(variables);
+  useEffect(() => {
+    board.ask({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
+    return () => board.cancel();
+  }, [dashboard, from, to, chosen, draft, refreshes.value]);
+  const head = board.head.value;
+  return (
+    <>
+      <div class="toolbar">
+        <Link to={toArea('/dashboards')}>Dashboards</Link>
+        <b>
+          <bdi>{shownText(document.name)}</bdi>
+        </b>
+        {head === undefined ? null : <Variables variables={document.variables} head={head} />}
+        <Toolbar dashboard={dashboard} isEditing={isEditing} />
+      </div>
+      <Links of={document.links} />
+      {dashboard.description === '' ? null : (
+        <details>
+          <summary>About this dashboard</summary>
+          <Markdown text={dashboard.description} />
+        </details>
+      )}
+      <Problem error={board.standing.value.error} />
+      <Shown {...{ dashboard, board, drafting, draft, variables }} />
+      <Freshness of={board.standing.value} />
+    </>
+  );
+};
+
+export const DashboardView = ({ id }: { readonly id: string }) => {
+  const [asked] = useState(() => new Question(readCall));
+  useEffect(() => {
+    asked.clear();
+    asked.ask({ params: { id }, query: { opens: 'true' } });
+    return () => asked.cancel();
+  }, [id, saves.value]);
+  const { answer, error, isAsking } = asked.standing.value;
+  if (answer === undefined)
+    return error === undefined ? <p class="said">{isAsking ? 'Asking …' : ''}</p> : <Problem error={error} />;
+  return <Opened key={`${answer.id} ${answer.version}`} dashboard={answer} />;
+};

@@ -1,0 +1,263 @@
+/** Series over time on a canvas, drawn with uPlot. A drag chooses a range; the cursor is at one time in all charts of a group. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { shownText } from '../frame/shown-text.tsx';
+import { shownTime, zone } from '../frame/shown-time.ts';
+import { theme } from '../frame/theme.ts';
+import { setMoments } from '../frame/time-range.ts';
+import { Scrolled } from '../lists/scrolled.tsx';
+import { Numbers } from './lines.tsx';
+
+/** Colours repeat after these. */
+const colours = 8;
+
+export interface TimeSeries {
+  readonly name: string;
+  readonly unit: string;
+  /** One for each step. */
+  readonly values: readonly (number | undefined)[];
+  readonly as: 'lines' | 'bars' | 'points';
+  /** Opacity of the area below, 0 to 1. */
+  readonly area: number;
+  readonly isStacked: boolean;
+  readonly joinsGaps: boolean;
+  /** A name of a colour, where one is said. */
+  readonly tone?: string | undefined;
+  shown(value: number | undefined): string;
+}
+
+export interface OverTimeProps {
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly steps: readonly number[];
+  readonly from: number;
+  readonly to: number;
+  readonly series: readonly TimeSeries[];
+  readonly height: number;
+  /** Charts of the same group have one cursor. */
+  readonly group: string;
+  /** Moments that are marked, in epoch milliseconds. */
+  readonly marks?: readonly number[];
+  /** Values at which a line is drawn, with its tone. */
+  readonly limits?: readonly (readonly [value: number, tone: string])[];
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+  readonly legend: boolean;
+}
+
+const classOf = ({ tone }: TimeSeries, index: number): string =>
+  tone === undefined ? `line-${index % colours}` : `tone-${tone}`;
+
+/** What a class of the style sheet is on a canvas, which knows no `light-dark`. */
+const inkOf = (place: Element, name: string): string => {
+  const probe = document.createElement('span');
+  probe.className = `swatch ${name}`;
+  place.append(probe);
+  const ink = getComputedStyle(probe).backgroundColor;
+  probe.remove();
+  return ink;
+};
+
+/** Grows when the colours change. */
+const useTheme = (): number => {
+  const [times, setTimes] = useState(0);
+  useEffect(() => {
+    const media = matchMedia('(prefers-color-scheme: dark)');
+    const heed = (): void => setTimes((before) => before + 1);
+    media.addEventListener('change', heed);
+    return () => media.removeEventListener('change', heed);
+  }, []);
+  useEffect(() => setTimes((before) => before + 1), [theme.value]);
+  return times;
+};
+
+/** Values as they are drawn: those that are stacked stand on those before. */
+const drawnOf = (series: readonly TimeSeries[], length: number): (number | null)[][] => {
+  const below = new Array<number>(length).fill(0);
+  return series.map(({ values, isStacked }) =>
+    Array.from({ length }, (_, at) => {
+      const value = values[at];
+      if (value === undefined) return null;
+      if (!isStacked) return value;
+      below[at] = (below[at] ?? 0) + value;
+      return below[at] ?? null;
+    }),
+  );
+};
+
+const knownOf = (series: readonly TimeSeries[]): number[] =>
+  series.flatMap(({ values }) => values.filter((value) => value !== undefined));
+
+const sentenceOf = ({ title, series }: OverTimeProps): string => {
+  const name = title === '' ? 'Chart' : title;
+  const [first] = series;
+  const values = knownOf(series);
+  if (first === undefined || values.length === 0) return `${name}: no values.`;
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  return `${name}: ${series.length} series, from ${first.shown(least)} to ${first.shown(most)}.`;
+};
+
+const shownTick = (seconds: number, stepSeconds: number): string => {
+  const text = shownTime(seconds);
+  if (stepSeconds >= 86_400_000) return text.slice(5, 10);
+  return stepSeconds < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
+};
+
+const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot.Axis[] => {
+  const look = {
+    stroke: ink,
+    grid: { stroke: grid, width: 1 },
+    ticks: { stroke: grid, width: 1 },
+    font: '11px system-ui',
+  };
+  const units = [...new Set(series.map(({ unit }) => unit))];
+  const time: uPlot.Axis = {
+    ...look,
+    size: 24,
+    values: (_, splits, __, ___, step) => splits.map((at) => shownTick(at, step)),
+  };
+  return [
+    time,
+    ...units.slice(0, 2).map((unit, index): uPlot.Axis => {
+      const shown = series.find((one) => one.unit === unit)?.shown;
+      return {
+        ...look,
+        scale: unit || 'y',
+        side: index === 0 ? 3 : 1,
+        grid: { show: index === 0, stroke: grid, width: 1 },
+        size: (_, values) => Math.max(30, 12 + 6.5 * Math.max(0, ...(values ?? []).map(({ length }) => length))),
+        values: (_, splits) => splits.map((value) => shown?.(value) ?? ''),
+      };
+    }),
+  ];
+};
+
+const markedOn =
+  ({ marks = [], limits = [] }: OverTimeProps, place: Element, scale: string) =>
+  (plot: uPlot) => {
+    const { ctx, bbox } = plot;
+    const line = (ink: string, from: readonly [number, number], to: readonly [number, number]): void => {
+      ctx.save();
+      ctx.strokeStyle = ink;
+      ctx.setLineDash([4, 4]);
+      ctx.beginPath();
+      ctx.moveTo(...from);
+      ctx.lineTo(...to);
+      ctx.stroke();
+      ctx.restore();
+    };
+    for (const mark of marks) {
+      const x = plot.valToPos(mark, 'x', true);
+      if (x >= bbox.left && x <= bbox.left + bbox.width)
+        line(inkOf(place, 'tone-blue'), [x, bbox.top], [x, bbox.top + bbox.height]);
+    }
+    for (const [value, tone] of limits) {
+      const y = plot.valToPos(value, scale, true);
+      if (y >= bbox.top && y <= bbox.top + bbox.height)
+        line(inkOf(place, `tone-${tone}`), [bbox.left, y], [bbox.left + bbox.width, y]);
+    }
+  };
+
+/** Beside their colour, series differ in their dashes. */
+const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [4, 4], [10, 2, 2, 2], [1, 2]];
+
+const fillOf = ({ as, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill'> => {
+  const opacity = as === 'bars' ? 0.8 : area;
+  return opacity > 0 ? { fill: ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`) } : {};
+};
+
+const styleOf = (series: TimeSeries, index: number, ink: string): uPlot.Series => {
+  const isPoints = series.as === 'points';
+  return {
+    ...{ label: series.name, scale: series.unit || 'y', stroke: ink, width: isPoints ? 0 : 1.5 },
+    ...{ spanGaps: series.joinsGaps, points: isPoints ? { show: true, size: 5 } : { size: 4 } },
+    dash: dashes[series.as === 'lines' && series.area === 0 ? index % colours : 0] ?? [],
+    ...fillOf(series, ink),
+    ...(series.as === 'bars' && uPlot.paths.bars ? { paths: uPlot.paths.bars({ size: [0.8, 60] }) } : {}),
+  };
+};
+
+const optionsOf = (
+  props: OverTimeProps,
+  place: Element,
+  width: number,
+  onPoint: (at?: number) => void,
+): uPlot.Options => {
+  const { series, height, from, to, group, low, high } = props;
+  const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
+  const range: uPlot.Scale.Range = (_, least, most) => {
+    const [bottom, top] = [low ?? Math.min(0, least ?? 0), high ?? Math.max(most ?? 1, least ?? 0)];
+    return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.05 : top) : bottom + 1];
+  };
+  return {
+    ...{ width, height, ms: 1, legend: { show: false } },
+    ...(zone.value === 'utc' ? { tzDate: (at: number) => uPlot.tzDate(new Date(at), 'Etc/UTC') } : {}),
+    cursor: { sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
+    scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
+    axes: axesOf(series, inkOf(place, 'ink-soft'), inkOf(place, 'ink-line')),
+    series: [{}, ...series.map((one, index) => styleOf(one, index, inkOf(place, classOf(one, index))))],
+    hooks: {
+      draw: [markedOn(props, place, units[0] ?? 'y')],
+      setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)],
+      setSelect: [
+        (plot) => {
+          if (plot.select.width < 4) return;
+          setMoments(plot.posToVal(plot.select.left, 'x'), plot.posToVal(plot.select.left + plot.select.width, 'x'));
+          plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        },
+      ],
+    },
+  };
+};
+
+const Plot = (props: OverTimeProps & { readonly onPoint: (at?: number) => void }) => {
+  const place = useRef<HTMLDivElement>(null);
+  const times = useTheme();
+  const { steps, series, onPoint } = props;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const data = [[...steps], ...drawnOf(series, steps.length)] as uPlot.AlignedData;
+    const plot = new uPlot(optionsOf(props, element, Math.max(80, element.clientWidth), onPoint), data, element);
+    const watch = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry?.contentRect.width ?? 0);
+      if (width > 0 && width !== plot.width) plot.setSize({ width, height: props.height });
+    });
+    watch.observe(element);
+    return () => {
+      watch.disconnect();
+      plot.destroy();
+    };
+  }, [steps, series, props.from, props.to, props.height, times, zone.value, props.marks]);
+  return (
+    <div ref={place} class="plot" role="img" aria-label={sentenceOf(props)} style={{ height: `${props.height}px` }} />
+  );
+};
+
+const lastOf = (values: TimeSeries['values']): number | undefined => values.findLast((value) => value !== undefined);
+
+/** The chart, the names of its series with their values at the pointer or at the end, and its numbers as a table. */
+export const OverTime = (props: OverTimeProps) => {
+  const [at, setAt] = useState<number>();
+  const { steps, series, legend, title } = props;
+  const lines = useMemo(() => series.map(({ name, values }) => ({ name, values })), [series]);
+  return (
+    <>
+      <Plot {...props} onPoint={setAt} />
+      {legend ? (
+        <Scrolled class="series-names" label={`Series of ${title === '' ? 'the chart' : title}`}>
+          <ul>
+            {series.map((one, index) => (
+              <li key={`${one.name} ${index}`}>
+                <span class={`swatch ${classOf(one, index)}`} /> <bdi>{shownText(one.name)}</bdi>{' '}
+                <b>{one.shown(at === undefined ? lastOf(one.values) : one.values[at])}</b>
+              </li>
+            ))}
+          </ul>
+        </Scrolled>
+      ) : null}
+      <Numbers steps={steps} lines={lines} shown={(value, index) => series[index]?.shown(value) ?? ''} title={title} />
+    </>
+  );
+};

@@ -1,0 +1,57 @@
+/** One figure of many values. */
+
+export const numberOf = (value: unknown): number | undefined => {
+  if (value === null || value === undefined || value === '' || typeof value === 'object') return undefined;
+  const number = Number(value);
+  return Number.isNaN(number) ? undefined : number;
+};
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const mean = (values: readonly number[]): number => sum(values) / values.length;
+const variance = (values: readonly number[]): number => {
+  const middle = mean(values);
+  return mean(values.map((value) => (value - middle) ** 2));
+};
+const quantile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((one, other) => one - other);
+  const at = (sorted.length - 1) * share;
+  const [below = 0, above = 0] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+  return below + (above - below) * (at - Math.floor(at));
+};
+const changes = (values: readonly number[]): number =>
+  values.filter((value, at) => at > 0 && value !== values[at - 1]).length;
+/** How much a counter grew: where it falls it began anew. */
+const growth = (values: readonly number[]): number =>
+  sum(
+    values.map((value, at) => (at === 0 ? 0 : value >= (values[at - 1] ?? 0) ? value - (values[at - 1] ?? 0) : value)),
+  );
+const first = (values: readonly number[]): number => values[0] ?? 0;
+const last = (values: readonly number[]): number => values.at(-1) ?? 0;
+
+/** Over values of which none is missing, at least one. */
+const figures: Readonly<Record<string, (values: readonly number[]) => number>> = {
+  ...{ last, 'last-not-null': last, first, 'first-not-null': first, mean, sum, variance },
+  min: (values) => values.reduce((least, value) => Math.min(least, value)),
+  max: (values) => values.reduce((most, value) => Math.max(most, value)),
+  median: (values) => quantile(values, 0.5),
+  count: ({ length }) => length,
+  range: (values) => values.reduce((a, b) => Math.max(a, b)) - values.reduce((a, b) => Math.min(a, b)),
+  difference: (values) => last(values) - first(values),
+  'difference-percent': (values) => (100 * (last(values) - first(values))) / first(values),
+  delta: growth,
+  deviation: (values) => Math.sqrt(variance(values)),
+  'distinct-count': (values) => new Set(values).size,
+  'change-count': changes,
+};
+
+/** The figure that a reducer of a panel asks for; undefined where there is none. Those that give no number give the last value. */
+export const reduced = (values: readonly unknown[], reducer: string): number | undefined => {
+  if (reducer === 'last') return numberOf(values.at(-1));
+  if (reducer === 'first') return numberOf(values[0]);
+  const known = values.map(numberOf).filter((value) => value !== undefined);
+  if (reducer === 'count') return values.length;
+  if (known.length === 0) return undefined;
+  const percentile = /^p(\d{1,3})$/.exec(reducer)?.[1];
+  if (percentile !== undefined) return quantile(known, Number(percentile) / 100);
+  return (figures[reducer] ?? last)(known);
+};
