@@ -33,6 +33,11 @@ export const areas: readonly Area[] = [
     load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
   },
   {
+    path: '/errors',
+    title: 'Errors',
+    load: async () => (await import('./areas/errors/errors.tsx')).Errors,
+  },
+  {
     path: '/alerts',
     title: 'Alerts',
     load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,

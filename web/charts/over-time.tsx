@@ -104,6 +104,9 @@ const shownTick = (seconds: number, stepSeconds: number): string => {
   return stepSeconds < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
 };
 
+/** Steps of an axis of bytes. */
+const byteSteps = Array.from({ length: 60 }, (_, power) => 2 ** power);
+
 const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot.Axis[] => {
   const look = {
     stroke: ink,
@@ -124,6 +127,7 @@ const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot
       return {
         ...look,
         scale: unit || 'y',
+        ...(unit === 'By' ? { incrs: byteSteps } : {}),
         side: index === 0 ? 3 : 1,
         grid: { show: index === 0, stroke: grid, width: 1 },
         size: (_, values) => Math.max(30, 12 + 6.5 * Math.max(0, ...(values ?? []).map(({ length }) => length))),

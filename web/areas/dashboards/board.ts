@@ -30,6 +30,8 @@ export interface PanelStanding {
 
 /** Panels that come into sight within so long are asked together. */
 const gatherMs = 40;
+/** While somebody types. */
+const typedMs = 400;
 const nothing: PanelStanding = { isAsking: false, items: [] };
 
 export class Board {
@@ -84,7 +86,7 @@ export class Board {
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
       void this.#askNow();
-    }, gatherMs);
+    }, this.#asked.draft === undefined ? gatherMs : typedMs);
   }
 
   async #askNow(): Promise<void> {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
 import { shownText } from '../../frame/shown-text.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
 import type { Board, Head } from './board.ts';
 import type { Panel } from './calls.ts';
 import type { Drawn } from './fields.ts';
@@ -89,7 +90,7 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
   const isAnswered = item !== undefined || asksNothing(panel.visual.kind);
   const label = drawn.title === '' ? `Panel ${panel.id}` : drawn.title;
   return (
-    <section ref={place} class="panel" aria-label={label} aria-busy={isAsking} tabIndex={-1}>
+    <section ref={place} class="panel" aria-busy={isAsking} tabIndex={-1}>
       <div class="panel-head">
         <h2 class={drawn.title === '' ? 'sr-only' : ''} title={panel.description}>
           {shownText(label)}
@@ -97,12 +98,12 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
         {isAsking ? <span class="soft">…</span> : null}
         {tools}
       </div>
-      <div class="panel-body">
+      <Scrolled class="panel-body" label={`Content of ${label}`}>
         <Left item={item} />
         {isAnswered && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
           <DrawnPanel {...{ drawn, height, from, to, marks, group: 'dashboard' }} />
         ) : null}
-      </div>
+      </Scrolled>
     </section>
   );
 };

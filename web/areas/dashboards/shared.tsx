@@ -6,6 +6,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { type Snapshot, sharedCall } from './calls.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
 import { gapPixels, rowPixels } from './card.tsx';
 import type { Drawn } from './fields.ts';
 import { DrawnPanel } from './panels/drawn-panel.tsx';
@@ -29,17 +30,17 @@ const Panel = ({
   const [marks] = useState<readonly number[]>([]);
   return (
     <div class="cell" style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `span ${height}` }}>
-      <section class="panel" aria-label={panel.title || 'Panel'}>
+      <section class="panel">
         <div class="panel-head">
           <h2>{shownText(panel.title || 'Panel')}</h2>
         </div>
-        <div class="panel-body">
+        <Scrolled class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
           {panel.hasFailed ? <p class="problem-text">It could not be asked when the snapshot was made.</p> : null}
           <DrawnPanel
             {...{ drawn, ...range, marks, group: 'snapshot' }}
             height={height * (rowPixels + gapPixels) - 64}
           />
-        </div>
+        </Scrolled>
       </section>
     </div>
   );

@@ -1,5 +1,5 @@
 /** Fields in which the values of a dashboard's variables are chosen. They are in the address. */
-import { change } from '../../frame/address.ts';
+import { allInAddress, change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import type { Head } from './board.ts';
 import type { Variable } from './calls.ts';
@@ -80,7 +80,10 @@ const Written = ({ variable, of }: { readonly variable: Variable; readonly of: A
 export const Variables = ({ variables, head }: { readonly variables: readonly Variable[]; readonly head: Head }) => (
   <>
     {variables.map((variable) => {
-      const of = head.variables.find(({ name }) => name === variable.name);
+      const answered = head.variables.find(({ name }) => name === variable.name);
+      const inIt = allInAddress(addressName(variable));
+      // What is chosen shows before it is answered.
+      const of = answered && inIt.length > 0 ? { ...answered, selected: [...inIt] } : answered;
       if (of === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;
       const isWritten = variable.kind === 'text' || variable.kind === 'filters';
       const View = isWritten ? Written : 'several' in variable && variable.several ? Several : One;

@@ -3,13 +3,19 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { mayAs } from '../../frame/session.ts';
+import { mayAs, session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Beside } from '../../lists/beside.tsx';
 import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
 import { saved } from './editing/draft.ts';
+
+/** Only an administrator may read who everybody is. */
+const whoOf = (actor: { readonly id: string; readonly type: string } | null): string => {
+  if (actor === null) return '';
+  return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'somebody else' : actor.type}`;
+};
 
 const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
   const [asked] = useState(() => new Question(versionCall));
@@ -70,7 +76,7 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
               Version {version}
             </button>{' '}
             {shownTime(Date.parse(at)).slice(0, 16)}{' '}
-            <span class="soft">{actor === null ? '' : shownText(actor.id)}</span>
+            <span class="soft">{whoOf(actor)}</span>
           </li>
         ))}
       </ul>

@@ -65,7 +65,7 @@ const Conflicts = ({
 );
 
 const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashboard'>) => {
-  const [action] = useState(() => new Action(saveCall as typeof saveCall));
+  const [action] = useState(() => new Action(saveCall));
   const [met, setMet] = useState<Met>();
   const [failed, setFailed] = useState<CallError>();
   const { id } = dashboard;
@@ -154,7 +154,7 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <input
             value={draft.name}
             maxLength={256}
-            onChange={({ currentTarget }) => drafting.change({ name: currentTarget.value })}
+            onInput={({ currentTarget }) => drafting.change({ name: currentTarget.value })}
           />
         </label>
         <label>
@@ -162,13 +162,13 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <input
             value={draft.folder}
             maxLength={512}
-            onChange={({ currentTarget }) => drafting.change({ folder: currentTarget.value })}
+            onInput={({ currentTarget }) => drafting.change({ folder: currentTarget.value })}
           />
         </label>
         <label>
           Tags{' '}
           <input
-            value={draft.tags.join(', ')}
+            defaultValue={draft.tags.join(', ')}
             onChange={({ currentTarget }) => drafting.change({ tags: split(currentTarget.value) })}
           />
         </label>
@@ -187,7 +187,7 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
         <label>
           Usual range from{' '}
           <input
-            value={draft.time.from}
+            defaultValue={draft.time.from}
             onChange={({ currentTarget }) => drafting.change({ time: { ...draft.time, from: currentTarget.value } })}
           />
         </label>
@@ -196,7 +196,7 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
           <textarea
             rows={2}
             value={draft.description}
-            onChange={({ currentTarget }) => drafting.change({ description: currentTarget.value })}
+            onInput={({ currentTarget }) => drafting.change({ description: currentTarget.value })}
           />
         </label>
       </div>

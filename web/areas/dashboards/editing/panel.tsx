@@ -141,7 +141,7 @@ const QueryFields = (props: QueryProps) => {
             placeholder={
               kind === 'promql' ? 'sum by (job) (rate(http_requests_total[5m]))' : 'service:cart severity:error'
             }
-            onChange={({ currentTarget }) => set(queryOf(kind, currentTarget.value.trim(), groupBy))}
+            onInput={({ currentTarget }) => set(queryOf(kind, currentTarget.value, groupBy))}
           />
         </label>
       )}
@@ -149,7 +149,7 @@ const QueryFields = (props: QueryProps) => {
         <label>
           One for each{' '}
           <input
-            value={groupBy.join(', ')}
+            defaultValue={groupBy.join(', ')}
             placeholder="service"
             spellcheck={false}
             onChange={({ currentTarget }) => set(queryOf(kind, text, split(currentTarget.value)))}
@@ -176,7 +176,7 @@ const QueryFields = (props: QueryProps) => {
               value={query.legend}
               placeholder="{{service}}"
               spellcheck={false}
-              onChange={({ currentTarget }) => onChange({ ...query, legend: currentTarget.value })}
+              onInput={({ currentTarget }) => onChange({ ...query, legend: currentTarget.value })}
             />
           </label>
         </>
@@ -239,7 +239,7 @@ const Look = ({ panel, onChange }: { readonly panel: Panel; readonly onChange: (
       <label>
         Unit{' '}
         <input
-          value={unit}
+          defaultValue={unit}
           placeholder="By, ms, %, {request}/s"
           spellcheck={false}
           onChange={({ currentTarget }) => set({ unit: currentTarget.value.trim() })}
@@ -256,7 +256,7 @@ const Look = ({ panel, onChange }: { readonly panel: Panel; readonly onChange: (
           {label}{' '}
           <input
             inputMode="decimal"
-            value={value ?? ''}
+            defaultValue={value ?? ''}
             onChange={({ currentTarget }) => set({ [name]: numberIn(currentTarget.value) })}
           />
         </label>
@@ -285,7 +285,7 @@ export const EditPanel = ({
           <input
             value={panel.title}
             maxLength={512}
-            onChange={({ currentTarget }) => set({ title: currentTarget.value })}
+            onInput={({ currentTarget }) => set({ title: currentTarget.value })}
           />
         </label>
         <label>
@@ -308,7 +308,7 @@ export const EditPanel = ({
             <textarea
               rows={8}
               value={visual.content}
-              onChange={({ currentTarget }) => set({ visual: { ...visual, content: currentTarget.value } })}
+              onInput={({ currentTarget }) => set({ visual: { ...visual, content: currentTarget.value } })}
             />
           </label>
         ) : (

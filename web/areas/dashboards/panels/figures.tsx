@@ -1,27 +1,12 @@
 /** Panels of a few figures: large numbers, gauges, bars and shares. */
 import { numberOf } from '../../../charts/reduce.ts';
+import { Spark } from '../../../charts/spark.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { Heads } from '../../../lists/heads.tsx';
 import { type Field, type Figure, fieldsOf, figuresOf, isNumeric, shownIn, toneIn } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
 const Nothing = () => <p class="soft">No values in this range.</p>;
-
-/** A line of how a value went, without axes. */
-const Spark = ({ values }: { readonly values: readonly unknown[] }) => {
-  const numbers = values.map(numberOf);
-  const known = numbers.filter((value) => value !== undefined);
-  if (known.length < 2) return null;
-  const [low, high] = [Math.min(...known), Math.max(...known)];
-  const points = numbers.flatMap((value, at) =>
-    value === undefined ? [] : [`${at},${(30 - ((value - low) / (high - low || 1)) * 28).toFixed(1)}`],
-  );
-  return (
-    <svg class="spark" viewBox={`0 0 ${numbers.length - 1} 32`} preserveAspectRatio="none" aria-hidden="true">
-      <polyline points={points.join(' ')} />
-    </svg>
-  );
-};
 
 const nameShown = (figure: Figure, all: readonly Figure[]): boolean =>
   all.length > 1 || figure.field.settings.name !== undefined;

@@ -1,0 +1,80 @@
+/** The area of errors in a real browser: groups with the API's figures, one with its stack and its ways, resolved and reopened. */
+import test from 'ava';
+import { text } from '../cases/sink-tables.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { landErrors } from './errors-landed.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+const startMs = Date.now() - 30 * 60_000;
+const thrown = (type: string, at: number, user: string) => ({
+  timeUnixNano: `${BigInt(startMs + at * 60_000) * 1_000_000n}`,
+  ...{ severityNumber: 17, body: { stringValue: 'failed' } },
+  ...{ traceId: Buffer.from('a'.repeat(32), 'hex'), spanId: Buffer.from('b'.repeat(16), 'hex') },
+  attributes: [
+    ...[text('exception.type', type), text('exception.message', `no <b>${type}</b>`), text('user.id', user)],
+    text('exception.stacktrace', `Error: x\n    at reserve (/srv/app/src/${type}.js:1:2)\n    at serve (/srv/app/src/web.js:3:4)`),
+  ],
+});
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  await landErrors(harness.columns, [
+    {
+      attributes: { 'service.name': 'cart', 'service.version': '1.0', 'deployment.environment.name': 'live' },
+      logs: [
+        ...Array.from({ length: 12 }, (_, at) => thrown('OutOfStock', at, `u${at % 5}`)),
+        ...Array.from({ length: 3 }, (_, at) => thrown('Timeout', at, 'u1')),
+      ],
+    },
+  ]);
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+declare('groups have the figures of the API, and one tells its stack, where it occurs and where it leads', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
+  const rows = page.locator('.errors .extent .row');
+  await rows.nth(1).waitFor();
+  const { items } = (await harness.ask('GET', '/api/errors?sort=-count')).body;
+  const cells = await rows.first().getByRole('gridcell').allTextContents();
+  t.deepEqual(cells.slice(0, 4), ['new', 'OutOfStock no <b>OutOfStock</b>', String(items[0].count), String(items[0].users)]);
+  t.deepEqual([items[0].count, items[0].users], [12, 5]);
+  await rows.first().click();
+  const beside = page.getByRole('complementary', { name: 'Error' });
+  await beside.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
+  await beside.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
+  await beside.getByRole('link', { name: 'Its trace' }).waitFor();
+  t.is(await beside.locator('.around').last().getByRole('listitem').count(), 12);
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('link', { name: 'Its log record' }).click();
+  await page.waitForURL(/\/logs\?.*record=/);
+  await page.goBack();
+  await beside.getByRole('button', { name: 'Resolve' }).click();
+  await beside.getByRole('button', { name: 'Reopen' }).waitFor();
+  t.is((await harness.ask('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
+  await page.getByLabel('Show').selectOption('resolved');
+  await page.locator('.errors[aria-rowcount="2"]').waitFor();
+  await beside.getByRole('button', { name: 'Reopen' }).click();
+  await page.getByText('No such errors were seen in this range.').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('somebody who only looks is told who may change it', async (t) => {
+  const tab = await chromium.open();
+  await signedInAt(tab, harness.url, '/errors?search=timeout');
+  await tab.page.locator('.errors .extent .row').click();
+  await tab.page.getByText('Editors can resolve and ignore it.').waitFor();
+  t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore/ }).count(), 0);
+  await holdsAsAView(t, tab, '.beside h2');
+});

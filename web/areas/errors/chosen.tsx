@@ -1,0 +1,206 @@
+/** One group of errors beside the list: what is done about it, its stack, where it occurs and where it leads. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Paged } from '../../client/paged.ts';
+import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Link } from '../../frame/link.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { changeCall, errorCall, type OneError, occurrencesCall } from './calls.ts';
+
+type Status = OneError['status'];
+
+/** What can be done in each state. */
+const steps: Readonly<Record<Status, readonly (readonly [status: Status, title: string])[]>> = {
+  unresolved: [
+    ['resolved', 'Resolve'],
+    ['ignored', 'Ignore'],
+  ],
+  resolved: [['unresolved', 'Reopen']],
+  ignored: [['unresolved', 'Reopen']],
+};
+
+const Steps = ({ error }: { readonly error: OneError }) => {
+  const [action] = useState(() => new Action(changeCall));
+  if (!mayAs('editor')) return <p class="soft">Editors can resolve and ignore it.</p>;
+  const run = async (status: Status): Promise<void> => {
+    if ((await action.run({ params: { id: error.id }, body: { status } })) !== undefined) refresh();
+  };
+  return (
+    <div class="act">
+      {steps[error.status].map(([status, title]) => (
+        <button key={status} type="button" disabled={action.isRunning.value} onClick={() => void run(status)}>
+          {title}
+        </button>
+      ))}
+      <Problem error={action.error.value} />
+    </div>
+  );
+};
+
+type Frame = OneError['newest']['chain'][number]['frames'][number];
+
+const shownFrame = (frame: Frame): string => {
+  const { function: name, file, line, column } = frame;
+  const place = [file, line, column].filter((part) => part !== null).join(':');
+  return [name, place === '' ? undefined : `(${place})`].filter((part) => part !== undefined && part !== null).join(' ');
+};
+
+const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
+  if (newest.chain.every(({ frames }) => frames.length === 0))
+    return newest.stack === null ? (
+      <p class="soft">It came without a stack trace.</p>
+    ) : (
+      <pre class="body">{shownText(newest.stack, { lines: true })}</pre>
+    );
+  return (
+    <>
+      {newest.chain.map(({ type, frames }, at) => (
+        <div key={at}>
+          <p>
+            {at === 0 ? '' : 'caused by '}
+            <b>{shownText(type ?? newest.type ?? 'Error')}</b>
+          </p>
+          <ol class="around">
+            {frames.map((frame, index) => (
+              <li key={index} class={frame.isInApp ? '' : 'soft'}>
+                {shownText(shownFrame(frame))}
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
+      {newest.stack === null ? null : (
+        <details>
+          <summary>As it was sent</summary>
+          <pre class="body">{shownText(newest.stack, { lines: true })}</pre>
+        </details>
+      )}
+    </>
+  );
+};
+
+const Ways = ({ newest }: { readonly newest: OneError['newest'] }) => {
+  const { traceId, spanId, logId, service } = newest;
+  return (
+    <ul class="links">
+      {traceId === null ? null : (
+        <li>
+          <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>Its trace</Link>
+        </li>
+      )}
+      {logId === null ? null : (
+        <li>
+          <Link to={toArea('/logs', { record: logId })}>Its log record</Link>
+        </li>
+      )}
+      <li>
+        <Link to={toArea('/logs', { search: `${conditionOf('service', service)} severity:>=error` })}>
+          Logs of errors of {shownText(service)}
+        </Link>
+      </li>
+      <li>
+        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+      </li>
+    </ul>
+  );
+};
+
+/** How many values of a tag are shown. */
+const mostValues = 5;
+
+const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (
+  <table class="figures">
+    <Heads columns={['Tag', 'Value', 'Times', 'Share']} />
+    <tbody>
+      {tags.flatMap(({ name, count, values }) =>
+        values.slice(0, mostValues).map((value, at) => (
+          <tr key={`${name} ${value.value}`}>
+            <td>{at === 0 ? shownText(name) : ''}</td>
+            <td>
+              <bdi>{shownText(value.value)}</bdi>
+            </td>
+            <td>{value.count}</td>
+            <td>{Math.round((100 * value.count) / count)} %</td>
+          </tr>
+        )),
+      )}
+    </tbody>
+  </table>
+);
+
+const Occurrences = ({ id }: { readonly id: string }) => {
+  const [list] = useState(() => new Paged(occurrencesCall, ({ items }) => items));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    list.ask({ params: { id }, query: { from, to, limit: 20 } });
+    return () => list.cancel();
+  }, [id, from, to, refreshes.value]);
+  return (
+    <>
+      <h3>Occurrences in this range</h3>
+      <Problem error={list.first.standing.value.error ?? list.furtherError.value} />
+      <ul class="around">
+        {list.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
+          <li key={id}>
+            {traceId === null ? (
+              <time>{shownMoment(timestamp)}</time>
+            ) : (
+              <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>{shownMoment(timestamp)}</Link>
+            )}{' '}
+            <bdi>{shownText(service)}</bdi>: <bdi>{shownText(message)}</bdi>
+          </li>
+        ))}
+      </ul>
+      {list.hasFurther.value ? (
+        <button type="button" class="plain" onClick={() => list.askFurther()}>
+          Show more
+        </button>
+      ) : null}
+    </>
+  );
+};
+
+export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [asked] = useState(() => new Question(errorCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    asked.ask({ params: { id }, query: { from, to } });
+    return () => asked.cancel();
+  }, [id, from, to, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  if (answer === undefined)
+    return (
+      <Beside label="Error" title="Error" onClose={onClose}>
+        <Problem error={error} />
+      </Beside>
+    );
+  const { type, message, count, users, firstSeen, lastSeen, status, culprit, environments, newest, tags } = answer;
+  return (
+    <Beside label="Error" title={type ?? 'Error'} onClose={onClose}>
+      <Problem error={error} />
+      <p class="body">{shownText(message, { lines: true })}</p>
+      <Steps key={status} error={answer} />
+      <Ways newest={newest} />
+      <Fields
+        values={{
+          ...{ status, times: count, users: typeof users === 'number' ? users : users.reason, culprit },
+          ...{ 'first seen': shownMoment(firstSeen), 'last seen': shownMoment(lastSeen) },
+          ...{ environments: environments.join(', '), 'one group because': answer.explanation.summary },
+        }}
+      />
+      <h3>Stack of the last one</h3>
+      <Stack newest={newest} />
+      <h3>Where it occurs</h3>
+      <Tags tags={tags} />
+      <Occurrences id={id} />
+    </Beside>
+  );
+};

@@ -1,0 +1,121 @@
+/** Errors: groups of what failed, the last seen first, and one of them beside the list. */
+import { useEffect } from 'preact/hooks';
+import { Spark } from '../../charts/spark.tsx';
+import { Paged } from '../../client/paged.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useEscape } from '../../frame/escape.ts';
+import { Search } from '../../frame/search.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Found } from '../../lists/found.tsx';
+import { type ErrorGroup, errorsCall } from './calls.ts';
+import { OpenError } from './chosen.tsx';
+
+const list = new Paged(errorsCall, ({ items }) => items);
+
+const statuses = ['unresolved', 'resolved', 'ignored'] as const;
+const sorts: readonly (readonly [sort: string, title: string])[] = [
+  ['-lastSeen', 'the last seen'],
+  ['-firstSeen', 'the newest'],
+  ['-count', 'the most'],
+  ['-users', 'the most users'],
+];
+
+const setOpen = (error: string): void => change({ error }, { replace: inAddress('error') !== '' });
+
+const cellsOf = (group: ErrorGroup) => [
+  <span key="status" class={group.status === 'unresolved' ? 'text-error' : 'soft'}>
+    {group.isNew ? 'new' : group.status}
+  </span>,
+  <bdi key="type">
+    <b>{shownText(group.type ?? 'Error')}</b> {shownText(group.message)}
+  </bdi>,
+  String(group.count),
+  typeof group.users === 'number' ? String(group.users) : '',
+  <Spark key="trend" values={group.trend.counts} />,
+  <bdi key="services">{shownText(group.services.join(', '))}</bdi>,
+  shownMoment(group.lastSeen).slice(0, 19),
+];
+
+const Listed = () => (
+  <Found
+    of={list}
+    nothing="No such errors were seen in this range."
+    label="Errors"
+    class="errors"
+    columns={['Status', 'Error', 'Times', 'Users', 'Trend', 'Services', 'Last seen']}
+    keyOf={({ id }) => id}
+    cellsOf={cellsOf}
+    classOf={({ isNew }) => (isNew ? 'level-error' : '')}
+    open={inAddress('error')}
+    onOpen={setOpen}
+  />
+);
+
+const Choice = ({
+  name,
+  label,
+  options,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly (readonly [value: string, title: string])[];
+}) => (
+  <label>
+    {label}{' '}
+    <select value={inAddress(name)} onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}>
+      {options.map(([value, title]) => (
+        <option key={value} value={value}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+export const Errors = () => {
+  const { from, to } = writtenRange.value;
+  const [search, sort, service] = [inAddress('search'), inAddress('sort') || '-lastSeen', inAddress('service')];
+  const status = statuses.find((each) => each === inAddress('status'));
+  useEffect(() => {
+    const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };
+    list.ask({ query: { from, to, search, sort, limit: 100, ...filter } });
+    return () => list.cancel();
+  }, [from, to, search, sort, service, status, refreshes.value]);
+  useEscape(() => {
+    if (inAddress('error') !== '') setOpen('');
+  });
+  const { error } = list.first.standing.value;
+  const open = inAddress('error');
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Errors</h1>
+      <div class="toolbar">
+        <Search
+          key={search}
+          label="Search errors"
+          placeholder="words of a type, message or culprit"
+          value={search}
+          problem={error?.of('search')}
+          onSearch={(text) => change({ search: text.trim() })}
+        />
+        <Choice name="status" label="Show" options={[['', 'all'], ...statuses.map((each) => [each, each] as const)]} />
+        <Choice name="sort" label="First" options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])} />
+        {service === '' ? null : (
+          <button type="button" class="plain" onClick={() => change({ service: '' })}>
+            service: {shownText(service)} ✕<span class="sr-only"> show all</span>
+          </button>
+        )}
+      </div>
+      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      <div class={open === '' ? 'list' : 'list with-record'}>
+        <Listed />
+        {open === '' ? null : <OpenError key={open} id={open} onClose={() => setOpen('')} />}
+      </div>
+      <Problem error={list.furtherError.value} />
+      <Freshness of={list.first.standing.value} />
+    </div>
+  );
+};
