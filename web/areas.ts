@@ -47,4 +47,45 @@ export const areas: readonly Area[] = [
     title: 'Incidents',
     load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
   },
+  {
+    path: '/slos',
+    title: 'Objectives',
+    load: async () => (await import('./areas/slos/slos.tsx')).Slos,
+  },
+  {
+    path: '/infrastructure',
+    title: 'Infrastructure',
+    load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
+  },
+  {
+    path: '/kubernetes',
+    title: 'Kubernetes',
+    load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
+  },
+  {
+    path: '/databases',
+    title: 'Databases',
+    load: async () => (await import('./areas/databases/databases.tsx')).Databases,
+  },
+  {
+    path: '/network',
+    title: 'Network',
+    load: async () => (await import('./areas/network/network.tsx')).Network,
+  },
+  {
+    path: '/detections',
+    title: 'Detections',
+    entitlement: 'siem',
+    load: async () => (await import('./areas/detections/detections.tsx')).Detections,
+  },
+  {
+    path: '/get-started',
+    title: 'Get started',
+    load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
+  },
+  {
+    path: '/settings',
+    title: 'Settings',
+    load: async () => (await import('./areas/settings/settings.tsx')).Settings,
+  },
 ];

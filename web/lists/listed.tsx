@@ -33,6 +33,8 @@ export interface DeclaredList<Operation extends Declared, Item> {
   /** Where it can be searched: what the field says. */
   readonly search?: string;
   readonly choices?: readonly Choice[];
+  /** Parameters that only links set. Each can be taken away. */
+  readonly filters?: readonly string[];
   /** What is sent beside range, search and choices. */
   readonly sent?: Readonly<Record<string, string | number>>;
   readonly params?: () => Readonly<Record<string, string>>;
@@ -75,6 +77,18 @@ const Choices = ({ of }: { readonly of: readonly Choice[] }) => (
         </select>
       </label>
     ))}
+  </>
+);
+
+const Filters = ({ of }: { readonly of: readonly string[] }) => (
+  <>
+    {of
+      .filter((name) => inAddress(name) !== '')
+      .map((name) => (
+        <button key={name} type="button" class="plain" onClick={() => change({ [name]: '' })}>
+          {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> show all</span>
+        </button>
+      ))}
   </>
 );
 
@@ -128,13 +142,14 @@ export const listed = <Operation extends Declared>(
 ): ComponentType => {
   type Item = ItemOf<Operation['response']['_zod']['output']>;
   const list = new Paged(spec.call, (page) => (page as Page).items as readonly Item[]);
-  const { choices = [], isRanged = false, search, Open, Tools } = spec;
+  const { choices = [], filters = [], isRanged = false, search, Open, Tools } = spec;
   const asked = (): Readonly<Record<string, string | number>> => ({
     limit: 100,
     ...spec.sent,
     ...(isRanged ? writtenRange.value : {}),
     ...(search === undefined ? {} : { search: inAddress('search') }),
     ...Object.fromEntries(choices.map((choice) => [choice.name, chosenOf(choice)])),
+    ...Object.fromEntries(filters.map((name) => [name, inAddress(name)])),
   });
   const Found = () => {
     const { answer, isAsking } = list.first.standing.value;
@@ -185,6 +200,7 @@ export const listed = <Operation extends Declared>(
               />
             )}
             <Choices of={choices} />
+            <Filters of={filters} />
             {Tools === undefined ? null : <Tools />}
           </div>
         )}

@@ -1,0 +1,107 @@
+/** Databases: instances as their callers see them, and normalised statements. */
+import type { listDatabases } from '../../../api/groups/databases/list.ts';
+import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { toArea } from '../../frame/address.ts';
+import { shownDuration } from '../../frame/durations.ts';
+import { Link } from '../../frame/link.tsx';
+import { partsOf } from '../../frame/parts.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { knownText } from '../../lists/known.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Instance = Answered<typeof listDatabases>['items'][number];
+type Statement = Answered<typeof listDatabaseQueries>['items'][number];
+
+/** What callers saw of an instance, or why that is not known. */
+const called = ({ calls }: Instance, shown: (calls: Extract<Instance['calls'], { requests: number }>) => string) =>
+  'requests' in calls ? shown(calls) : knownText(calls);
+
+const Services = ({ names }: { readonly names: readonly string[] }) => (
+  <ul class="links">
+    {names.map((service) => (
+      <li key={service}>
+        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+      </li>
+    ))}
+  </ul>
+);
+
+const Instances = listed({
+  title: 'Databases',
+  call: callOf<typeof listDatabases>('GET', '/api/databases'),
+  isRanged: true,
+  nothing: 'No databases were found: no span called one, and no metrics of one came in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Database: ({ name, engine }) => name || engine,
+    Engine: ({ engine }) => engine,
+    Calls: (instance) => called(instance, ({ requests }) => String(requests)),
+    Errors: (instance) => called(instance, ({ errors }) => String(errors)),
+    p95: (instance) => called(instance, ({ duration }) => (duration === null ? '' : shownDuration(duration.p95))),
+    Callers: (instance) => called(instance, ({ callers }) => callers.join(', ')),
+    'Last seen': ({ lastSeen }) => shownMoment(lastSeen),
+  },
+  numbers: ['Calls', 'Errors', 'p95'],
+  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Instance | undefined; readonly onClose: () => void }) => (
+    <Beside label="Database" title={item?.name || id} onClose={onClose}>
+      {item === undefined ? null : (
+        <>
+          <Fields values={{ engine: item.engine, addresses: item.addresses.join(', '), 'seen by': item.seenBy.join(', ') }} />
+          <h3>Who calls it</h3>
+          {'callers' in item.calls ? <Services names={item.calls.callers} /> : <p class="soft">{shownText(item.calls.reason)}</p>}
+        </>
+      )}
+    </Beside>
+  ),
+});
+
+const Statements = listed({
+  title: 'Statements',
+  call: callOf<typeof listDatabaseQueries>('GET', '/api/databases/queries'),
+  isRanged: true,
+  search: 'part of a statement',
+  choices: [
+    {
+      ...{ name: 'order', label: 'First' },
+      options: [['time', 'the most time'], ['calls', 'the most calls'], ['errors', 'the most errors'], ['mean', 'the slowest on average'], ['max', 'the slowest']],
+    },
+  ],
+  nothing: 'No statements were seen in this range.',
+  keyOf: ({ digest, engine }) => `${engine} ${digest}`,
+  columns: {
+    Statement: ({ statement, isCut }) => `${statement}${isCut ? ' …' : ''}`,
+    Engine: ({ engine }) => engine,
+    Calls: ({ calls }) => calls,
+    Errors: ({ errors }) => errors,
+    'Of the time': ({ duration }) => `${(100 * duration.share).toFixed(1)} %`,
+    Mean: ({ duration }) => shownDuration(duration.mean),
+    p95: ({ duration }) => shownDuration(duration.p95),
+    Services: ({ services }) => services.join(', '),
+  },
+  numbers: ['Calls', 'Errors', 'Of the time', 'Mean', 'p95'],
+  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Statement | undefined; readonly onClose: () => void }) => (
+    <Beside label="Statement" title={item?.engine || id} onClose={onClose}>
+      {item === undefined ? null : (
+        <>
+          <pre class="body">{shownText(item.statement, { lines: true })}</pre>
+          <ul class="links">
+            <li>
+              <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>Its slowest call</Link>
+            </li>
+          </ul>
+          <Fields values={{ databases: item.databases.join(', '), tables: item.collections.join(', '), calls: item.calls }} />
+          <h3>Who asks it</h3>
+          <Services names={item.services} />
+        </>
+      )}
+    </Beside>
+  ),
+});
+
+export const Databases = partsOf('Databases', [
+  { name: '', title: 'Instances', View: Instances },
+  { name: 'statements', title: 'Statements', View: Statements },
+]);

@@ -1,0 +1,121 @@
+/** Cases: what is looked into, how far it is, and what was said and found. */
+import { useState } from 'preact/hooks';
+import type { caseResource } from '../../../api/groups/siem/case.ts';
+import type { commentOnCase } from '../../../api/groups/siem/case-additions.ts';
+import { Action } from '../../client/action.ts';
+import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Case = ViewOf<typeof caseResource>;
+const states = ['open', 'investigating', 'contained', 'closed'] as const;
+const changeCall = changeOf<typeof caseResource, object>('/api/siem/cases/{id}');
+const commentCall = callOf<typeof commentOnCase>('POST', '/api/siem/cases/{id}/comments');
+
+const Change = ({ of }: { readonly of: Case }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const [commenting] = useState(() => new Action(commentCall));
+  const { id, version, state } = of;
+  if (!mayAs('editor')) return <p class="soft">Editors can change it.</p>;
+  const to = async (next: string): Promise<void> => {
+    const resolution = next === 'closed' ? { resolution: 'true-positive' } : {};
+    const body = { state: next, ...resolution };
+    if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
+  };
+  const comment = async (form: HTMLFormElement): Promise<void> => {
+    const text = String(new FormData(form).get('text'));
+    if ((await commenting.run({ params: { id }, body: { text } })) === undefined) return;
+    form.reset();
+    refresh();
+  };
+  return (
+    <>
+      <div class="act">
+        <label>
+          State{' '}
+          <select value={state} onChange={({ currentTarget }) => void to(currentTarget.value)}>
+            {states.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Problem error={action.error.value} />
+      </div>
+      <ActionForm action={commenting} label="Add" onSubmit={comment}>
+        <label>
+          Comment <input name="text" required={true} maxLength={16_384} autocomplete="off" />
+        </label>
+      </ActionForm>
+    </>
+  );
+};
+
+const Opened = ({ item }: { readonly item: Case }) => (
+  <>
+    <p>{shownText(item.summary ?? '', { lines: true })}</p>
+    <Change key={item.version} of={item} />
+    <Fields
+      values={{
+        ...{ state: item.state, severity: item.severity, resolution: item.resolution },
+        ...{ opened: shownMoment(item.createdAt), contained: shownMoment(item.containedAt), closed: shownMoment(item.closedAt) },
+      }}
+    />
+    <h3>Signals</h3>
+    <ul class="links column">
+      {(item.signalIds ?? []).map((signal) => (
+        <li key={signal}>
+          <Link to={toArea('/detections', { open: signal })}>{shownText(signal)}</Link>
+        </li>
+      ))}
+    </ul>
+    <h3>Comments</h3>
+    <ol class="around">
+      {item.comments.map(({ id, authorName, createdAt, text }) => (
+        <li key={id}>
+          <time>{shownMoment(createdAt)}</time> <b>{shownText(authorName)}</b>: {shownText(text, { lines: true })}
+        </li>
+      ))}
+    </ol>
+    <h3>Evidence</h3>
+    <ul>
+      {item.evidence.map(({ id, name, bytes, sha256, isIntact }) => (
+        <li key={id}>
+          {shownText(name)}, {bytes} bytes, SHA-256 <code>{sha256}</code>{' '}
+          {isIntact ? 'intact' : <b class="text-error">not as it was attached</b>}
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
+export const Cases = listed({
+  title: 'Cases',
+  call: listOf<typeof caseResource>('/api/siem/cases'),
+  search: 'words of a title',
+  choices: [{ name: 'state', label: 'Show', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
+  nothing: 'There are no such cases. A signal becomes one.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Case: ({ title }) => title,
+    State: ({ state }) => state,
+    Severity: ({ severity }) => severity,
+    Signals: ({ signalIds }) => signalIds?.length ?? 0,
+    Opened: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+  },
+  numbers: ['Signals'],
+  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Case | undefined; readonly onClose: () => void }) => (
+    <Beside label="Case" title={item?.title ?? id} onClose={onClose}>
+      {item === undefined ? <p class="soft">It is not in this list.</p> : <Opened item={item} />}
+    </Beside>
+  ),
+});

@@ -1,0 +1,178 @@
+/** Detections: what rules found and what is done about it, rules, the matrix of ATT&CK, cases, and the rest as lists. */
+import type { feedResource } from '../../../api/groups/siem/feed.ts';
+import type { baselineResource } from '../../../api/groups/siem/file-baseline.ts';
+import type { listFileChanges } from '../../../api/groups/siem/file-changes.ts';
+import type { listIndicators } from '../../../api/groups/siem/indicator.ts';
+import type { ruleResource } from '../../../api/groups/siem/rule.ts';
+import type { listSignals } from '../../../api/groups/siem/signals.ts';
+import type { listThreatMatches } from '../../../api/groups/siem/threat-matches.ts';
+import { callOf, type Filtered, listOf } from '../../client/call.ts';
+import { toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { Link } from '../../frame/link.tsx';
+import { partsOf } from '../../frame/parts.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { listed } from '../../lists/listed.tsx';
+import { Cases } from './cases.tsx';
+import { OpenRule } from './rule.tsx';
+import { OpenSignal } from './signal.tsx';
+
+const severities = ['critical', 'high', 'medium', 'low', 'informational'];
+const severityChoice = {
+  name: 'severity',
+  label: 'Severity',
+  options: [['', 'all'] as const, ...severities.map((each) => [each, each] as const)],
+};
+
+const Severity = ({ of }: { readonly of: string }) => (
+  <span class={of === 'critical' || of === 'high' ? 'text-error' : of === 'medium' ? 'text-warn' : 'soft'}>{of}</span>
+);
+
+const Signals = listed({
+  title: 'Signals',
+  call: callOf<typeof listSignals>('GET', '/api/siem/signals'),
+  isRanged: true,
+  choices: [
+    { name: 'state', label: 'Show', options: [['', 'all'], ['open', 'open'], ['acknowledged', 'acknowledged'], ['closed', 'closed']] },
+    severityChoice,
+  ],
+  filters: ['ruleId', 'technique', 'entity'],
+  nothing: 'Rules found nothing of the kind in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Rule: ({ ruleTitle }) => ruleTitle,
+    Severity: ({ severity }) => <Severity of={severity} />,
+    State: ({ state, verdict }) => `${state}${verdict === null ? '' : `: ${verdict}`}`,
+    About: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
+    Techniques: ({ techniques }) => techniques.join(', '),
+    Records: ({ eventCount }) => eventCount,
+    Time: ({ time }) => shownMoment(time).slice(0, 19),
+  },
+  numbers: ['Records'],
+  Open: OpenSignal,
+});
+
+const Rules = listed({
+  title: 'Rules',
+  call: listOf<typeof ruleResource>('/api/siem/rules'),
+  search: 'words of a title',
+  choices: [
+    severityChoice,
+    { name: 'enabled', label: 'Show', options: [['', 'all'], ['true', 'enabled'], ['false', 'switched off']] },
+  ],
+  nothing: 'There are no such rules.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Rule: ({ title }) => title,
+    Severity: ({ level }) => <Severity of={level} />,
+    Kind: ({ kind }) => kind,
+    State: ({ enabled, switchedOff }) =>
+      switchedOff === null ? (enabled ? 'enabled' : 'off') : <span class="text-error">stopped: {switchedOff.reason}</span>,
+    Tags: ({ tags }) => tags.join(', '),
+    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+  },
+  Open: OpenRule,
+});
+
+const Matches = listed({
+  title: 'Matches',
+  call: callOf<typeof listThreatMatches>('GET', '/api/siem/threat-intel/matches'),
+  isRanged: true,
+  nothing: 'No record of this range holds a known indicator.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Indicator: ({ indicator }) => `${indicator.type} ${indicator.value}`,
+    Believed: ({ indicator }) => indicator.score,
+    Source: ({ indicator }) => indicator.source,
+    Field: ({ field }) => field,
+    Host: ({ host }) => host,
+    User: ({ user }) => user,
+    Records: ({ count }) => count,
+    'First record': ({ recordId, time }) => (
+      <Link to={toArea('/logs', { record: recordId })}>{shownText(shownMoment(time).slice(0, 19))}</Link>
+    ),
+  },
+  numbers: ['Believed', 'Records'],
+});
+
+const Indicators = listed({
+  title: 'Indicators',
+  call: callOf<Filtered<typeof listIndicators>>('GET', '/api/siem/threat-intel/indicators'),
+  search: 'part of a value',
+  nothing: 'There are no such indicators. Feeds bring them, or the API.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Indicator: ({ value }) => value,
+    Type: ({ type }) => type,
+    Source: ({ source }) => source,
+    Name: ({ name }) => name,
+    Tags: ({ tags }) => tags.join(', '),
+    'Last told': ({ seenAt }) => shownMoment(seenAt).slice(0, 16),
+  },
+});
+
+const Feeds = listed({
+  title: 'Feeds',
+  call: listOf<typeof feedResource>('/api/siem/threat-intel/feeds'),
+  nothing: 'No feed is subscribed to.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Feed: ({ name }) => name,
+    State: ({ enabled, status }) =>
+      status.error === null ? (enabled ? 'enabled' : 'off') : <span class="text-error">{shownText(status.error)}</span>,
+    'Last read': ({ status }) => shownMoment(status.lastSucceededAt),
+    'Every seconds': ({ everySeconds }) => everySeconds,
+  },
+  numbers: ['Every seconds'],
+});
+
+const Files = listed({
+  title: 'Changes of files',
+  call: callOf<typeof listFileChanges>('GET', '/api/siem/fim'),
+  isRanged: true,
+  nothing: 'No changes of files were told in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Path: ({ path }) => path,
+    Action: ({ action }) => action,
+    Verdict: ({ verdict, reason }) => (
+      <span class={verdict === 'unapproved' ? 'text-error' : ''} title={reason}>
+        {verdict}
+      </span>
+    ),
+    Host: ({ host }) => host,
+    User: ({ user }) => user,
+    Process: ({ process }) => process,
+    Record: ({ recordId, time }) => (
+      <Link to={toArea('/logs', { record: recordId })}>{shownText(shownMoment(time).slice(0, 19))}</Link>
+    ),
+  },
+});
+
+const Baselines = listed({
+  title: 'Baselines of files',
+  call: listOf<typeof baselineResource>('/api/siem/fim/baselines'),
+  nothing: 'No baseline was taken.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Baseline: ({ name }) => name,
+    State: ({ state }) => state,
+    Files: ({ files }) => files,
+    Taken: ({ takenUntil }) => shownMoment(takenUntil),
+    Approved: ({ approvedAt }) => shownMoment(approvedAt),
+  },
+  numbers: ['Files'],
+});
+
+export const Detections = partsOf('Detections', [
+  { name: '', title: 'Signals', View: Signals },
+  { name: 'rules', title: 'Rules', View: Rules },
+  { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
+  { name: 'cases', title: 'Cases', View: Cases },
+  { name: 'matches', title: 'Threat matches', View: Matches },
+  { name: 'indicators', title: 'Indicators', View: Indicators },
+  { name: 'feeds', title: 'Feeds', View: Feeds },
+  { name: 'files', title: 'Files', View: Files },
+  { name: 'baselines', title: 'Baselines', View: Baselines },
+]);

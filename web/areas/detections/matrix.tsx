@@ -1,0 +1,65 @@
+/** The matrix of ATT&CK: which techniques rules look for, and which were seen. */
+import { useEffect, useState } from 'preact/hooks';
+import type { getMitreCoverage } from '../../../api/groups/siem/coverage.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+type Coverage = Extract<Answered<typeof getMitreCoverage>, { tactics: unknown }>;
+type Technique = Coverage['tactics'][number]['techniques'][number];
+
+const wordsOf = ({ enabledRules, rules, signals }: Technique): string =>
+  rules === 0 ? 'no rules' : `${enabledRules} of ${rules} rules enabled, ${signals} signals`;
+
+const One = ({ technique }: { readonly technique: Technique }) => {
+  const { id, name, enabledRules, signals } = technique;
+  return (
+    <li class={signals > 0 ? 'technique seen' : enabledRules > 0 ? 'technique covered' : 'technique'}>
+      {signals > 0 ? <Link to={toArea('/detections', { technique: id })}>{id}</Link> : id} {shownText(name)}
+      <span class="soft"> {wordsOf(technique)}</span>
+    </li>
+  );
+};
+
+export const Matrix = () => {
+  const [asked] = useState(() => new Question(callOf<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage')));
+  useEffect(() => {
+    asked.ask({ query: {} });
+    return () => asked.cancel();
+  }, [refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  const coverage = answer !== undefined && 'tactics' in answer ? (answer as Coverage) : undefined;
+  return (
+    <>
+      <Problem error={error} />
+      {coverage === undefined ? null : (
+        <>
+          <p class="soft">
+            ATT&CK {coverage.version}, signals of {coverage.days} days. {shownText(coverage.notice)}{' '}
+            <a href="/api/siem/mitre/coverage?format=navigator" download="layer.json">
+              Layer for ATT&CK Navigator
+            </a>
+          </p>
+          <Scrolled class="scrolled matrix" label="Matrix of ATT&CK">
+            {coverage.tactics.map(({ id, name, techniques }) => (
+              <div key={id} class="tactic">
+                <h2>{shownText(name)}</h2>
+                <ul>
+                  {techniques.map((technique) => (
+                    <One key={technique.id} technique={technique} />
+                  ))}
+                </ul>
+              </div>
+            ))}
+          </Scrolled>
+        </>
+      )}
+      <Freshness of={asked.standing.value} />
+    </>
+  );
+};

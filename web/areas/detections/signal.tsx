@@ -1,0 +1,140 @@
+/** One signal beside the list: what matched and why, and its triage. */
+import { useEffect, useState } from 'preact/hooks';
+import type { caseResource } from '../../../api/groups/siem/case.ts';
+import type { getSignal, triageSignal } from '../../../api/groups/siem/signals.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf, creationOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { go, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+
+type Signal = Answered<typeof getSignal>;
+type Verdict = NonNullable<Signal['verdict']>;
+
+const verdicts: Readonly<Record<Verdict, string>> = {
+  'true-positive': 'it was an attack',
+  'benign-true-positive': 'it was meant to be',
+  'false-positive': 'the rule was wrong',
+  duplicate: 'it is known already',
+  other: 'another reason',
+};
+
+const triageCall = callOf<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');
+const openCaseCall = creationOf<typeof caseResource, never>('/api/siem/cases');
+
+const Triage = ({ signal }: { readonly signal: Signal }) => {
+  const [action] = useState(() => new Action(triageCall));
+  const [opening] = useState(() => new Action(openCaseCall));
+  const { id, state, severity, ruleTitle } = signal;
+  if (!mayAs('editor')) return <p class="soft">Editors can acknowledge and close it.</p>;
+  const to = async (next: Signal['state'], more: { verdict?: Verdict; reason?: string } = {}): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { state: next, ...more } })) !== undefined) refresh();
+  };
+  const openCase = async (): Promise<void> => {
+    const made = await opening.run({ body: { title: ruleTitle, severity, signalIds: [id] } as never });
+    if (made !== undefined) go(toArea('/detections/cases', { open: made.id }));
+  };
+  const close = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    await to('closed', { verdict: String(said.get('verdict')) as Verdict, reason: String(said.get('reason')) });
+  };
+  return (
+    <>
+      <div class="act">
+        {state === 'open' ? (
+          <button type="button" disabled={action.isRunning.value} onClick={() => void to('acknowledged')}>
+            Acknowledge
+          </button>
+        ) : null}
+        {state === 'closed' ? (
+          <button type="button" disabled={action.isRunning.value} onClick={() => void to('open')}>
+            Reopen
+          </button>
+        ) : null}
+        <button type="button" class="plain" disabled={opening.isRunning.value} onClick={() => void openCase()}>
+          Open a case of it
+        </button>
+        <Problem error={opening.error.value} />
+      </div>
+      {state === 'closed' ? (
+        <Problem error={action.error.value} />
+      ) : (
+        <ActionForm action={action} label="Close" onSubmit={close}>
+          <label>
+            Because{' '}
+            <select name="verdict">
+              {Object.entries(verdicts).map(([verdict, title]) => (
+                <option key={verdict} value={verdict}>
+                  {title}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Reason <input name="reason" maxLength={4096} autocomplete="off" />
+          </label>
+        </ActionForm>
+      )}
+    </>
+  );
+};
+
+export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [asked] = useState(() => new Question(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}')));
+  useEffect(() => {
+    asked.ask({ params: { id } });
+    return () => asked.cancel();
+  }, [id, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <Beside label="Signal" title={answer?.ruleTitle ?? 'Signal'} onClose={onClose}>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <Triage key={answer.state} signal={answer} />
+          <ul class="links">
+            <li>
+              <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Its rule</Link>
+            </li>
+          </ul>
+          <Fields
+            values={{
+              ...{ state: answer.state, verdict: answer.verdict, reason: answer.reason, severity: answer.severity },
+              ...{ time: shownMoment(answer.time), risk: answer.riskScore, records: answer.eventCount },
+              ...{ 'hidden by suppression': answer.hidden, 'covered by the exception': answer.suppressedBy },
+              ...{ tactics: answer.tactics.join(', '), techniques: answer.techniques.join(', ') },
+            }}
+          />
+          <h3>About</h3>
+          <ul>
+            {answer.entities.map(({ type, value }) => (
+              <li key={`${type} ${value}`}>
+                {type} <bdi>{shownText(value)}</bdi>
+              </li>
+            ))}
+          </ul>
+          <h3>Records that matched</h3>
+          {answer.events.map((event, at) => (
+            <details key={at} open={at === 0}>
+              <summary>
+                {'recordId' in event && typeof event.recordId === 'string' ? (
+                  <Link to={toArea('/logs', { record: event.recordId })}>Record {at + 1}</Link>
+                ) : (
+                  `Record ${at + 1}`
+                )}
+              </summary>
+              <Fields values={Object.fromEntries(Object.entries(event).map(([name, value]) => [name, textOf(value)]))} />
+            </details>
+          ))}
+        </>
+      )}
+    </Beside>
+  );
+};

@@ -1,0 +1,80 @@
+/** The doctor: a key and what the sender was told, and why nothing arrives. */
+import { useState } from 'preact/hooks';
+import type { askDoctor } from '../../../api/groups/onboarding/doctor.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+type Answer = Answered<typeof askDoctor>;
+
+const Told = ({ answer }: { readonly answer: Answer }) => (
+  <>
+    <h2>What was found</h2>
+    <ul>
+      {answer.findings.map(({ code, level, message, action }) => (
+        <li key={code}>
+          <b class={level === 'problem' ? 'text-error' : ''}>
+            {level === 'good' ? '✓' : level === 'problem' ? '✗' : '•'} {shownText(message)}
+          </b>{' '}
+          {shownText(action)}
+        </li>
+      ))}
+    </ul>
+    {answer.refused.length === 0 ? null : (
+      <>
+        <h2>What was refused</h2>
+        <ul>
+          {answer.refused.map(({ id, receivedAt, signal, reason, message }) => (
+            <li key={id}>
+              <Link to={toArea('/settings/dead-letters', { open: id })}>{shownMoment(receivedAt)}</Link> {signal}, {reason}:{' '}
+              {shownText(message)}
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </>
+);
+
+export const Doctor = () => {
+  const [action] = useState(() => new Action(callOf<typeof askDoctor>('POST', '/api/onboarding/doctor')));
+  const [answer, setAnswer] = useState<Answer>();
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = Object.fromEntries(
+      [...new FormData(form)].map(([name, value]) => [name, String(value).trim()] as const).filter(([, value]) => value !== ''),
+    );
+    const { status, key = '', endpoint, error } = said;
+    const body = {
+      ...{ key },
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(error === undefined ? {} : { error }),
+      ...(status === undefined ? {} : { status: Number(status) }),
+    };
+    setAnswer(await action.run({ body }));
+  };
+  return (
+    <Scrolled class="scrolled" label="Doctor">
+      <p>Paste the license key of the sender, and what it was told. The key is not stored.</p>
+      <ActionForm action={action} label="Find out why" onSubmit={run}>
+        <label>
+          License key <input name="key" required={true} maxLength={512} autocomplete="off" spellcheck={false} />
+        </label>
+        <label>
+          Address it sends to <input name="endpoint" maxLength={2048} autocomplete="off" spellcheck={false} />
+        </label>
+        <label>
+          Status it got <input name="status" type="number" min={0} max={599} />
+        </label>
+        <label>
+          Error it logged <input name="error" maxLength={2048} autocomplete="off" />
+        </label>
+      </ActionForm>
+      {answer === undefined ? null : <Told answer={answer} />}
+    </Scrolled>
+  );
+};

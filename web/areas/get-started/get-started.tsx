@@ -1,0 +1,112 @@
+/** Get started: what is still to do, how to send, and a doctor for what does not arrive. */
+import { useEffect, useState } from 'preact/hooks';
+import type { dismissOnboardingSteps, showOnboarding } from '../../../api/groups/onboarding/checklist.ts';
+import type { listSnippets } from '../../../api/groups/onboarding/snippets.ts';
+import { Action } from '../../client/action.ts';
+import { callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { partsOf } from '../../frame/parts.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { Doctor } from './doctor.tsx';
+
+const Checklist = () => {
+  const [asked] = useState(() => new Question(callOf<typeof showOnboarding>('GET', '/api/onboarding')));
+  const [action] = useState(() => new Action(callOf<typeof dismissOnboardingSteps>('PUT', '/api/onboarding')));
+  useEffect(() => {
+    asked.ask({});
+    return () => asked.cancel();
+  }, [refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  const dismissed = answer?.dismissed ?? [];
+  const set = async (next: typeof dismissed): Promise<void> => {
+    if ((await action.run({ body: { dismissed: [...next] } })) !== undefined) refresh();
+  };
+  return (
+    <Scrolled class="scrolled" label="Steps">
+      <Problem error={error ?? action.error.value} />
+      {answer?.complete ? <p role="status">Everything is done.</p> : null}
+      <ol class="steps">
+        {answer?.steps.map(({ id, title, done, doneAt, dismissed: isDismissed, next }) => (
+          <li key={id} class={done ? 'soft' : ''}>
+            <b>
+              {done ? '✓ ' : ''}
+              {shownText(title)}
+            </b>
+            {done ? <span> done {shownMoment(doneAt)}</span> : null}
+            {done || isDismissed ? null : <p>{shownText(next)}</p>}
+            {mayAs('editor') && !done ? (
+              <button
+                type="button"
+                class="plain"
+                onClick={() => void set(isDismissed ? dismissed.filter((one) => one !== id) : [...dismissed, id])}
+              >
+                {isDismissed ? 'Show it again' : 'Not for us'}
+                <span class="sr-only">: {title}</span>
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ol>
+    </Scrolled>
+  );
+};
+
+const Snippets = () => {
+  const [asked] = useState(() => new Question(callOf<typeof listSnippets>('GET', '/api/onboarding/snippets')));
+  useEffect(() => {
+    asked.ask({});
+    return () => asked.cancel();
+  }, [refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  const items = answer?.items ?? [];
+  const chosen = items.find(({ id }) => id === inAddress('sender')) ?? items[0];
+  return (
+    <Scrolled class="scrolled" label="How to send">
+      <Problem error={error} />
+      {answer === undefined || chosen === undefined ? null : (
+        <>
+          <label>
+            Send from{' '}
+            <select value={chosen.id} onChange={({ currentTarget }) => change({ sender: currentTarget.value })}>
+              {items.map(({ id, title }) => (
+                <option key={id} value={id}>
+                  {title}
+                </option>
+              ))}
+            </select>
+          </label>
+          <p>
+            It sends {chosen.signals.join(', ')}. Put a license key in the place of <code>{answer.keyPlaceholder}</code>.
+          </p>
+          {chosen.pieces.map(({ name, text }) => (
+            <div key={name}>
+              <h2>{shownText(name)}</h2>
+              <pre class="body">{shownText(text, { lines: true })}</pre>
+            </div>
+          ))}
+          <h2>Addresses</h2>
+          <dl class="fields">
+            {Object.entries(answer.endpoints).map(([name, address]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{shownText(address)}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </Scrolled>
+  );
+};
+
+export const GetStarted = partsOf('Get started', [
+  { name: '', title: 'Steps', View: Checklist },
+  { name: 'send', title: 'How to send', View: Snippets },
+  { name: 'doctor', title: 'Nothing arrives?', View: Doctor, role: 'admin' },
+]);

@@ -1,0 +1,79 @@
+/** One host beside the list: how it stands, its series over time, and where it leads. */
+import { useEffect, useState } from 'preact/hooks';
+import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
+import type { showHostTimeseries } from '../../../api/groups/infrastructure/timeseries.ts';
+import { Lines } from '../../charts/lines.tsx';
+import { linesOf } from '../../charts/values.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Link } from '../../frame/link.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+
+type Host = Answered<typeof listHosts>['items'][number];
+
+const seriesCall = callOf<typeof showHostTimeseries>('GET', '/api/infrastructure/hosts/{id}/timeseries');
+
+const Series = ({ id }: { readonly id: string }) => {
+  const [asked] = useState(() => new Question(seriesCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    asked.ask({ params: { id }, query: { from, to } });
+    return () => asked.cancel();
+  }, [id, from, to, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  const byName = Map.groupBy(answer?.series ?? [], ({ name }) => name);
+  return (
+    <>
+      <Problem error={error} />
+      {[...byName].map(([name, series]) => {
+        const { steps, lines } = linesOf({ series });
+        return (
+          <section key={name} aria-label={name}>
+            <h3>{name}</h3>
+            <Lines title={name} unit={series[0]?.unit ?? ''} steps={steps} stepMs={answer?.stepMs ?? 0} lines={lines} />
+          </section>
+        );
+      })}
+    </>
+  );
+};
+
+export const OpenHost = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Host | undefined;
+  readonly onClose: () => void;
+}) => {
+  const name = item?.name.value ?? id;
+  return (
+    <Beside label="Host" title={name} onClose={onClose}>
+      <ul class="links">
+        <li>
+          <Link to={toArea('/logs', { search: conditionOf('host.name', name) })}>Logs</Link>
+        </li>
+        <li>
+          <Link to={toArea('/traces', { search: conditionOf('host.name', name) })}>Traces</Link>
+        </li>
+        <li>
+          <Link to={toArea('/infrastructure/disks', { search: '' })}>Disks</Link>
+        </li>
+      </ul>
+      {item === undefined ? null : (
+        <Fields
+          values={{
+            ...{ state: item.state, why: item.why, arch: item.arch.value, node: item.kubernetesNode.value },
+            ...{ processors: item.cpu.logicalCpus.value, 'uptime in seconds': item.uptimeSeconds.value },
+          }}
+        />
+      )}
+      <Series id={id} />
+    </Beside>
+  );
+};

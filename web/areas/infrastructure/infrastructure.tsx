@@ -1,0 +1,111 @@
+/** Infrastructure: hosts, disks, processes and what clouds run. */
+import type { listCompute } from '../../../api/groups/infrastructure/compute.ts';
+import type { listDisks } from '../../../api/groups/infrastructure/disks.ts';
+import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
+import type { listProcesses } from '../../../api/groups/infrastructure/processes.ts';
+import { callOf } from '../../client/call.ts';
+import { partsOf } from '../../frame/parts.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { knownNumber, knownShare, knownText } from '../../lists/known.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { OpenHost } from './host.tsx';
+
+const state = { name: 'state', label: 'Show', options: [['', 'all'], ['active', 'active'], ['silent', 'silent']] } as const;
+
+const Hosts = listed({
+  title: 'Hosts',
+  call: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
+  isRanged: true,
+  search: 'part of a name',
+  choices: [
+    state,
+    {
+      ...{ name: 'sort', label: 'First' },
+      options: [['name', 'name'], ['cpu', 'the most CPU'], ['memory', 'the most memory'], ['disk', 'the fullest disks'], ['load', 'the most load']],
+    },
+  ],
+  nothing: 'No hosts were found: nothing with a host.name was sent in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Host: ({ id, name }) => name.value ?? id,
+    State: ({ state, why }) => (
+      <span class={state === 'silent' ? 'text-error' : ''} title={why}>
+        {state}
+      </span>
+    ),
+    CPU: ({ cpu }) => knownShare(cpu.utilization),
+    Memory: ({ memory }) => knownShare(memory.utilization),
+    Disks: ({ disk }) => knownShare(disk.utilization),
+    Load: ({ load }) => knownNumber(load.m5),
+    System: ({ os }) => knownText(os.description.value === null ? os.type : os.description),
+    'Last seen': ({ lastSeen }) => (lastSeen.value === null ? knownText(lastSeen) : shownMoment(lastSeen.value)),
+  },
+  numbers: ['CPU', 'Memory', 'Disks', 'Load'],
+  Open: OpenHost,
+});
+
+const Disks = listed({
+  title: 'Disks',
+  call: callOf<typeof listDisks>('GET', '/api/infrastructure/disks'),
+  isRanged: true,
+  search: 'part of a device or mount point',
+  choices: [{ name: 'kind', label: 'Show', options: [['', 'all'], ['filesystem', 'file systems'], ['volume', 'volumes of pods']] }],
+  nothing: 'No disks were found in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Disk: ({ device, mountpoints }) => `${device} ${mountpoints.join(', ')}`,
+    Host: ({ host }) => knownText(host),
+    Used: ({ used }) => knownNumber(used, 'By'),
+    'Of all': ({ total }) => knownNumber(total, 'By'),
+    Full: ({ utilization }) => knownShare(utilization),
+    'Days until full': ({ daysUntilFull }) => knownNumber(daysUntilFull),
+  },
+  numbers: ['Used', 'Of all', 'Full', 'Days until full'],
+});
+
+const Processes = listed({
+  title: 'Processes',
+  call: callOf<typeof listProcesses>('GET', '/api/infrastructure/processes'),
+  isRanged: true,
+  search: 'part of a name or command',
+  nothing: 'No processes were found in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Process: ({ id, name }) => name.value ?? id,
+    Command: ({ command }) => knownText(command),
+    Host: ({ host }) => knownText(host),
+    Service: ({ service }) => knownText(service),
+    CPU: ({ cpuCores }) => knownNumber(cpuCores),
+    Memory: ({ memory }) => knownNumber(memory, 'By'),
+    Threads: ({ threads }) => knownNumber(threads),
+  },
+  numbers: ['CPU', 'Memory', 'Threads'],
+});
+
+const Compute = listed({
+  title: 'Instances and containers',
+  call: callOf<typeof listCompute>('GET', '/api/infrastructure/compute'),
+  isRanged: true,
+  search: 'part of a name',
+  choices: [{ name: 'kind', label: 'Show', options: [['', 'all'], ['instance', 'instances'], ['container', 'containers']] }],
+  nothing: 'No instances or containers were found in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Name: ({ id, name }) => name.value ?? id,
+    Kind: ({ kind }) => kind,
+    State: ({ state }) => state,
+    Provider: ({ provider }) => knownText(provider),
+    Region: ({ region }) => knownText(region),
+    'Type or image': ({ type }) => knownText(type),
+    CPU: ({ cpuCores }) => knownNumber(cpuCores),
+    Memory: ({ memory }) => knownNumber(memory, 'By'),
+  },
+  numbers: ['CPU', 'Memory'],
+});
+
+export const Infrastructure = partsOf('Infrastructure', [
+  { name: '', title: 'Hosts', View: Hosts },
+  { name: 'disks', title: 'Disks', View: Disks },
+  { name: 'processes', title: 'Processes', View: Processes },
+  { name: 'compute', title: 'Instances and containers', View: Compute },
+]);

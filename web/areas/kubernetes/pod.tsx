@@ -1,0 +1,87 @@
+/** One pod beside the list: its containers, events and last log records. */
+import { useEffect, useState } from 'preact/hooks';
+import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
+import { callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { knownNumber, knownShare } from '../../lists/known.tsx';
+
+const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
+
+export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [asked] = useState(() => new Question(podCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    asked.ask({ params: { uid: id }, query: { from, to } });
+    return () => asked.cancel();
+  }, [id, from, to, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  const name = answer?.name.value ?? id;
+  return (
+    <Beside label="Pod" title={name} onClose={onClose}>
+      <Problem error={error} />
+      <ul class="links">
+        <li>
+          <Link to={toArea('/logs', { search: conditionOf('k8s.pod.name', name) })}>All its logs</Link>
+        </li>
+      </ul>
+      {answer === undefined ? null : (
+        <>
+          <Fields
+            values={{
+              ...{ namespace: answer.namespace.value, cluster: answer.cluster.value, node: answer.node.value },
+              ...{ phase: answer.phase.value, reason: answer.reason.value, 'last seen': shownMoment(answer.lastSeen) },
+            }}
+          />
+          <h3>Containers</h3>
+          <table class="figures texts">
+            <Heads columns={['Name', 'State', 'Restarts', 'Memory of limit', 'Memory ran out']} />
+            <tbody>
+              {answer.containers.map(({ id, name, state, restarts, memory, oom }) => (
+                <tr key={id}>
+                  <td>{shownText(name)}</td>
+                  <td>{shownText(state.value ?? '–')}</td>
+                  <td>{knownNumber(restarts)}</td>
+                  <td>{knownShare(memory.ofLimit)}</td>
+                  <td>{oom.verdict}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <h3>Events</h3>
+          {'items' in answer.events ? (
+            <ul class="around">
+              {answer.events.items.map(({ id, timestamp, reason, message }) => (
+                <li key={id}>
+                  <time>{shownMoment(timestamp)}</time> {shownText(reason ?? '')}: {shownText(message)}
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="soft">Not known: {shownText(answer.events.reason)}</p>
+          )}
+          <h3>Last log records</h3>
+          {'items' in answer.logs ? (
+            <ul class="around">
+              {answer.logs.items.map(({ id, timestamp, body }) => (
+                <li key={id}>
+                  <time>{shownMoment(timestamp)}</time> {shownText(String(body))}
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="soft">Not known: {shownText(answer.logs.reason)}</p>
+          )}
+        </>
+      )}
+    </Beside>
+  );
+};

@@ -1,0 +1,90 @@
+/** Network: who sends how much to whom, as a table of edges, and names that are looked up. */
+import { useEffect, useState } from 'preact/hooks';
+import type { listFlows, showDns } from '../../../api/groups/network/flows.ts';
+import { callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { partsOf } from '../../frame/parts.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { knownNumber } from '../../lists/known.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { shownValue } from '../../charts/values.ts';
+
+const Flows = listed({
+  title: 'Flows',
+  call: callOf<typeof listFlows>('GET', '/api/network/flows'),
+  isRanged: true,
+  choices: [
+    {
+      ...{ name: 'by', label: 'Between' },
+      options: [['workload', 'workloads'], ['host', 'hosts'], ['zone', 'zones'], ['address', 'addresses']],
+    },
+  ],
+  nothing: 'No flows were observed in this range: an agent on the hosts, or a router, has to send them.',
+  keyOf: ({ source, destination, transport, destinationPort, seenBy }) =>
+    [source.id, destination.id, transport, destinationPort, seenBy].join(' '),
+  columns: {
+    From: ({ source }) => source.name || 'unknown',
+    To: ({ destination }) => destination.name || 'unknown',
+    Port: ({ transport, destinationPort }) => `${transport} ${destinationPort ?? ''}`,
+    Bytes: ({ bytes }) => shownValue(bytes, 'By'),
+    'Bytes a second': ({ bytesPerSecond }) => shownValue(bytesPerSecond, 'By'),
+    Packets: ({ packets }) => knownNumber(packets),
+    'Seen by': ({ seenBy }) => (seenBy === 'ebpf' ? 'agents on hosts' : 'a router or switch'),
+  },
+  numbers: ['Bytes', 'Bytes a second', 'Packets'],
+});
+
+const Dns = () => {
+  const [asked] = useState(() => new Question(callOf<typeof showDns>('GET', '/api/network/dns')));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    asked.ask({ query: { from, to, limit: 200 } });
+    return () => asked.cancel();
+  }, [from, to, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <>
+      <Problem error={error} />
+      {answer?.names.length === 0 ? (
+        <p class="said" role="status">
+          No lookups of names were seen in this range.
+        </p>
+      ) : null}
+      <Scrolled class="scrolled" label="Names that are looked up">
+        <table class="figures texts">
+          <Heads columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />
+          <tbody>
+            {answer?.names.map(({ name, seenBy, lookups, failures, errors, p50, p95 }) => (
+              <tr key={`${name} ${seenBy}`}>
+                <td>
+                  <bdi>{shownText(name)}</bdi>
+                </td>
+                <td>{lookups}</td>
+                <td class={failures > 0 ? 'text-error' : ''}>{failures}</td>
+                <td>
+                  {shownText(
+                    Object.entries(errors)
+                      .map(([error, count]) => `${error}: ${count}`)
+                      .join(', '),
+                  )}
+                </td>
+                <td>{knownNumber(p50, 'ns')}</td>
+                <td>{knownNumber(p95, 'ns')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
+      <Freshness of={asked.standing.value} />
+    </>
+  );
+};
+
+export const Network = partsOf('Network', [
+  { name: '', title: 'Flows', View: Flows },
+  { name: 'dns', title: 'Names', View: Dns },
+]);

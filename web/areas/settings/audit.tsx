@@ -1,0 +1,46 @@
+/** One record of the audit log beside the list: what was changed, from what to what. */
+import { useEffect, useState } from 'preact/hooks';
+import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
+import { callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+
+export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [asked] = useState(() => new Question(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
+  useEffect(() => {
+    asked.ask({ params: { id } });
+    return () => asked.cancel();
+  }, [id]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <Beside label="Audit record" title={answer?.action ?? 'Audit record'} onClose={onClose}>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <Fields
+            values={{
+              ...{ time: shownMoment(answer.at), who: answer.actor.name ?? answer.actor.id, from: answer.address },
+              ...{ what: `${answer.resource.type} ${answer.resource.id}`, request: answer.requestId },
+            }}
+          />
+          <table class="figures texts">
+            <Heads columns={['Field', 'Before', 'After']} />
+            <tbody>
+              {(answer.changes ?? []).map((change) => (
+                <tr key={change.path}>
+                  <td>{shownText(change.path)}</td>
+                  <td>{shownText(textOf(change.before))}</td>
+                  <td>{shownText(textOf(change.after))}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+    </Beside>
+  );
+};

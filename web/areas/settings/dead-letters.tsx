@@ -1,0 +1,134 @@
+/** Dead letters: what could not be taken, its bytes and what is wrong where, and replaying or discarding it. */
+import { useEffect, useState } from 'preact/hooks';
+import type { discardDeadLetter, listDeadLetters, showDeadLetter } from '../../../api/groups/dead-letter/letters.ts';
+import type { replayDeadLetters, showReplay } from '../../../api/groups/dead-letter/replays.ts';
+import { shownValue } from '../../charts/values.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Letter = Answered<typeof showDeadLetter>;
+type Replay = Answered<typeof showReplay>;
+
+/** Bytes of a line of the dump, and most bytes of it. */
+const lineBytes = 16;
+const mostBytes = 4_096;
+
+/** Offset, bytes in hexadecimal, and the characters among them. */
+const dumpOf = (payload: string): string => {
+  const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0)).subarray(0, mostBytes);
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += lineBytes) {
+    const part = [...bytes.subarray(at, at + lineBytes)];
+    const hex = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    const text = part.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
+    lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(3 * lineBytes - 1)}  ${text}`);
+  }
+  return lines.join('\n');
+};
+
+const outcomeOf = ({ dryRun, state, matched, done, already, failed, results }: Replay): string => {
+  const why = results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
+  const did = dryRun ? 'would be replayed' : 'replayed';
+  return `${state}: of ${matched}, ${done} ${did}, ${already} by somebody else, ${failed} failed. ${why}`;
+};
+
+const Change = ({ letter }: { readonly letter: Letter }) => {
+  const [replaying] = useState(() => new Action(callOf<typeof replayDeadLetters>('POST', '/api/dead-letter/replay')));
+  const [discarding] = useState(() => new Action(callOf<typeof discardDeadLetter>('DELETE', '/api/dead-letter/{id}')));
+  const [progress] = useState(() => new Question(callOf<typeof showReplay>('GET', '/api/dead-letter/replays/{id}')));
+  const { id, state } = letter;
+  const { answer } = progress.standing.value;
+  useEffect(() => {
+    if (answer?.state !== 'running') return;
+    const timer = setTimeout(() => progress.ask({ params: { id: answer.id } }), 500);
+    return () => clearTimeout(timer);
+  }, [progress.standing.value]);
+  useEffect(() => {
+    if (answer?.state === 'finished' && !answer.dryRun) refresh();
+  }, [answer?.state]);
+  const replay = async (dryRun: boolean): Promise<void> => {
+    const job = await replaying.run({ body: { ids: [id], dryRun } });
+    if (job !== undefined) progress.ask({ params: { id: job.id } });
+  };
+  if (state !== 'open') return <p>It was {state}.</p>;
+  return (
+    <div class="act">
+      <button type="button" class="plain" onClick={() => void replay(true)}>
+        Try a replay
+      </button>
+      <button type="button" onClick={() => void replay(false)}>
+        Replay
+      </button>
+      <button type="button" class="plain" onClick={() => void discarding.run({ params: { id } }).then(refresh)}>
+        Discard
+      </button>
+      <Problem error={replaying.error.value ?? discarding.error.value ?? progress.standing.value.error} />
+      {answer === undefined ? null : <p role="status">{shownText(outcomeOf(answer))}</p>}
+    </div>
+  );
+};
+
+const OpenLetter = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [asked] = useState(() => new Question(callOf<typeof showDeadLetter>('GET', '/api/dead-letter/{id}')));
+  useEffect(() => {
+    asked.ask({ params: { id } });
+    return () => asked.cancel();
+  }, [id, refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <Beside label="Dead letter" title={answer?.reason ?? 'Dead letter'} onClose={onClose}>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <p>{shownText(answer.message)}</p>
+          <Change letter={answer} />
+          <Fields
+            values={{
+              ...{ signal: answer.signal, kind: answer.kind, 'wrong at byte': answer.position, received: shownMoment(answer.receivedAt) },
+              ...{ from: answer.source, project: answer.projectId, key: answer.keyId, size: shownValue(answer.size, 'By') },
+              ...{ type: answer.contentType, encoding: answer.contentEncoding, format: answer.format },
+            }}
+          />
+          <h3>Its bytes</h3>
+          {answer.payload === null ? (
+            <p class="soft">They are not stored any more.</p>
+          ) : (
+            <>
+              <pre class="body dump">{dumpOf(answer.payload)}</pre>
+              {answer.truncated || answer.size > mostBytes ? <p class="soft">The first {mostBytes} bytes.</p> : null}
+            </>
+          )}
+        </>
+      )}
+    </Beside>
+  );
+};
+
+export const DeadLetters = listed({
+  title: 'Dead letters',
+  call: callOf<typeof listDeadLetters>('GET', '/api/dead-letter'),
+  isRanged: true,
+  choices: [
+    { name: 'state', label: 'Show', options: [['', 'all'], ['open', 'open'], ['replayed', 'replayed'], ['discarded', 'discarded']] },
+    { name: 'signal', label: 'Signal', options: [['', 'all'], ['logs', 'logs'], ['metrics', 'metrics'], ['traces', 'traces']] },
+  ],
+  nothing: 'Nothing was refused in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Reason: ({ reason }) => reason,
+    Message: ({ message }) => message,
+    Signal: ({ signal }) => signal,
+    State: ({ state }) => state,
+    Size: ({ size }) => shownValue(size, 'By'),
+    Received: ({ receivedAt }) => shownMoment(receivedAt),
+  },
+  numbers: ['Size'],
+  Open: OpenLetter,
+});

@@ -1,0 +1,125 @@
+/** License keys: which there are, where they were last used, and minting, rotating and revoking them. */
+import { useState } from 'preact/hooks';
+import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
+import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.ts';
+import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
+import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
+import { Action } from '../../client/action.ts';
+import { callOf, listOf, type ViewOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Key = ViewOf<typeof licenseKeyResource>;
+
+const Shown = ({ secret }: { readonly secret: string }) =>
+  secret === '' ? null : (
+    <p role="status">
+      The key is shown this once: <code>{secret}</code>
+    </p>
+  );
+
+const Mint = () => {
+  const [action] = useState(() => new Action(callOf<typeof mintLicenseKey>('POST', '/api/license-keys')));
+  const [secret, setSecret] = useState('');
+  if (!mayAs('admin')) return null;
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const body = { name: String(said.get('name')), projectId: String(said.get('projectId')) };
+    const made = await action.run({ body });
+    if (made === undefined) return;
+    form.reset();
+    setSecret(made.key);
+    refresh();
+  };
+  return (
+    <>
+      <ActionForm action={action} label="Mint a key" onSubmit={run}>
+        <label>
+          Name <input name="name" required={true} maxLength={256} autocomplete="off" />
+        </label>
+        <label>
+          Project <input name="projectId" required={true} maxLength={128} defaultValue="default" autocomplete="off" />
+        </label>
+      </ActionForm>
+      <Shown secret={secret} />
+    </>
+  );
+};
+
+const Change = ({ of }: { readonly of: Key }) => {
+  const [rotating] = useState(() => new Action(callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate')));
+  const [revoking] = useState(() => new Action(callOf<typeof revokeLicenseKey>('DELETE', '/api/license-keys/{id}')));
+  const [secret, setSecret] = useState('');
+  const { id, name, state } = of;
+  if (!mayAs('admin') || state === 'revoked') return null;
+  const rotate = async (): Promise<void> => {
+    const made = await rotating.run({ params: { id }, body: {} } as never);
+    if (made === undefined) return;
+    setSecret(made.key);
+    refresh();
+  };
+  const revoke = async (): Promise<void> => {
+    if (!confirm(`Revoke the key “${name}”? What sends with it is refused from then on.`)) return;
+    if ((await revoking.run({ params: { id } })) !== undefined) refresh();
+  };
+  return (
+    <div class="act">
+      <button type="button" onClick={() => void rotate()}>
+        Rotate
+      </button>
+      <button type="button" class="plain" onClick={() => void revoke()}>
+        Revoke
+      </button>
+      <Problem error={rotating.error.value ?? revoking.error.value} />
+      <Shown secret={secret} />
+    </div>
+  );
+};
+
+export const Keys = listed({
+  title: 'Keys',
+  call: listOf<typeof licenseKeyResource>('/api/license-keys'),
+  search: 'words of a name',
+  nothing: 'There are no such keys.',
+  keyOf: ({ id }) => id,
+  Tools: Mint,
+  columns: {
+    Key: ({ name }) => name,
+    'Begins with': ({ prefix }) => <code>{shownText(prefix)}</code>,
+    State: ({ state }) => <span class={state === 'active' ? '' : 'text-error'}>{state}</span>,
+    Project: ({ projectId }) => projectId,
+    Signals: ({ signals }) => signals?.join(', '),
+    'Last used': ({ lastUsedAt }) => shownMoment(lastUsedAt).slice(0, 16),
+  },
+  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Key | undefined; readonly onClose: () => void }) => (
+    <Beside label="Key" title={item?.name ?? id} onClose={onClose}>
+      {item === undefined ? null : (
+        <>
+          <Change of={item} />
+          <Fields
+            values={{
+              ...{ state: item.state, prefix: item.prefix, project: item.projectId, expires: shownMoment(item.expiresAt ?? null) },
+              ...{ networks: item.allowedCidrs?.join(', '), 'requests a second': item.requestsPerSecond },
+              ...{ 'used from': item.addresses, 'last refused': item.lastRefusal, made: shownMoment(item.createdAt) },
+            }}
+          />
+          <h3>Rotated out</h3>
+          {item.previous.length === 0 ? <p class="soft">None.</p> : null}
+          <ul>
+            {item.previous.map(({ prefix, validUntil, works }) => (
+              <li key={prefix}>
+                <code>{shownText(prefix)}</code> {works ? `works until ${shownMoment(validUntil)}` : 'does not work any more'}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Beside>
+  ),
+});

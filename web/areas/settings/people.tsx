@@ -1,0 +1,134 @@
+/** People of the organization, and invitations. */
+import { useState } from 'preact/hooks';
+import type { invite, listInvitations, withdrawInvitation } from '../../../api/groups/users/invitations.ts';
+import type { listUsers } from '../../../api/groups/users/list-users.ts';
+import type { patchUser, removeUser, resetMemberMultiFactor } from '../../../api/groups/users/members.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf, type Filtered } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Member = Answered<typeof listUsers>['items'][number];
+type Role = Member['role'];
+const roles: readonly Role[] = ['viewer', 'auditor', 'editor', 'admin', 'owner'] as readonly Role[];
+
+const Roles = ({ name, value, onChange }: { readonly name: string; readonly value: string; readonly onChange?: (role: Role) => void }) => (
+  <label>
+    Role{' '}
+    <select name={name} value={value} onChange={({ currentTarget }) => onChange?.(currentTarget.value as Role)}>
+      {roles.map((role) => (
+        <option key={role} value={role}>
+          {role}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const Change = ({ member }: { readonly member: Member }) => {
+  const [changing] = useState(() => new Action(callOf<typeof patchUser>('PATCH', '/api/users/{id}')));
+  const [removing] = useState(() => new Action(callOf<typeof removeUser>('DELETE', '/api/users/{id}')));
+  const [resetting] = useState(() => new Action(callOf<typeof resetMemberMultiFactor>('DELETE', '/api/users/{id}/mfa')));
+  const { id, role, disabled, multiFactor, name } = member;
+  const params = { id };
+  const to = async (body: { role?: Role; disabled?: boolean }): Promise<void> => {
+    await changing.run({ params, body });
+    refresh();
+  };
+  const remove = async (): Promise<void> => {
+    if (!confirm(`Remove ${name} from the organization?`)) return;
+    if ((await removing.run({ params })) !== undefined) refresh();
+  };
+  return (
+    <div class="act">
+      <Roles name="role" value={role} onChange={(next) => void to({ role: next })} />
+      <button type="button" class="plain" onClick={() => void to({ disabled: !disabled })}>
+        {disabled ? 'Let in again' : 'Keep out'}
+      </button>
+      {multiFactor ? (
+        <button type="button" class="plain" onClick={() => void resetting.run({ params }).then(refresh)}>
+          Reset the second factor
+        </button>
+      ) : null}
+      <button type="button" class="plain" onClick={() => void remove()}>
+        Remove
+      </button>
+      <Problem error={changing.error.value ?? removing.error.value ?? resetting.error.value} />
+    </div>
+  );
+};
+
+export const People = listed({
+  title: 'People',
+  call: callOf<Filtered<typeof listUsers>>('GET', '/api/users'),
+  search: 'part of a name or address',
+  nothing: 'There are no such people.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Name: ({ name }) => name,
+    Address: ({ email }) => email,
+    Role: ({ role }) => role,
+    'Second factor': ({ multiFactor }) => (multiFactor ? 'yes' : 'no'),
+    State: ({ disabled }) => (disabled ? 'kept out' : 'may sign in'),
+    Joined: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+  },
+  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Member | undefined; readonly onClose: () => void }) => (
+    <Beside label="Person" title={item?.name ?? id} onClose={onClose}>
+      {item === undefined ? null : (
+        <>
+          <Change key={`${item.version}`} member={item} />
+          <Fields values={{ address: item.email, role: item.role, joined: shownMoment(item.createdAt) }} />
+        </>
+      )}
+    </Beside>
+  ),
+});
+
+const Invite = () => {
+  const [action] = useState(() => new Action(callOf<typeof invite>('POST', '/api/users/invitations')));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const body = { email: String(said.get('email')), role: String(said.get('role')) as Role };
+    if ((await action.run({ body })) === undefined) return;
+    form.reset();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Invite" onSubmit={run}>
+      <label>
+        Address <input name="email" type="email" required={true} maxLength={320} autocomplete="off" />
+      </label>
+      <Roles name="role" value="viewer" />
+    </ActionForm>
+  );
+};
+
+const Withdraw = ({ id, email }: { readonly id: string; readonly email: string }) => {
+  const [action] = useState(() => new Action(callOf<typeof withdrawInvitation>('DELETE', '/api/users/invitations/{id}')));
+  return (
+    <>
+      <button type="button" class="plain" onClick={() => void action.run({ params: { id } }).then(refresh)}>
+        Withdraw<span class="sr-only"> the invitation of {email}</span>
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+export const Invitations = listed({
+  title: 'Invitations',
+  call: callOf<Filtered<typeof listInvitations>>('GET', '/api/users/invitations'),
+  Tools: Invite,
+  nothing: 'Nobody is invited.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Address: ({ email }) => email,
+    Role: ({ role }) => role,
+    Until: ({ expiresAt, expired }) => `${shownMoment(expiresAt).slice(0, 16)}${expired ? ' (over)' : ''}`,
+    Change: ({ id, email }) => <Withdraw id={id} email={email} />,
+  },
+});

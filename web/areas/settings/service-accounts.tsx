@@ -1,0 +1,149 @@
+/** Service accounts and their tokens. */
+import { useEffect, useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { removeAccount, serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';
+import type { createToken, listTokens, revokeToken } from '../../../api/groups/service-accounts/tokens.ts';
+import { Action } from '../../client/action.ts';
+import { callOf, creationOf, type Declared, type Filtered } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Beside } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+/** The resource declares no view: what is stored is what is shown. */
+interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly createdAt: string;
+}
+type Listed = Filtered<Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Account[] }> }>;
+
+const Create = () => {
+  const [action] = useState(() => new Action(creationOf<typeof serviceAccountResource, never>('/api/service-accounts')));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const body = { name: String(said.get('name')), role: String(said.get('role')) };
+    if ((await action.run({ body: body as never })) === undefined) return;
+    form.reset();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Create a service account" onSubmit={run}>
+      <label>
+        Name <input name="name" required={true} maxLength={256} autocomplete="off" />
+      </label>
+      <label>
+        Role{' '}
+        <select name="role">
+          <option value="viewer">viewer</option>
+          <option value="editor">editor</option>
+          <option value="admin">admin</option>
+        </select>
+      </label>
+    </ActionForm>
+  );
+};
+
+const dayMs = 86_400_000;
+
+const NewToken = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(callOf<typeof createToken>('POST', '/api/service-accounts/{id}/tokens')));
+  const [token, setToken] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const scopes = String(said.get('scopes')).split(/[\s,]+/).filter((scope) => scope !== '');
+    const expiresAt = new Date(Date.now() + Number(said.get('days')) * dayMs).toISOString();
+    const made = await action.run({ params: { id }, body: { name: String(said.get('name')), scopes, expiresAt } });
+    if (made === undefined) return;
+    form.reset();
+    setToken(made.token);
+    refresh();
+  };
+  return (
+    <>
+      <ActionForm action={action} label="Make a token" onSubmit={run}>
+        <label>
+          For <input name="name" required={true} maxLength={256} autocomplete="off" />
+        </label>
+        <label>
+          Scopes <input name="scopes" required={true} placeholder="logs:read dashboards:write" spellcheck={false} autocomplete="off" />
+        </label>
+        <label>
+          Days it works <input name="days" type="number" min={1} max={365} defaultValue="90" required={true} />
+        </label>
+      </ActionForm>
+      {token === '' ? null : (
+        <p role="status">
+          The token is shown this once: <code>{token}</code>
+        </p>
+      )}
+    </>
+  );
+};
+
+const Revoke = ({ id, tokenId, name }: { readonly id: string; readonly tokenId: string; readonly name: string }) => {
+  const [action] = useState(() => new Action(callOf<typeof revokeToken>('DELETE', '/api/service-accounts/{id}/tokens/{tokenId}')));
+  return (
+    <>
+      <button type="button" class="plain" onClick={() => void action.run({ params: { id, tokenId } }).then(refresh)}>
+        Revoke<span class="sr-only"> {name}</span>
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const OpenAccount = ({ id, item, onClose }: { readonly id: string; readonly item: Account | undefined; readonly onClose: () => void }) => {
+  const [asked] = useState(() => new Question(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens')));
+  const [removing] = useState(() => new Action(callOf<typeof removeAccount>('DELETE', '/api/service-accounts/{id}')));
+  useEffect(() => {
+    asked.ask({ params: { id } });
+    return () => asked.cancel();
+  }, [id, refreshes.value]);
+  const remove = async (): Promise<void> => {
+    if (!confirm(`Delete the service account “${item?.name ?? id}” and its tokens?`)) return;
+    if ((await removing.run({ params: { id } })) === undefined) return;
+    onClose();
+    refresh();
+  };
+  const { answer, error } = asked.standing.value;
+  return (
+    <Beside label="Service account" title={item?.name ?? id} onClose={onClose}>
+      <Problem error={error ?? removing.error.value} />
+      <NewToken id={id} />
+      <h3>Tokens</h3>
+      <ul class="links column">
+        {answer?.items.map((token) => (
+          <li key={token.id}>
+            <b>{shownText(token.name)}</b> <code>{shownText(token.prefix)}</code> {token.scopes.join(' ')}, until{' '}
+            {shownMoment(token.expiresAt).slice(0, 16)}, last used {shownMoment(token.lastUsedAt).slice(0, 16) || 'never'}{' '}
+            <Revoke id={id} tokenId={token.id} name={token.name} />
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="plain" onClick={() => void remove()}>
+        Delete this account
+      </button>
+    </Beside>
+  );
+};
+
+export const ServiceAccounts = listed({
+  title: 'Service accounts',
+  call: callOf<Listed>('GET', '/api/service-accounts'),
+  search: 'part of a name',
+  Tools: Create,
+  nothing: 'There are no service accounts.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Name: ({ name }) => name,
+    Role: ({ role }) => role,
+    Made: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+  },
+  Open: OpenAccount,
+});

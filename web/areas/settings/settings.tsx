@@ -1,0 +1,45 @@
+/** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, and who changed what. */
+import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
+import { callOf } from '../../client/call.ts';
+import { later } from '../../frame/later.tsx';
+import { partsOf } from '../../frame/parts.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { listed } from '../../lists/listed.tsx';
+import { OpenAuditRecord } from './audit.tsx';
+import { DeadLetters } from './dead-letters.tsx';
+import { Keys } from './keys.tsx';
+import { Invitations, People } from './people.tsx';
+import { ServiceAccounts } from './service-accounts.tsx';
+import { Usage } from './usage.tsx';
+
+const Audit = listed({
+  title: 'Audit log',
+  call: callOf<typeof listAuditRecords>('GET', '/api/audit'),
+  isRanged: true,
+  filters: ['actor', 'action', 'resourceType', 'resourceId'],
+  nothing: 'Nothing was changed in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Number: ({ sequence }) => sequence,
+    Time: ({ at }) => shownMoment(at),
+    Action: ({ action }) => action,
+    Who: ({ actor }) => actor.name ?? actor.id,
+    What: ({ resource }) => `${resource.type} ${resource.name ?? resource.id}`,
+    From: ({ address }) => address,
+  },
+  Open: OpenAuditRecord,
+});
+
+export const Settings = partsOf('Settings', [
+  { name: '', title: 'Usage', View: Usage },
+  { name: 'keys', title: 'Keys', View: Keys },
+  { name: 'people', title: 'People', View: People, role: 'admin' },
+  { name: 'invitations', title: 'Invitations', View: Invitations, role: 'admin' },
+  { name: 'service-accounts', title: 'Service accounts', View: ServiceAccounts, role: 'admin' },
+  { name: 'dead-letters', title: 'Dead letters', View: DeadLetters, role: 'admin' },
+  {
+    ...{ name: 'organization', title: 'Organization', role: 'admin' },
+    View: later(async () => (await import('./organization.tsx')).Organization),
+  },
+  { name: 'audit', title: 'Audit log', View: Audit, role: 'admin' },
+]);

@@ -1,0 +1,139 @@
+/** What was sent in the period of the plan, quotas, and setting them. */
+import { useEffect, useState } from 'preact/hooks';
+import type { getQuotas, setQuotas } from '../../../api/groups/usage/quotas.ts';
+import type { getUsage } from '../../../api/groups/usage/show.ts';
+import { shownValue } from '../../charts/values.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { mayAs } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { knownNumber } from '../../lists/known.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+type Quotas = Answered<typeof getQuotas>;
+const gibibyte = 1024 ** 3;
+
+const inBytes = (text: FormDataEntryValue | null): number | null =>
+  text === null || String(text).trim() === '' ? null : Math.round(Number(text) * gibibyte);
+const inGibibytes = (bytes: number | null): string => (bytes === null ? '' : String(bytes / gibibyte));
+
+const windows = ['day', 'month'] as const;
+const thresholds = { warnBytes: 'warn above', rejectBytes: 'reject above' } as const;
+
+/** Thresholds for all that is sent; those of single signals stay as they are. */
+const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
+  const [action] = useState(() => new Action(callOf<typeof setQuotas>('PUT', '/api/usage/quotas')));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const of = (window: (typeof windows)[number]) => ({
+      ...quotas[window],
+      total: {
+        ...quotas[window].total,
+        warnBytes: inBytes(said.get(`${window} warnBytes`)),
+        rejectBytes: inBytes(said.get(`${window} rejectBytes`)),
+      },
+    });
+    if ((await action.run({ body: { day: of('day'), month: of('month') } })) !== undefined) refresh();
+  };
+  return (
+    <ActionForm action={action} label="Set quotas" onSubmit={run}>
+      {windows.flatMap((window) =>
+        Object.entries(thresholds).map(([name, title]) => (
+          <label key={`${window} ${name}`}>
+            A {window}: {title} (GiBy){' '}
+            <input
+              name={`${window} ${name}`}
+              inputMode="decimal"
+              defaultValue={inGibibytes(quotas[window].total[name as keyof typeof thresholds] ?? null)}
+              autocomplete="off"
+            />
+          </label>
+        )),
+      )}
+    </ActionForm>
+  );
+};
+
+const bytes = (value: number | null): string => (value === null ? 'no limit' : shownValue(value, 'By'));
+
+const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
+  <table class="figures">
+    <Heads columns={['Quota', 'Used', 'Warns above', 'Rejects above', 'Set by', 'State', 'Begins anew']} />
+    <tbody>
+      {quotas.states.map(({ window, scope, usedBytes, warnBytes, rejectBytes, setBy, state, resetsAt }) => (
+        <tr key={`${window} ${scope}`}>
+          <td>
+            {scope} a {window}
+          </td>
+          <td>{bytes(usedBytes)}</td>
+          <td>{bytes(warnBytes)}</td>
+          <td>{bytes(rejectBytes)}</td>
+          <td>{setBy}</td>
+          <td class={state === 'ok' ? '' : 'text-error'}>{state}</td>
+          <td>{shownMoment(resetsAt).slice(0, 16)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+export const Usage = () => {
+  const [asked] = useState(() => new Question(callOf<typeof getUsage>('GET', '/api/usage')));
+  const [quotas] = useState(() => new Question(callOf<typeof getQuotas>('GET', '/api/usage/quotas')));
+  useEffect(() => {
+    asked.ask({ query: {} });
+    quotas.ask({});
+    return () => {
+      asked.cancel();
+      quotas.cancel();
+    };
+  }, [refreshes.value]);
+  const { answer, error } = asked.standing.value;
+  const known = quotas.standing.value;
+  return (
+    <>
+      <Scrolled class="scrolled" label="Usage">
+        <Problem error={error} />
+        {answer === undefined ? null : (
+          <>
+            <p>
+              Plan <b>{shownText(answer.plan.name)}</b>, from {shownMoment(answer.period.from).slice(0, 10)} to{' '}
+              {shownMoment(answer.period.to).slice(0, 10)}. Today {bytes(answer.today.bytes)} of{' '}
+              {bytes(answer.today.limitBytes)}.
+            </p>
+            <table class="figures">
+              <Heads columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Bytes at the end of the period']} />
+              <tbody>
+                {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (
+                  <tr key={name}>
+                    <td>{name}</td>
+                    <td>{shownValue(volume.accepted.records, '')}</td>
+                    <td>{shownValue(volume.accepted.bytes, 'By')}</td>
+                    <td>{shownValue(volume.landed.records, '')}</td>
+                    <td>{shownValue(volume.deadLettered.records, '')}</td>
+                    <td>{knownNumber(volume.forecast.bytes, 'By')}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </>
+        )}
+        <h2>Quotas</h2>
+        <Problem error={known.error} />
+        {known.answer === undefined ? null : (
+          <>
+            <QuotaStates quotas={known.answer} />
+            {mayAs('admin') ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
+          </>
+        )}
+      </Scrolled>
+      <Freshness of={asked.standing.value} />
+    </>
+  );
+};

@@ -1,0 +1,26 @@
+/** Values that may not be known, and then say why. */
+import type { ComponentChildren } from 'preact';
+import { shownValue } from '../charts/values.ts';
+import { shownText } from '../frame/shown-text.tsx';
+
+interface Known<Value> {
+  readonly value: Value | null;
+  readonly reason?: string | null | undefined;
+}
+
+const unknown = (reason: string | null | undefined): ComponentChildren => (
+  <span class="soft" title={reason ?? ''}>
+    –<span class="sr-only"> not known: {reason}</span>
+  </span>
+);
+
+/** A figure in a unit of UCUM. */
+export const knownNumber = ({ value, reason }: Known<number>, unit = ''): ComponentChildren =>
+  value === null ? unknown(reason) : shownValue(value, unit);
+
+/** A share of 1 in percent. */
+export const knownShare = ({ value, reason }: Known<number>): ComponentChildren =>
+  value === null ? unknown(reason) : `${(100 * value).toFixed(1)} %`;
+
+export const knownText = ({ value, reason }: Known<string>): ComponentChildren =>
+  value === null ? unknown(reason) : <bdi>{shownText(value)}</bdi>;
