@@ -142,7 +142,7 @@ const withoutBody = new Set([204, 205, 304]);
 const responseOf = ({ statusCode = 502, headers }: IncomingMessage, body: readonly Buffer[]): Response => {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) sent.append(name, one);
-  return new Response(withoutBody.has(statusCode) ? null : ReadableStream.from(body), {
+  return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(body), {
     status: statusCode,
     headers: sent,
   });

@@ -2,7 +2,7 @@
  * Slices of objectives are read some hours at a time, beside sums of whole days: an index of 1,024 rows reads a sixth of what one of 8,192
  * did. That is fixed when a table is made, so that the rows move to another one.
  */
-import type { Columns } from '../../schemas/ports/columns.ts';
+import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { changeShape } from './declared.ts';
 import type { Migration } from './migration.ts';
@@ -32,7 +32,7 @@ interface Found {
   readonly granularity: string;
 }
 
-const foundIn = (tables: Columns): Promise<Found[]> =>
+const foundIn = (tables: ServerColumns): Promise<Found[]> =>
   tables.query<Found>(
     `SELECT name, comment, extract(create_table_query, 'index_granularity = (\\d+)') AS granularity FROM system.tables
     WHERE database = currentDatabase() AND name IN ('slo_slices', 'slo_slices_finer') ORDER BY name`,

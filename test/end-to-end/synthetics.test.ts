@@ -181,6 +181,7 @@ test.serial('the location local runs checks of each organization, beside the sto
   const role = startLocalProbes(await openLocalWork({ ...ports, settings }), { fence, log: silent });
   stops.push(() => role.stop());
   await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');
+  t.pass();
 });
 
 test.serial('work has the secrets that its checks use, and no others', async (t) => {

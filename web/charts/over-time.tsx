@@ -196,7 +196,7 @@ const optionsOf = (
   };
   return {
     ...{ width, height, ms: 1, legend: { show: false } },
-    ...(zone.value === 'utc' ? { tzDate: (at: number) => uPlot.tzDate(new Date(at), 'Etc/UTC') } : {}),
+    ...(zone.value === 'browser' ? {} : { tzDate: (at: number) => uPlot.tzDate(new Date(at), zone.value) }),
     cursor: { sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
     scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
     axes: axesOf(series, inkOf(place, 'ink-soft'), inkOf(place, 'ink-line')),

@@ -1,5 +1,5 @@
 /** How times are written: in the zone and the form that somebody prefers. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 
 /** A part of the preferences. */
 export interface TimeForm {
@@ -10,6 +10,9 @@ export interface TimeForm {
 }
 
 const form = signal<TimeForm>({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
+
+/** The zone in which times are written: `browser`, or a name of IANA. */
+export const zone = computed(() => form.value.timeZone);
 
 export const setTimeForm = ({ timeZone, timeFormat, dateFormat }: TimeForm): void => {
   offsets.clear();

@@ -12,6 +12,7 @@ import type { AttentionItem } from './calls.ts';
 
 const titles: Readonly<Record<AttentionItem['kind'], string>> = {
   platform: 'The platform itself',
+  incident: 'Open incident',
   'service-errors': 'More requests fail',
   'slow-service': 'Slower',
   deployment: 'Worse after a deployment',
@@ -25,6 +26,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
 const placeOf = ({ kind, name }: AttentionItem): string | undefined => {
   if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });
+  if (kind === 'incident') return toArea('/incidents', {});
   if (kind === 'new-error') return toArea('/logs', { search: 'severity:error' });
   return undefined;
 };
