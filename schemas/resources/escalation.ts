@@ -61,5 +61,5 @@ export interface EscalationDeed {
 }
 export const escalationDeeds = defineCollection<EscalationDeed>({
   name: 'escalation-deeds',
-  indexes: [['incidentId']],
+  indexes: [['incidentId'], ['at']],
 });

@@ -1,5 +1,6 @@
 /** What a person carries: hours on call, of these at night and on weekends. */
 import type { TimeInterval } from '../../schemas/resources/alert-routing.ts';
+import { holdsAt } from '../alerts/routing/times.ts';
 import { type Piece, readerOf } from './pieces.ts';
 import { holdingOf } from './restrictions.ts';
 import type { OnCall } from './shifts.ts';
@@ -21,6 +22,9 @@ const nights: Omit<TimeInterval, 'location'> = {
   ],
 };
 const weekends: Omit<TimeInterval, 'location'> = { weekdays: ['saturday', 'sunday'] };
+
+/** Whether it is night on the wall clock of a time zone. */
+export const isNightAt = (atMs: number, timeZone: string): boolean => holdsAt({ ...nights, location: timeZone }, atMs);
 
 /** Milliseconds. */
 interface Sum {

@@ -195,3 +195,28 @@ test('the feed tells that an incident was declared, acknowledged, resolved and r
   t.regex(item.why, /^critical, since .*: nobody sees to it$/);
   t.is((await ask('GET', item.detail, undefined, 'viewer')).status, 200);
 });
+
+test('each figure of pages is the length of its list', async (t) => {
+  const viewer = await userOf('viewer');
+  const escalationPolicyId = await policyOf(viewer);
+  await declare({ title: 'counted', escalationPolicyId });
+  await escalate();
+  const { body } = await ask('GET', '/api/incidents/metrics', undefined, 'viewer');
+  const { body: all } = await ask('GET', '/api/incidents/pages?limit=1000', undefined, 'viewer');
+  const { pages } = body;
+  // Other tests page meanwhile.
+  t.true(pages.pages > 0 && all.total >= pages.pages);
+  for (const { userId, pages: count, atNight } of pages.byPerson) {
+    const of = `userId=${userId}&to=${body.to}`;
+    t.is((await ask('GET', `/api/incidents/pages?${of}`, undefined, 'viewer')).body.total, count);
+    t.is((await ask('GET', `/api/incidents/pages?${of}&atNight=true`, undefined, 'viewer')).body.total, atNight);
+  }
+  const group = body.byPolicy.find(({ key }: { readonly key: string }) => key === escalationPolicyId);
+  const { body: list } = await ask(
+    'GET',
+    `/api/incidents?escalationPolicyId=${escalationPolicyId}`,
+    undefined,
+    'viewer',
+  );
+  t.is(group.incidents, list.items.length);
+});

@@ -12,6 +12,7 @@ import { acknowledgeIncident, incidentResource, reopenIncident, resolveIncident 
 import { maintenanceWindowResource } from './maintenance-windows.ts';
 import { getIncidentMetrics } from './metrics.ts';
 import { addOverride, deleteOverride } from './overrides.ts';
+import { listIncidentPages } from './pages.ts';
 import { getIncidentPostmortem, setIncidentPostmortem } from './postmortem.ts';
 import { replaceSchedule, scheduleResource } from './schedules.ts';
 import { getOnCall, listShifts } from './shifts.ts';
@@ -29,6 +30,7 @@ export const incidentsGroup = defineGroup({
     getIncidentTimeline,
     addIncidentNote,
     getIncidentMetrics,
+    listIncidentPages,
     getIncidentPostmortem,
     setIncidentPostmortem,
     replaceSchedule,

@@ -4,9 +4,11 @@ import { alertSeverities } from '../../../schemas/alerts.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { figuresBy, figuresOf } from '../../../subjects/incidents/metrics.ts';
+import { pagedByPerson, pagedFigures } from '../../../subjects/on-call/paged.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { readPaged } from './pages.ts';
 import { Time, timeOf } from './times.ts';
 
 const seconds = z.number().nullable();
@@ -20,6 +22,10 @@ const figures = {
   neverAcknowledged: z.int().describe('As the list with acknowledged=never'),
   timeToAcknowledge: Durations.describe('To the first acknowledgement; of all but merged ones'),
   timeToResolve: Durations.describe('Of resolved ones'),
+};
+const PageFigures = {
+  pages: z.int(),
+  atNight: z.int().describe('From 22:00 to 06:00 in the time zone of the organization'),
 };
 const Grouped = z.array(z.strictObject({ key: z.string(), ...figures }));
 
@@ -52,6 +58,7 @@ export const getIncidentMetrics = defineOperation({
     to: Time.default('now'),
     severity: z.enum(alertSeverities).optional(),
     service: z.string().min(1).max(256).optional(),
+    escalationPolicyId: z.string().min(1).max(128).optional(),
   }),
   response: z.strictObject({
     from: z.iso.datetime(),
@@ -59,24 +66,36 @@ export const getIncidentMetrics = defineOperation({
     ...figures,
     bySeverity: Grouped,
     byService: Grouped.describe('One of several services counts under each'),
+    byPolicy: Grouped.describe('By escalation policy; those without one under an empty key'),
+    pages: z
+      .strictObject({
+        ...PageFigures,
+        byPerson: z.array(z.strictObject({ userId: z.string(), ...PageFigures })),
+        isCut: z.boolean().describe('Whether there are more than the newest 20,000, of which these figures are'),
+      })
+      .describe('Pages of the range, as their list has them, whichever incidents are asked for'),
     isCut: z.boolean().describe('Whether there are more than the newest 10,000, of which these figures are'),
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
     const [from, to] = [timeOf('from', query.from, now), timeOf('to', query.to, now)];
     if (from > to) throw invalid('from', 'must be before to');
-    const { severity, service } = query;
+    const { severity, service, escalationPolicyId } = query;
     const filter = {
       openedAt: { $gte: from, $lte: to },
       ...(severity !== undefined && { severity }),
       ...(service !== undefined && { services: service }),
+      ...(escalationPolicyId !== undefined && { escalationPolicyId }),
     };
     const found = await read(ports, caller.tenantId, filter);
+    const paged = await readPaged(ports, caller.tenantId, { from, to });
     const looked = found.slice(0, most);
     return {
       ...{ from, to, ...figuresOf(looked), isCut: found.length > most },
       bySeverity: figuresBy(looked, (incident) => [incident.severity]),
       byService: figuresBy(looked, (incident) => incident.services),
+      byPolicy: figuresBy(looked, (incident) => [incident.escalationPolicyId ?? '']),
+      pages: { ...pagedFigures(paged.pages), byPerson: pagedByPerson(paged.pages), isCut: paged.isCut },
     };
   },
 });

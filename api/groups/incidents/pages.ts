@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import { escalationDeeds } from '../../../schemas/resources/escalation.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { type Paged, pagedBy } from '../../../subjects/on-call/paged.ts';
+import { invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { Time, timeOf } from './times.ts';
+
+/** What escalation did that is looked at, the newest of it. */
+const most = 20_000;
+
+/** Pages of a range, the newest first, and whether there are more than are looked at. */
+export const readPaged = async (
+  { documents }: Pick<Ports, 'documents'>,
+  tenantId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<{ readonly pages: readonly Paged[]; readonly isCut: boolean }> => {
+  const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
+  const deeds = [];
+  const newest = documentsIn(documents.of(tenantId).collection(escalationDeeds), {
+    filter: { at: { $gte: from, $lte: to }, kind: 'page' },
+    sort: { at: -1 },
+  });
+  for await (const deed of newest) {
+    deeds.push(deed);
+    if (deeds.length > most) break;
+  }
+  return {
+    pages: pagedBy(deeds.slice(0, most), organization?.timeZone ?? 'UTC'),
+    isCut: deeds.length > most,
+  };
+};
+
+export const listIncidentPages = defineOperation({
+  method: 'GET',
+  path: '/api/incidents/pages',
+  operationId: 'listIncidentPages',
+  summary: 'List who was paged when, and for which incident, the newest first',
+  role: 'viewer',
+  query: z.strictObject({
+    from: Time.default('now-30d'),
+    to: Time.default('now'),
+    userId: z.string().min(1).max(128).optional().describe('Only pages of this person'),
+    atNight: z.enum(['true', 'false']).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    offset: z.coerce.number().int().min(0).max(20_000).default(0),
+  }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        ...{ id: z.string(), incidentId: z.string(), at: z.iso.datetime() },
+        to: z.strictObject({ kind: z.enum(['person', 'channel']), id: z.string(), name: z.string() }),
+        ...{ round: z.int(), step: z.int().nullable().describe('From 0; null where the owners are paged') },
+        contacts: z.array(z.string()).describe('Contacts of the person that were told; none: mail to the account'),
+        isAtNight: z.boolean().describe('From 22:00 to 06:00 in the time zone of the organization'),
+      }),
+    ),
+    total: z.int(),
+    isCut: z.boolean().describe('Whether there are more than the newest 20,000, which are looked at'),
+  }),
+  async handler({ caller, query }, ports) {
+    const now = new Date(ports.clock.now()).toISOString();
+    const [from, to] = [timeOf('from', query.from, now), timeOf('to', query.to, now)];
+    if (from > to) throw invalid('from', 'must be before to');
+    const { pages, isCut } = await readPaged(ports, caller.tenantId, { from, to });
+    const { userId, atNight, offset, limit } = query;
+    const found = pages.filter(
+      (page) =>
+        (userId === undefined || (page.to.kind === 'person' && page.to.id === userId)) &&
+        (atNight === undefined || page.isAtNight === (atNight === 'true')),
+    );
+    const items = found.slice(offset, offset + limit).map((page) => ({ ...page, contacts: [...page.contacts] }));
+    return { items, total: found.length, isCut };
+  },
+});
