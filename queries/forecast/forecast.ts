@@ -128,6 +128,25 @@ const bounds: Readonly<Record<ValueKind, readonly [low: number, high: number]>> 
   share: [0, 1],
 };
 
+/** So many seasons tell where a season is silent, and so many places beside one another. */
+const [silentSeasons, silentPlaces] = [5, 3];
+
+/**
+ * Places of the season at which each of its values was exactly 0, as solar power is by night: the next one is 0 too. Three
+ * such places beside one another at least, over five seasons, so that what is merely rare is not silent.
+ */
+const silentPlacesOf = (values: Float64Array, period: number): boolean[] => {
+  const isZero = Array.from({ length: period }, () => values.length >= silentSeasons * period);
+  for (const [index, value] of values.entries()) if (value !== 0) isZero[(values.length - index - 1) % period] = false;
+  return isZero.map((_, place) =>
+    Array.from({ length: silentPlaces }, (__, first) => first).some((first) =>
+      Array.from({ length: silentPlaces }, (__, step) => isZero[(place - first + step + period) % period]).every(
+        Boolean,
+      ),
+    ),
+  );
+};
+
 /** Forecasts values that are a step apart, oldest first. `undefined`: there are fewer than `leastValues`. */
 export const forecast = (
   history: readonly number[],
@@ -149,6 +168,11 @@ export const forecast = (
     horizon,
   );
   const { spread, sorted } = errorsOf(trials, weights);
+  const [season = 1] = periods;
+  const silent = kind !== 'any' && values.length >= silentSeasons * season ? silentPlacesOf(values, season) : [];
+  for (let lead = 0; lead < horizon; lead++)
+    // The place of a lead, counted back from the last value as the places are.
+    if (silent[(((-lead - 1) % season) + season) % season] === true) middle[lead] = 0;
   const [low, high] = bounds[kind];
   const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {

@@ -77,6 +77,22 @@ test('of invented hourly series, errors are at most 0.8 of those of the day befo
   t.true(Math.abs(in95 / count - 0.95) < 0.05, String(in95 / count));
 });
 
+test('where each night was exactly 0 the next one is, and what is merely rare is not', (t) => {
+  const random = randomOf(11);
+  const sun = (hour: number): number => Math.max(0, Math.sin((2 * Math.PI * ((hour % 24) - 6)) / 24));
+  const power = made(480, (hour) => 100 * sun(hour) * (0.3 + 0.7 * random()));
+  const found = told(power, { kind: 'count' });
+  for (const [lead, value] of found.values.entries())
+    if (sun(480 + lead) < 1e-9) t.is(value, 0, String(lead));
+    else if (sun(480 + lead) > 0.3) t.true(value > 5, `${lead}: ${value}`);
+  t.true(found.interval(0.95).every(([low, high]) => low === 0 || low < high));
+  const rare = told(
+    made(480, () => Number(random() < 0.2)),
+    { kind: 'count' },
+  );
+  t.true(rare.values.filter((value) => value > 0).length > horizon - 6);
+});
+
 test('too few values carry no forecast', (t) => {
   t.is(
     forecast(
