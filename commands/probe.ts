@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { startRemote } from '../probes/index.ts';
 import type { Log } from '../schemas/ports/log.ts';
-import { probeTokenFormat } from '../schemas/resources/synthetic-location.ts';
+import { probeTokenPrefix } from '../schemas/resources/synthetic-location.ts';
 import { networksOf } from '../schemas/source-address.ts';
 import { optionsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
@@ -19,7 +19,7 @@ OIQ_PROBE_NETWORKS  private networks (CIDR) that checks may reach, comma-separat
 
 const Environment = z.object({
   OIQ_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
-  OIQ_PROBE_TOKEN: z.string().refine(probeTokenFormat.isWellFormed, 'must be the token of a location, oiq_probe_…'),
+  OIQ_PROBE_TOKEN: z.string().startsWith(probeTokenPrefix, `must be the token of a location, ${probeTokenPrefix}…`),
   OIQ_PROBE_NETWORKS: z
     .string()
     .default('')

@@ -1,7 +1,6 @@
 /** Places that checks run from. The one beside the installation, `local`, has no document. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { keyFormat } from '../key-format.ts';
 import { defineCollection } from '../ports/documents.ts';
 
 /** What callers write of a location. */
@@ -18,14 +17,14 @@ export interface SyntheticLocation extends z.output<typeof LocationFields> {
 }
 
 export const syntheticLocations = defineCollection<SyntheticLocation>({
-  ...{ name: 'synthetic-locations', unique: [['name']], uniqueEverywhere: [['hash']] },
+  ...{ name: 'synthetic-locations', unique: [['name']] },
 });
 
 /** Of an organization. */
 export const mostLocations = 50;
 
-/** Spelling of the tokens of locations: `oiq_probe_…`. */
-export const probeTokenFormat = keyFormat('oiq_probe_');
+/** What tokens of locations begin with. What follows is sealed: it says whose location it is, so that nobody has to look for it. */
+export const probeTokenPrefix = 'oiq_probe_';
 
 export const probeTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
 

@@ -1,6 +1,6 @@
 /** Checks, locations and variables through the API, of two organizations. */
 import test from 'ava';
-import { probeTokenFormat, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
+import { probeTokenPrefix, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import { startHarness } from './api-harness.ts';
 
@@ -55,7 +55,7 @@ test('what a check cannot say is refused with its path', async (t) => {
 test('the token of a location is told once, and only its hash is kept', async (t) => {
   const { status, body } = await harness.ask('POST', locations, { body: { name: 'Frankfurt' } });
   t.is(status, 200);
-  t.true(probeTokenFormat.isWellFormed(body.token));
+  t.true(body.token.startsWith(probeTokenPrefix));
   t.false(JSON.stringify((await harness.ask('GET', locations)).body).includes(body.token));
   const stored = await harness.documents.of('a').collection(syntheticLocations).find(body.id);
   t.false(JSON.stringify(stored).includes(body.token));
@@ -113,4 +113,72 @@ test('a secret is sealed, masked and bound to its hosts; more hosts need it agai
   t.is((await harness.ask('DELETE', `${variables}/shop_password`)).status, 200);
   const { body: log } = await harness.ask('GET', '/api/audit?limit=100', { as: 'auditor' });
   t.false(JSON.stringify(log).includes(value));
+});
+
+test('checks are exported as YAML, and imported again they are unchanged', async (t) => {
+  const { id } = (await harness.ask('POST', locations, { body: { name: 'Vienna' } })).body;
+  await create(
+    check(
+      { name: 'coded', locations: ['local', id], labels: { team: 'shop' }, every: '30s', timeout: '5s' },
+      {
+        ...{ method: 'POST', body: '{"a": 1}', headers: { accept: 'text/html' } },
+        assertions: [{ source: 'body', operator: 'contains', value: 'multi\nline: "text"' }],
+      },
+    ),
+  );
+  await create(check({ name: 'plain', labels: { team: 'shop' } }));
+  const exported = await harness.ask('GET', '/api/synthetics/export?label=team=shop', { as: 'viewer' });
+  t.is(exported.status, 200);
+  const source = String(exported.body);
+  t.true(source.includes('- Vienna'), source);
+  t.false(source.includes('retries'), source);
+  const put = async (text: string, more: object = {}, options: object = {}) =>
+    (await harness.ask('POST', '/api/synthetics/import', { body: { source: text, ...more }, ...options })).body.items;
+  const outcomes = (items: { name: string; outcome: string }[]) => items.map(({ name, outcome }) => [name, outcome]);
+  t.deepEqual(outcomes(await put(source)), [
+    ['coded', 'unchanged'],
+    ['plain', 'unchanged'],
+  ]);
+  const changed = source.replace('every: 30s', 'every: 20s').replace('name: plain', 'name: new');
+  const expected = [
+    ['coded', 'changed'],
+    ['new', 'created'],
+  ];
+  t.deepEqual(outcomes(await put(changed, { dryRun: true })), expected);
+  t.deepEqual(outcomes(await put(changed)), expected);
+  t.deepEqual(outcomes(await put(changed)), [
+    ['coded', 'unchanged'],
+    ['new', 'unchanged'],
+  ]);
+  // Locations of another organization are not there.
+  const foreign = await put(source, {}, elsewhere);
+  t.deepEqual(outcomes(foreign), [
+    ['coded', 'refused'],
+    ['plain', 'created'],
+  ]);
+  t.regex(foreign[0].problems[0].message, /Vienna is no location/);
+});
+
+test('what is wrong in a file is named by its line, and leaves the other documents alone', async (t) => {
+  const source = [
+    ...['name: one', 'type: http', 'surprise: 1', 'http:', '  steps: [{ url: https://a.example }]', '---'],
+    ...['name: two', 'type: http', 'http:', '  steps:', '    - method: GET', '      url: a.example', '---'],
+    ...['name: three', 'type: tcp', 'tcp: { host: a.example, port: 1 }', '---', 'name: [', ''],
+  ].join('\n');
+  const { items } = (await harness.ask('POST', '/api/synthetics/import', { body: { source, dryRun: true } })).body;
+  t.deepEqual(
+    items.map(({ name, outcome }: { name: string; outcome: string }) => [name, outcome]),
+    [
+      ...[
+        ['one', 'refused'],
+        ['two', 'refused'],
+        ['three', 'created'],
+        [null, 'refused'],
+      ],
+    ],
+  );
+  const [[one], [two]] = items.map(({ problems }: { problems: object[] }) => problems);
+  t.deepEqual(one, { path: 'surprise', line: 3, message: 'is not a known field' });
+  t.is(two.line, 12);
+  t.is(two.path, 'http.steps.0.url');
 });

@@ -10,7 +10,7 @@ import { openLocalWork } from '../../api/index.ts';
 import { httpSource } from '../../probes/http-source.ts';
 import { startLocalProbes } from '../../probes/local.ts';
 import { startProbe } from '../../probes/probe.ts';
-import { startProcessors } from '../../processors/index.ts';
+import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { openFence } from '../../runtime/fence.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
@@ -31,6 +31,7 @@ const ports = {
   ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }), settings },
   mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
 };
+await harness.bus.ensureTopics(scheduleTopics);
 const processors = await startProcessors({ ...ports, only: ['check-states'] });
 const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });
 const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
@@ -181,7 +182,7 @@ test.serial('the location local runs checks of each organization, beside the sto
   const role = startLocalProbes(await openLocalWork({ ...ports, settings }), { fence, log: silent });
   stops.push(() => role.stop());
   await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');
-  t.pass();
+  t.is((await read(`${checks}/${id}/runs`)).items[0].location, 'local');
 });
 
 test.serial('work has the secrets that its checks use, and no others', async (t) => {

@@ -2,6 +2,7 @@ import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-r
 import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { defineGroup } from '../define-group.ts';
+import { exportChecks, importChecks } from './as-code.ts';
 import { checkResource } from './check.ts';
 import { createLocation, deleteLocation, listLocations } from './locations.ts';
 import { getProbeWork, sendProbeResults } from './probe.ts';
@@ -23,13 +24,13 @@ export const syntheticsGroup = defineGroup({
     runCheckNow,
     listRuns,
     getUptime,
+    exportChecks,
+    importChecks,
     getProbeWork,
     sendProbeResults,
   ],
   collections: [syntheticLocations, syntheticProbeContacts, syntheticVariables, syntheticAskedRuns],
   planned: [
-    ['GET /api/synthetics/export', 'viewer', 'checks as YAML'],
-    ['POST /api/synthetics/import', 'editor', 'YAML; dryRun shows the difference'],
     ['GET /api/synthetics/downtimes', 'viewer', 'planned downtimes'],
     ['POST /api/synthetics/downtimes', 'editor', 'create'],
     ['DELETE /api/synthetics/downtimes/{id}', 'editor', 'delete'],

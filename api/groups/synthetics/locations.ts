@@ -1,11 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import {
   LocationFields,
   mostLocations,
-  probeTokenFormat,
-  probeTokenHash,
   type SyntheticLocation,
   syntheticLocations,
   syntheticProbeContacts,
@@ -17,6 +16,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
+import { makeProbeToken } from './probe-token.ts';
 
 /** Writes with versions, uniqueness and bounds; what is served of it is below, as its token is shown once. */
 const writing = defineResource<typeof LocationFields, SyntheticLocation>({
@@ -84,10 +84,10 @@ export const createLocation = defineOperation({
     ...LocationView.shape,
     token: z.string().describe('OIQ_PROBE_TOKEN of its probes; not shown again'),
   }),
-  async handler({ caller, body, change }) {
-    const token = probeTokenFormat.make();
-    const secret = { hash: probeTokenHash(token), prefix: probeTokenFormat.displayPrefix(token) };
-    const location = await change((scope) => writing.writer(scope, caller).create({ ...body, ...secret }));
+  async handler({ caller, body, change }, { secretBox }) {
+    const id = randomUUID();
+    const { token, ...secret } = makeProbeToken(secretBox, caller.tenantId, id);
+    const location = await change((scope) => writing.writer(scope, caller).create({ ...body, ...secret, id }));
     return { ...shown(location, { heardAt: null, checks: 0 }), token };
   },
 });

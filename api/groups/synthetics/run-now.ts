@@ -71,6 +71,8 @@ export const runCheckNow = defineOperation({
       await pause(lookMs, undefined, { signal });
       results = (await asked.find(id))?.results ?? results;
     }
+    // What was not run by now, nobody waits for.
+    await asked.delete(id);
     await deleteMatching(asked, { askedMs: { $lt: nowMs - forgottenMs } });
     return {
       items: locations.map((location) => {

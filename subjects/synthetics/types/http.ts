@@ -33,7 +33,8 @@ const Extract = z.strictObject({
     .describe('A JSONPath, the name of a header, or an expression (RE2) whose first group counts'),
 });
 
-const Step = z.strictObject({
+/** One request. */
+export const HttpStep = z.strictObject({
   name: z.string().max(256).default(''),
   method: z.enum(methods).default('GET'),
   url: z.string().min(1).max(4096),
@@ -47,7 +48,7 @@ const Step = z.strictObject({
   assertions: assertions.describe('Without one of the status, it must be below 400'),
   extract: z.array(Extract).max(20).default([]),
 });
-export type HttpStep = z.output<typeof Step>;
+export type HttpStep = z.output<typeof HttpStep>;
 
 const sources = [
   ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
@@ -124,7 +125,7 @@ export const http = defineCheckType({
   type: 'http',
   name: 'HTTP',
   summary: 'One or several requests, each of which may read what those before it answered.',
-  settings: z.strictObject({ steps: z.array(Step).min(1).max(20) }),
+  settings: z.strictObject({ steps: z.array(HttpStep).min(1).max(20) }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   problems: ({ steps }) => [
     ...steps.flatMap((step, index) => problemsAt(`steps.${index}`, stepProblems(step))),

@@ -1,0 +1,42 @@
+/** Tokens of locations: who has one may ask for the work of its location and send results of it, and nothing else. */
+import { timingSafeEqual } from 'node:crypto';
+import { platformTenant } from '../../../schemas/ports/documents.ts';
+import {
+  probeTokenHash,
+  probeTokenPrefix,
+  type SyntheticLocation,
+  syntheticLocations,
+} from '../../../schemas/resources/synthetic-location.ts';
+import { ApiError } from '../../errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import type { RequestFacts } from '../../request-facts.ts';
+
+const purpose = 'synthetic-probe';
+/** Characters of a token that are shown to people. */
+const shownLength = probeTokenPrefix.length + 6;
+
+/** A new token, and what is stored of it. */
+export const makeProbeToken = (
+  box: Ports['secretBox'],
+  tenantId: string,
+  locationId: string,
+): { readonly token: string } & Pick<SyntheticLocation, 'hash' | 'prefix'> => {
+  const token = probeTokenPrefix + box.seal(purpose, `${tenantId} ${locationId}`);
+  return { token, hash: probeTokenHash(token), prefix: token.slice(0, shownLength) };
+};
+
+/** The location whose token the request has. For any other text the same steps are taken: no time tells why there is none. */
+export const locationOf = async (
+  request: RequestFacts,
+  { documents, secretBox }: Pick<Ports, 'documents' | 'secretBox'>,
+): Promise<{ readonly tenantId: string; readonly id: string }> => {
+  const token = /^Bearer (\S+)$/i.exec(request.header('authorization'))?.[1] ?? '';
+  const sealed = token.startsWith(probeTokenPrefix) ? token.slice(probeTokenPrefix.length) : '';
+  const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, sealed)?.split(' ') ?? [];
+  const found = await documents.of(tenantId).collection(syntheticLocations).find(id);
+  const hash = Buffer.from(probeTokenHash(token));
+  const isIts = timingSafeEqual(hash, Buffer.from(found?.hash ?? '0'.repeat(hash.length)));
+  if (found === undefined || !isIts)
+    throw new ApiError('UNAUTHENTICATED', 'the token of the location is wrong, or the location was deleted');
+  return { tenantId, id };
+};
