@@ -2,7 +2,13 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { z } from 'zod';
-import { ConflictError, platformTenant, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  ConflictError,
+  type Filter,
+  platformTenant,
+  type Stored,
+  type TenantDocuments,
+} from '../../../schemas/ports/documents.ts';
 import {
   type DashboardSnapshot,
   dashboardSnapshotContents,
@@ -19,12 +25,15 @@ import { saidBy } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { askingOf } from './query.ts';
 import { foundDashboard } from './read.ts';
 
 const dayMs = 86_400_000;
 const usualDays = 7;
+/** Snapshots of one dashboard that have not expired. */
+const mostSnapshots = 100;
 /** A document holds 4 MB at most. */
 const mostCharacters = 3_500_000;
 const purpose = 'dashboard snapshot';
@@ -68,6 +77,11 @@ const viewOf = (snapshot: DashboardSnapshot & Stored): z.input<typeof SnapshotVi
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+
+const validOf = (dashboardId: string, { clock }: Ports): Filter => ({
+  dashboardId,
+  expiresAt: { $gt: iso(clock.now()) },
+});
 
 const expiryOf = (days: number | undefined, { settings, clock }: Ports): string => {
   const most = settings.SNAPSHOT_DAYS;
@@ -124,14 +138,19 @@ export const createDashboardSnapshot = defineOperation({
     const fields = { dashboardId: params.id, name, createdBy: caller.actor.id, expiresAt, labels, bodies };
     const made = await change(async ({ of, record }) => {
       const documents = of(caller.tenantId);
+      const stored = documents.collection(dashboardSnapshots);
+      if ((await stored.count(validOf(params.id, ports))) >= mostSnapshots)
+        throw new ApiError('CONFLICT', `the dashboard has ${mostSnapshots} snapshots: revoke one first`);
       const snapshot = { id, ...fields, tokenHash: hashOf(token), opened: 0 };
       await documents.collection(dashboardSnapshotContents).insert({ id, gzip: compressed });
       record({ id, name, after: fields });
-      return documents.collection(dashboardSnapshots).insert(snapshot);
+      return stored.insert(snapshot);
     });
     return { ...viewOf(made), token, path: `/api/shared-snapshots/${token}` };
   },
 });
+
+const listing: Listing = { sorts: ['createdAt', 'expiresAt', 'name'] };
 
 export const listDashboardSnapshots = defineOperation({
   method: 'GET',
@@ -140,12 +159,14 @@ export const listDashboardSnapshots = defineOperation({
   summary: 'List the snapshots of a dashboard that have not expired',
   role: 'viewer',
   params: idParameter,
+  query: listParameters(listing),
   response: z.strictObject({ items: z.array(SnapshotView), nextCursor: z.string().nullable() }),
-  async handler({ caller, params }, ports) {
+  async handler({ caller, params, query }, ports) {
     const { id } = await foundDashboard(params.id, caller, ports);
     const stored = ports.documents.of(caller.tenantId).collection(dashboardSnapshots);
-    const filter = { dashboardId: id, expiresAt: { $gt: iso(ports.clock.now()) } };
-    return { items: (await stored.list({ filter })).items.map(viewOf), nextCursor: null };
+    const now = iso(ports.clock.now());
+    const { items, nextCursor } = await readPage(stored, listing, { query, now, where: validOf(id, ports) });
+    return { items: items.map(viewOf), nextCursor };
   },
 });
 
