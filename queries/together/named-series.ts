@@ -11,7 +11,7 @@ import type { Selection, Series } from '../promql/series.ts';
 /** They are evaluated in this thread: what is more than this takes one of its own. */
 const mostSeries = 10_000;
 /** Samples of one window, times the steps at which each is looked at. */
-const mostWork = 2_000_000;
+export const mostWork = 2_000_000;
 
 /** More than is to be evaluated with others. */
 export class TooMuch extends Error {}
@@ -57,7 +57,7 @@ interface Wanted {
 }
 
 /** At how many steps a sample is looked at: those whose part of the selection's time it lies in. */
-const looksOf = ({ fromMs, toMs }: Window, { startMs, endMs, stepMs }: EvaluationWindow): number => {
+export const looksOf = ({ fromMs, toMs }: Window, { startMs, endMs, stepMs }: EvaluationWindow): number => {
   if (stepMs === 0) return 1;
   const steps = 1 + Math.floor((endMs - startMs) / stepMs);
   return Math.min(steps, 1 + Math.ceil(Math.max(0, toMs - fromMs - (endMs - startMs)) / stepMs));

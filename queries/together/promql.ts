@@ -7,7 +7,7 @@ import type { Asked } from '../answer.ts';
 import { withAdded } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { Chosen } from '../promql/fetch/choose.ts';
-import { landedIn } from '../promql/fetch/landed-pieces.ts';
+import { type Landed, landedIn, pointsIn } from '../promql/fetch/landed-pieces.ts';
 import { keptFromMs, type Scope } from '../promql/fetch/scope.ts';
 import { type Evaluated, evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
 import {
@@ -24,7 +24,16 @@ import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-pro
 import type { Selection, Series } from '../promql/series.ts';
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
-import { chooseNamed, nameOf, readNamed, type SeriesByWindow, TooMuch, windowKey } from './named-series.ts';
+import {
+  chooseNamed,
+  looksOf,
+  mostWork,
+  nameOf,
+  readNamed,
+  type SeriesByWindow,
+  TooMuch,
+  windowKey,
+} from './named-series.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Queries whose series are read together. */
@@ -138,6 +147,32 @@ const questionsOf = (
   return questions;
 };
 
+/** Those that are more than is to be evaluated with others, by what landed: nothing is read for them here. */
+const heavyOf = (
+  { window }: Asking,
+  questions: ReadonlyMap<Member, StepsQuestion>,
+  { landed, steps }: { readonly landed: Landed; readonly steps: ReadonlyMap<Member, Steps> },
+): ReadonlySet<Member> => {
+  const heavy = new Set<Member>();
+  const counted = new Set<string>();
+  let work = 0;
+  for (const [member, { reads }] of questions) {
+    if (steps.get(member)?.fromMs !== window.startMs) continue;
+    const keys = member.selections.map((each) => `${windowKey(each)} ${nameOf(each)}`);
+    const own = reads.reduce((sum, read, at) => {
+      if (counted.has(keys[at] ?? '')) return sum;
+      return sum + pointsIn(read, landed, pieceMsOf(window)) * looksOf(read.window, window);
+    }, 0);
+    if (work + own > mostWork) {
+      heavy.add(member);
+      continue;
+    }
+    work += own;
+    for (const key of keys) counted.add(key);
+  }
+  return heavy;
+};
+
 /** Expressions that are evaluated over one window. */
 interface Group {
   readonly window: EvaluationWindow;
@@ -203,7 +238,10 @@ export const evaluatedTogether = async (
     pieceMsOf(window),
   );
   const steps = new Map([...questions].map(([member, question]) => [member, stepsOf(question, landed)]));
-  for (const group of groupsOf(asking, members, steps)) {
+  const heavy = heavyOf(asking, questions, { landed, steps });
+  for (const member of heavy) expectAlone(questions.get(member) as StepsQuestion, landed);
+  const light = members.filter((member) => !heavy.has(member));
+  for (const group of groupsOf(asking, light, steps)) {
     const read = await orAlone(readNamed({ ...asking, window: group.window }, group.selections, chosen));
     for (const member of group.members) {
       const { index } = member;

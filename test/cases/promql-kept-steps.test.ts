@@ -222,7 +222,7 @@ for (const [what, between, movedMs, reads] of [
     t.deepEqual(await readAgain(between, movedMs), reads);
   });
 
-test('what is too much for others is kept when it was asked alone', async (t) => {
+test('what is too much for others is not read with them, and kept when it was asked alone', async (t) => {
   const tenant = `kept-${tenants++}`;
   await landSeries(tenant, [1]);
   await tables.columns.execute(
@@ -232,7 +232,12 @@ test('what is too much for others is kept when it was asked alone', async (t) =>
   const queries = queriesOf('sum(rate(counter[1h]))');
   const nowMs = beginMs + 4 * hourMs;
   const question = asked(nowMs - 3 * hourMs, nowMs, minuteMs);
-  t.deepEqual(await promqlTogether(queries, readingOf(tenant, true), question), [undefined]);
+  const light = queriesOf('sum(counter)');
+  const reads: number[] = [];
+  const [heavy, beside] = await promqlTogether([...queries, ...light], readingOf(tenant, true, reads), question);
+  t.is(heavy, undefined);
+  t.deepEqual(beside, (await promqlTogether(light, readingOf(tenant, false), question))[0]);
+  t.is(reads.length, 1);
   const alone = await answerOnly(queries[0] as PromqlQuery, readingOf(tenant, true), question);
   t.deepEqual(await promqlTogether(queries, readingOf(tenant, true), question), [{ answer: alone }]);
 });

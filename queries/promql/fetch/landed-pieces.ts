@@ -10,7 +10,10 @@ export interface Read {
   readonly sources: readonly Source[];
 }
 
-/** For the points of a metric in a piece, by the table, the metric and the number of the piece: equal where they are the same. */
+/**
+ * For the points of a metric in a piece, by the table, the metric and the number of the piece: how many there are, and a sum of them. Equal
+ * where they are the same.
+ */
 export type Landed = ReadonlyMap<string, string>;
 
 /** Points of one metric. */
@@ -57,6 +60,15 @@ export const landedFor = (reads: readonly Read[], landed: Landed, pieceMs: numbe
       if (mark !== undefined) own.set(key, mark);
     });
   return own;
+};
+
+/** How many points a read may find. */
+export const pointsIn = (read: Read, landed: Landed, pieceMs: number): number => {
+  let points = 0;
+  eachPiece(read, pieceMs, (key) => {
+    points += Number.parseInt(landed.get(key) ?? '0', 10);
+  });
+  return points;
 };
 
 /** When the first piece begins in which a read may find other points than before; `before` knows its pieces up to a time. Infinity for none. */
