@@ -154,6 +154,7 @@ export const startHarness = async ({
   republish = () => {
     throw new PermanentError('malformed', 'still refused');
   },
+  checkResponses = true,
 }: {
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -169,6 +170,8 @@ export const startHarness = async ({
   /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
   readonly sharing?: Harness;
   readonly republish?: DeadLettersOptions['republish'];
+  /** Whether answers are held against their declarations, which takes longer than most of them. */
+  readonly checkResponses?: boolean;
 } = {}): Promise<Harness> => {
   const directory = sharing?.directory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
   const clock = { now };
@@ -192,7 +195,7 @@ export const startHarness = async ({
     ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters, jobs },
     ...(outbound === undefined ? {} : { outbound }),
     metrics,
-    checkResponses: true,
+    checkResponses,
   });
   const server = createServer({ shouldUpgradeCallback: (request) => api.sockets.takes(request) }, api.callback);
   server.on('upgrade', (request, socket, head) => api.sockets.upgrade(request, socket, head));

@@ -1,0 +1,59 @@
+/** The client of `dashboards.ts`, in a process of its own: asks what it is told to, and tells a digest of the series in the answer, or when lines came. */
+import { createHash } from 'node:crypto';
+
+interface Question {
+  readonly url: string;
+  readonly token: string;
+  readonly body: string;
+  /** Series of each panel. */
+  readonly zones: number;
+  /** Whether the answer is to come in lines, a panel each. */
+  readonly inLines?: boolean;
+}
+
+interface Item {
+  readonly error: { readonly message: string } | null;
+  readonly results: {
+    readonly A: { readonly series: readonly { readonly labels: unknown; readonly points: unknown }[] };
+  };
+}
+
+const digestOf = async ({ url, token, body, zones }: Question): Promise<string> => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  if (!answer.ok) throw new Error(await answer.text());
+  const { items } = (await answer.json()) as { readonly items: readonly Item[] };
+  const digest = createHash('sha256');
+  for (const { error, results } of items) {
+    if (error !== null || results.A.series.length !== zones) throw new Error(error?.message ?? 'other series');
+    for (const { labels, points } of results.A.series) digest.update(JSON.stringify([labels, points]));
+  }
+  return digest.digest('hex');
+};
+
+/** Milliseconds until the first panel came, and until the last. */
+const linesOf = async ({ url, token, body }: Question): Promise<readonly [first: number, last: number]> => {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/x-ndjson',
+  };
+  const started = performance.now();
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  if (!answer.ok || answer.body === null) throw new Error(await answer.text());
+  let [text, first] = ['', 0];
+  for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+    if (first > 0) continue;
+    text += piece;
+    if (text.includes('"panelId"')) first = performance.now() - started;
+  }
+  return [first, performance.now() - started];
+};
+
+process.on('message', async (question: Question) => {
+  try {
+    process.send?.(question.inLines ? { lines: await linesOf(question) } : { digest: await digestOf(question) });
+  } catch (error) {
+    process.send?.({ error: String(error) });
+  }
+});

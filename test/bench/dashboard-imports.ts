@@ -1,0 +1,64 @@
+/**
+ * What an import of Grafana's dashboards takes, and what the difference of two versions of the largest does.
+ *
+ *     GRAFANA_DASHBOARDS=DIRECTORY node --expose-gc test/bench/dashboard-imports.ts
+ *
+ * Every dashboard below the directory is imported in this thread: its CPU time, and how much the process grows.
+ */
+import { dashboardDifferences } from '../../subjects/dashboards/difference.ts';
+import { DashboardFields } from '../../subjects/dashboards/document.ts';
+import { readImported } from '../../subjects/dashboards/grafana/documents.ts';
+import { grafanaFiles } from '../cases/dashboards/grafana-files.ts';
+
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const files = grafanaFiles();
+const texts = files.map(({ dashboard }) => JSON.stringify(dashboard));
+
+const cpuMs = (work: () => unknown): number => {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+};
+const least = (work: () => unknown): number => Math.min(...Array.from({ length: rounds }, () => cpuMs(work)));
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
+
+globalThis.gc?.();
+const before = process.memoryUsage().rss;
+let most = before;
+const first = texts.map((text) => {
+  const took = cpuMs(() => readImported(text));
+  most = Math.max(most, process.memoryUsage().rss);
+  return took;
+});
+const again = texts.map((text) => least(() => readImported(text)));
+const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
+const told = (what: string, all: readonly number[]): void =>
+  console.log(
+    `${what}: ${(sum(all) / all.length).toFixed(1)} CPU-ms on average, ${Math.max(...all).toFixed(1)} at most (${files[all.indexOf(Math.max(...all))]?.name})`,
+  );
+told(`${files.length} imports, each for the first time`, first);
+told(`the same, least of ${rounds}`, again);
+console.log(`memory: ${megabytes(most - before)} MB more than the ${megabytes(before)} of the process before`);
+
+const imported = texts.flatMap((text) => {
+  const read = readImported(text);
+  return 'document' in read ? [DashboardFields.parse(read.document)] : [];
+});
+const largest = imported.reduce((one, other) =>
+  JSON.stringify(one).length >= JSON.stringify(other).length ? one : other,
+);
+const other = imported.find((one) => one !== largest) ?? largest;
+const edited = structuredClone(largest) as { panels: { title: string; queries: unknown[] }[] };
+for (const [at, panel] of edited.panels.entries()) if (at % 3 === 0) panel.title = `${panel.title} (edited)`;
+const size = `${(JSON.stringify(largest).length / 1000).toFixed(0)} kB, ${largest.panels.length} panels`;
+for (const [what, after] of [
+  ['itself', structuredClone(largest)],
+  ['one with every third title changed', edited],
+  ['another dashboard', other],
+] as const) {
+  const differences = dashboardDifferences(largest, after as DashboardFields).length;
+  const took = least(() => dashboardDifferences(largest, after as DashboardFields));
+  console.log(`difference of the largest (${size}) and ${what}: ${took.toFixed(1)} CPU-ms, ${differences} differences`);
+}
+process.exit(0);
