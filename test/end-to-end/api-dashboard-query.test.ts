@@ -154,7 +154,7 @@ test('formulas, hidden queries, comparisons and transformations are answered', a
   const { status, body } = await query(id);
   t.is(status, 200, JSON.stringify(body));
   const [share, reduced, two] = body.items;
-  t.deepEqual([share.error, reduced.error], [null, null]);
+  t.deepEqual([share.error, reduced.error, two.error], [null, null, null]);
   t.deepEqual(Object.keys(share.results).sort(), ['B', 'F']);
   t.deepEqual(Object.keys(share.earlier).sort(), ['B', 'F']);
   const ms = (text: string): number => Number((parseTime(text, 0) as bigint) / 1_000_000n);
