@@ -70,8 +70,8 @@ const percentileOf = (name: string): number | undefined => {
 };
 
 /**
- * Measures with commas between them: `count`, `distinct(user.id)`, `avg(took)`, `p95(took) as slow`. A name that has a comma or a
- * parenthesis stands in quotes.
+ * Measures with commas between them: `count`, `distinct(user.id)`, `avg(took)`, `p95(took) as slow`, `count where "took:>5" as long`. A name
+ * that has a comma or a parenthesis stands in quotes.
  */
 export const parseMeasures = (path: string, text: string): Measure[] => {
   const reader = new Reader(path, text);
@@ -86,11 +86,13 @@ const measureIn = (reader: Reader): Measure => {
   if (percentile === undefined && !functions.includes(name as Function))
     throw reader.error(`expected one of ${functions.join(', ')} or a percentile such as p95`, begin);
   const field = fieldIn(reader, name, begin);
+  const search = searchIn(reader);
   const as = aliasIn(reader);
   return {
     function: percentile === undefined ? (name as Function) : 'percentile',
     ...(percentile === undefined ? {} : { percentile }),
     ...(field === undefined ? {} : { field }),
+    ...(search === undefined ? {} : { search }),
     ...(as === undefined ? {} : { as }),
   };
 };
@@ -107,6 +109,14 @@ const fieldIn = (reader: Reader, name: string, begin: number): string | undefine
   if (counts) throw reader.error(`expected ${name} without a field: distinct(${field}) counts values`, begin);
   if (reader.take(/\s*\)/y) === undefined) throw reader.error('expected a closing parenthesis');
   return field;
+};
+
+/** A search behind `where`, in quotes: what is measured are only the records that match it, too. */
+const searchIn = (reader: Reader): string | undefined => {
+  if (reader.take(/\s+where\b\s*/y) === undefined) return undefined;
+  const search = reader.take(/"(?:[^"\\]|\\[\s\S])*"/y);
+  if (search === undefined) throw reader.error('expected a search in quotes behind "where"');
+  return search.slice(1, -1).replace(/\\(["\\])/g, '$1');
 };
 
 const aliasIn = (reader: Reader): string | undefined => {

@@ -351,6 +351,8 @@ test.serial('figures of spans by group, and what is wrong with a question', asyn
   for (const [query, path, message] of [
     ['measure=median(duration)', 'measure', /one of count/],
     ['measure=p95', 'measure', /expected a field/],
+    ['measure=count where service:cart', 'measure', /column 13: expected a search in quotes/],
+    ['measure=count where "duration:soon"', 'measure', /column 10: expected a duration/],
     ['measure=count&order=slowest', 'order', /is for spans/],
     ['order=ascending', 'order', /needs a measure/],
     ['measure=sum', 'measure', /expected a field/],

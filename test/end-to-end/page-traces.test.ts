@@ -72,12 +72,77 @@ declare(
     t.is(await page.locator('#spans').textContent(), '3');
     t.is(await page.locator('#duration').textContent(), '2 s');
     const names = page.locator('.waterfall .extent .row [role=gridcell]:first-child');
-    t.deepEqual(await names.allTextContents(), ['POST /checkout', 'POST /charges', 'failed <b>charge</b>']);
+    const shown = async (): Promise<string[]> =>
+      (await names.allTextContents()).map((name) => name.replace(/^[▸▾]/, ''));
+    await page.locator('.waterfall[aria-rowcount="5"]').waitFor();
+    const withLog = ['POST /checkout', 'POST /charges', 'failed <b>charge</b>', 'log the bank took two seconds'];
+    t.deepEqual(await shown(), withLog);
+    await page.getByRole('button', { name: 'Hide 1 below' }).click();
+    await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
+    t.deepEqual(await shown(), ['POST /checkout', 'POST /charges and 1 below', withLog[3]]);
+    await page.getByLabel('Find').fill('CHARGE');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 of 2').waitFor();
+    t.deepEqual(await shown(), withLog);
+    t.deepEqual(await page.locator('.waterfall .match').allTextContents(), ['POST /charges', '<b>charge</b>']);
+    // The trace waited for each of the three, and for nothing else.
+    t.is(await page.locator('.waterfall .waited').count(), 5);
+    await page.getByLabel('Logs in line').uncheck();
+    await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
+    await page.getByRole('button', { name: 'Flame graph' }).click();
+    const boxes = page.getByRole('region', { name: 'Flame graph' }).getByRole('button');
+    t.deepEqual(await boxes.allTextContents(), ['the trace', 'POST /checkout', 'POST /charges', '<b>charge</b>']);
+    await holdsAsAView(t, tab, '.flame');
+    await page.getByRole('button', { name: 'Waterfall' }).click();
     await page.locator('.waterfall .extent .row').nth(2).click();
     await page.getByRole('complementary', { name: 'Span' }).getByText('bank', { exact: true }).first().waitFor();
     await holdsAsAView(t, tab, '.waterfall .extent');
     await page.getByRole('link', { name: 'Logs of this trace' }).click();
     await page.locator('.records .row', { hasText: 'the bank took two seconds' }).waitFor();
+    t.deepEqual(tab.complaints, []);
+  },
+);
+
+declare(
+  'a region of the durations is held against the rest, which tells what sets it apart, as the API does',
+  async (t) => {
+    const landed = landedIn(harness);
+    const start = BigInt(Date.now()) * 1_000_000n - 1_800_000_000_000n;
+    await landed.spans(
+      Array.from({ length: 400 }, (_, index) => ({
+        ...{ trace: String(index + 5_000).padStart(32, '0'), span: String(index + 5_000).padStart(16, '0') },
+        ...{ service: index % 20 === 0 ? 'old<1>' : 'new', name: 'GET /', kind: 2 },
+        start: start + BigInt(index) * 500_000_000n,
+        duration: BigInt(index % 20 === 0 ? 700 : 30) * 1_000_000n,
+      })),
+    );
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/traces?search=name%3A%22GET+%2F%22');
+    await page
+      .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
+      .waitFor();
+    await page.getByLabel('at least').selectOption('500ms');
+    const apart = page.getByRole('region', { name: 'The selected spans against the rest' });
+    await apart.getByText('20 spans are selected, 380 are the rest').waitFor();
+    const { body } = await harness.ask(
+      'GET',
+      `/api/traces/compare?scope=account&from=now-1h&search=${encodeURIComponent('name:"GET /"')}&selection=${encodeURIComponent('duration:>=500ms')}`,
+    );
+    t.is(body.items[0].field, 'service');
+    t.regex((await apart.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
+    t.is(await apart.getByRole('row').count(), body.items.length + 1);
+    await holdsAsAView(t, tab, '.compared [role=status] >> nth=0');
+    const box = await page.locator('.heatmap').boundingBox();
+    if (box === null) return t.fail('there is no heatmap');
+    await page.mouse.move(box.x + 2, box.y + 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForURL(/since=/);
+    await apart.getByText('20 spans are selected').waitFor();
+    await apart.getByRole('button', { name: 'old<1>' }).first().click();
+    await page.waitForURL(/service%3A%22old%3C1%3E%22/);
     t.deepEqual(tab.complaints, []);
   },
 );

@@ -32,6 +32,8 @@ export class Paged<Operation extends Declared, Item> {
   readonly hasFurther: ReadonlySignal<boolean>;
   /** Why the next page did not come. */
   readonly furtherError = signal<CallError | undefined>(undefined);
+  /** Whether a page behind the first one is being read. */
+  readonly isReading = signal(false);
   readonly #further = signal<readonly FurtherPage<Answered<Operation>>[]>([]);
   readonly #itemsOf: (page: Answered<Operation>) => readonly Item[];
   readonly #furtherLimit: number | undefined;
@@ -121,6 +123,7 @@ export class Paged<Operation extends Declared, Item> {
   #read(cursor: string, place: number): void {
     const cancel = new AbortController();
     this.#reading = cancel;
+    this.isReading.value = true;
     const limit = this.#furtherLimit;
     const query = { ...(this.#sent.query as object), ...(limit === undefined ? {} : { limit }), cursor };
     ask(this.first.call, { ...this.#sent, query } as Sent<Operation>, cancel.signal)
@@ -136,13 +139,16 @@ export class Paged<Operation extends Declared, Item> {
         },
       )
       .finally(() => {
-        if (this.#reading === cancel) this.#reading = undefined;
+        if (this.#reading !== cancel) return;
+        this.#reading = undefined;
+        this.isReading.value = false;
       });
   }
 
   cancel(): void {
     this.#reading?.abort();
     this.#reading = undefined;
+    this.isReading.value = false;
     this.first.cancel();
   }
 }

@@ -22,6 +22,8 @@ export interface RowsProps<Item> {
   readonly onOpen: (key: string) => void;
   /** The key of a row that comes into sight, and stays there when others come above it. */
   readonly held?: string;
+  /** What a key does at the row that has the keyboard, before it does what it does in each list; whether it did something. */
+  readonly onKey?: (key: string, item: Item) => boolean;
   /** Which rows are in sight. */
   readonly onSeen?: (first: number, last: number) => void;
 }
@@ -49,7 +51,7 @@ const Head = ({ columns, widths }: { readonly columns: readonly string[]; readon
 
 export const Rows = <Item,>(props: RowsProps<Item>) => {
   const { items, label, class: name, columns, widths, wraps = false } = props;
-  const { keyOf, cellsOf, classOf, open, onOpen, onSeen, held = '' } = props;
+  const { keyOf, cellsOf, classOf, open, onOpen, onSeen, onKey, held = '' } = props;
   const place = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(0);
   const keyAt = (index: number): string => {
@@ -71,7 +73,12 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
     if (heldAt >= 0) virtual.scrollToIndex(heldAt, { align: 'center' });
   }, [heldAt]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && items[current] !== undefined) onOpen(keyAt(current));
+    const item = items[current];
+    if (item !== undefined && onKey?.(event.key, item) === true) {
+      event.preventDefault();
+      return;
+    }
+    if (event.key === 'Enter' && item !== undefined) onOpen(keyOf(item));
     const page = (virtual.range?.endIndex ?? 0) - (virtual.range?.startIndex ?? 0);
     const to = moved(event.key, current, page, items.length - 1);
     if (to === undefined) return;

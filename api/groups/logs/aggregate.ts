@@ -32,7 +32,7 @@ export const aggregateLogs = defineOperation({
       .max(4096)
       .default('count')
       .describe(
-        'One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(bytes), min(bytes), max(bytes), p95(took), each with a name if wanted (p95(took) as slow). A field that has a comma or a parenthesis stands in quotes',
+        'One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(bytes), min(bytes), max(bytes), p95(took), each of only what matches a search, and with a name, if wanted (count where "took:>5" as slow). A field that has a comma or a parenthesis stands in quotes',
       ),
     groupBy: z
       .string()

@@ -38,7 +38,7 @@ const Query = z.strictObject({
     .max(4096)
     .optional()
     .describe(
-      'Asks for figures instead of spans. One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(duration), min(duration), max(duration), p95(duration), each with a name if wanted (p95(duration) as slow)',
+      'Asks for figures instead of spans. One or several with commas between them: count, rate, distinct(user.id), sum(bytes), avg(duration), min(duration), max(duration), p95(duration), each of only what matches a search, and with a name, if wanted (count where "duration:>1s" as slow)',
     ),
   groupBy: z
     .string()
@@ -103,7 +103,10 @@ const aggregate = (query: Query, measure: string, reading: Reading, signal: Abor
   const measures = parseMeasures('measure', measure);
   if (orderBy === undefined && direction === 'ascending') throw invalid('orderBy', 'is required for order=ascending');
   return namingParts(
-    { 'order.by': 'orderBy' },
+    {
+      'order.by': 'orderBy',
+      ...Object.fromEntries(measures.map((_, index) => [`measures.${index}.search`, 'measure'])),
+    },
     run(
       {
         ...{ kind: 'aggregate', signal: 'traces', measures, limit, ...parts },

@@ -7,10 +7,22 @@ export interface PlacedSpan {
   readonly depth: number;
   /** Nanoseconds from the begin of the trace, by the clock of its callers. */
   readonly offsetNs: number;
+  /** How many spans stand below it, which follow it. */
+  below: number;
 }
 
 /** A time in nanoseconds since the epoch. */
 export const nanosecondsOf = (time: string): bigint => parseTime(time, 0) ?? 0n;
+
+/** Spans come page by page, and are placed anew with each: times are read once. */
+const starts = new WeakMap<Span, bigint>();
+const startOf = (span: Span): bigint => {
+  const known = starts.get(span);
+  if (known !== undefined) return known;
+  const start = nanosecondsOf(span.startTime);
+  starts.set(span, start);
+  return start;
+};
 
 /** Spans whose parent is not among them, and those in a circle, stand at the edge. `spans` come by start. */
 export const inOrder = (spans: readonly Span[], begin: string): PlacedSpan[] => {
@@ -27,9 +39,46 @@ export const inOrder = (spans: readonly Span[], begin: string): PlacedSpan[] => 
     const { span, depth } = next;
     if (done.has(span)) continue;
     done.add(span);
-    const offsetNs = Number(nanosecondsOf(span.startTime) - beginNs) + Number(span.clockShiftNs ?? 0);
-    placed.push({ span, depth, offsetNs });
+    const offsetNs = Number(startOf(span) - beginNs) + Number(span.clockShiftNs ?? 0);
+    placed.push({ span, depth, offsetNs, below: 0 });
     for (const child of (children.get(span.spanId) ?? []).toReversed()) open.push({ span: child, depth: depth + 1 });
   }
+  countBelow(placed);
   return placed;
+};
+
+const countBelow = (placed: readonly PlacedSpan[]): void => {
+  const above: { readonly placed: PlacedSpan; readonly at: number }[] = [];
+  const close = (depth: number, at: number): void => {
+    for (let last = above.at(-1); last !== undefined && last.placed.depth >= depth; last = above.at(-1)) {
+      last.placed.below = at - last.at - 1;
+      above.pop();
+    }
+  };
+  for (const [at, each] of placed.entries()) {
+    close(each.depth, at);
+    above.push({ placed: each, at });
+  }
+  close(0, placed.length);
+};
+
+/** Without what stands below folded spans. */
+export const unfolded = (placed: readonly PlacedSpan[], folded: ReadonlySet<string>): readonly PlacedSpan[] => {
+  if (folded.size === 0) return placed;
+  const shown: PlacedSpan[] = [];
+  for (let at = 0; at < placed.length; at++) {
+    const each = placed[at] as PlacedSpan;
+    shown.push(each);
+    if (folded.has(each.span.spanId)) at += each.below;
+  }
+  return shown;
+};
+
+/** Whether a span has a text in its name, service, id, message or the texts of its attributes. */
+export const holds = ({ span }: PlacedSpan, lowered: string): boolean => {
+  const { name, service, spanId, statusMessage } = span;
+  if (`${name}\n${service}\n${spanId}\n${statusMessage}`.toLowerCase().includes(lowered)) return true;
+  return Object.values(span.attributes).some(
+    (value) => typeof value === 'string' && value.toLowerCase().includes(lowered),
+  );
 };

@@ -1,32 +1,27 @@
-/** One trace: its spans as a waterfall, and one of them beside it. */
+/** One trace: its spans as a waterfall or a flame graph, and one of them beside it. */
 import { computed } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
+import { Question } from '../../client/question.ts';
 import { addressWith, change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { Rows } from '../../lists/rows.tsx';
-import { type Trace, traceCall } from './calls.ts';
+import { type Trace, traceCall, traceLogsCall } from './calls.ts';
+import { Flame } from './flame.tsx';
 import { OpenSpan } from './span.tsx';
-import { inOrder, type PlacedSpan } from './span-order.ts';
+import { holds, inOrder, type PlacedSpan } from './span-order.ts';
+import { folded, Waterfall } from './waterfall.tsx';
+
+/** Spans that are read of one trace, and logs that stand among them. */
+const [mostSpans, mostLogs] = [250_000, 1_000];
 
 const pages = new Paged(traceCall, ({ spans }) => spans);
+const logs = new Question(traceLogsCall);
 const placed = computed(() => inOrder(pages.items.value, pages.first.standing.value.answer?.startTime ?? ''));
-
-const Bar = ({ of: { span, offsetNs }, whole }: { readonly of: PlacedSpan; readonly whole: number }) => (
-  <span class="track">
-    <span
-      class={span.status === 'error' ? 'bar failed' : 'bar'}
-      style={{
-        left: `${Math.min(100, Math.max(0, (offsetNs / whole) * 100))}%`,
-        width: `${Math.min(100, (Number(span.durationNs) / whole) * 100)}%`,
-      }}
-    />
-  </span>
-);
+const number = new Intl.NumberFormat('en');
 
 const logsOf = ({ startTime, durationNs, traceId: id }: Trace): string => {
   const start = Date.parse(startTime);
@@ -41,68 +36,178 @@ const logsOf = ({ startTime, durationNs, traceId: id }: Trace): string => {
 
 const Facts = ({ trace }: { readonly trace: Trace }) => {
   const [root] = trace.roots;
+  const read = pages.items.value.length;
   return (
     <>
       <h1>{root === undefined ? trace.traceId : shownText(`${root.service}: ${root.name}`)}</h1>
       <p class="legend">
         {shownTime(Date.parse(trace.startTime))}, <b id="duration">{shownDuration(trace.durationNs)}</b>,{' '}
-        <b id="spans">{trace.spanCount}</b> spans, {trace.errorCount} failed.{' '}
-        {trace.missingParentCount === 0 ? null : `${trace.missingParentCount} have a parent that is not there. `}
+        <b id="spans">{number.format(trace.spanCount)}</b> spans, {number.format(trace.errorCount)} failed.{' '}
+        {trace.missingParentCount === 0
+          ? null
+          : `${number.format(trace.missingParentCount)} have a parent that is not there. `}
+        {read < trace.spanCount ? <span role="status">{number.format(read)} of them are here. </span> : null}
         <Link to={logsOf(trace)}>Logs of this trace</Link>
       </p>
     </>
   );
 };
 
-const Waterfall = ({ trace, open }: { readonly trace: Trace; readonly open: string }) => {
-  const whole = Math.max(1, Number(trace.durationNs));
+const nothing: ReadonlySet<string> = new Set();
+
+/** What is looked for in the spans, and which of them hold it. */
+const useFind = (spans: readonly PlacedSpan[]) => {
+  const [sought, setSought] = useState('');
+  const [at, setAt] = useState(-1);
+  const found = useMemo(
+    () =>
+      sought === '' ? [] : spans.filter((each) => holds(each, sought.toLowerCase())).map(({ span }) => span.spanId),
+    [spans, sought],
+  );
+  const matches = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
+  const find = (text: string, step: number): void => {
+    folded.value = new Set();
+    const isNew = text !== sought;
+    setSought(text);
+    setAt(isNew ? 0 : (at + step + Math.max(1, found.length)) % Math.max(1, found.length));
+  };
+  return { sought, matches, held: found[at] ?? '', at, count: found.length, find };
+};
+
+const Find = ({ of: { sought, at, count, find } }: { readonly of: ReturnType<typeof useFind> }) => {
+  const [typed, setTyped] = useState('');
   return (
-    <Rows<PlacedSpan>
-      items={placed.value}
-      label="Spans"
-      class="waterfall"
-      columns={['Span', 'Service', 'Duration', 'When']}
-      keyOf={({ span }) => span.spanId}
-      cellsOf={(each) => [
-        <bdi key="name" style={{ paddingLeft: `${Math.min(each.depth, 20)}em` }}>
-          {each.span.status === 'error' ? <b class="text-error">failed </b> : null}
-          {shownText(each.span.name)}
-        </bdi>,
-        <bdi key="service">{shownText(each.span.service)}</bdi>,
-        shownDuration(each.span.durationNs),
-        <Bar key="bar" of={each} whole={whole} />,
-      ]}
-      open={open}
-      onOpen={(span) => change({ span }, { replace: open !== '' })}
-      onSeen={(_, last) => {
-        if (last >= placed.peek().length - 1) pages.askFurther();
+    <form
+      class="toolbar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        find(typed.trim(), 1);
       }}
-    />
+    >
+      <label>
+        Find{' '}
+        <input
+          type="search"
+          data-search
+          value={typed}
+          placeholder="part of a name, a service or a value"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="plain">
+        Next
+      </button>
+      <button type="button" class="plain" onClick={() => find(typed.trim(), -1)}>
+        Previous
+      </button>
+      <span role="status">
+        {sought === '' ? '' : count === 0 ? 'No span has it.' : `${at + 1} of ${number.format(count)}`}
+      </span>
+    </form>
   );
 };
+
+const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: boolean }) => {
+  const found = useFind(placed.value);
+  const open = inAddress('span');
+  const span = pages.items.value.find(({ spanId }) => spanId === open);
+  const inLine = inAddress('logs') !== 'off';
+  const items = logs.standing.value.answer?.items;
+  return (
+    <>
+      <div class="toolbar">
+        {isFlame ? null : (
+          <>
+            <Find of={found} />
+            <button
+              type="button"
+              class="plain"
+              onClick={() => {
+                folded.value = new Set(
+                  placed
+                    .peek()
+                    .filter(({ depth, below }) => depth === 1 && below > 0)
+                    .map(({ span }) => span.spanId),
+                );
+              }}
+            >
+              Fold all
+            </button>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => {
+                folded.value = new Set();
+              }}
+            >
+              Unfold all
+            </button>
+            <label>
+              <input
+                type="checkbox"
+                checked={inLine}
+                onChange={({ currentTarget }) =>
+                  change({ logs: currentTarget.checked ? '' : 'off' }, { replace: true })
+                }
+              />{' '}
+              Logs in line
+            </label>
+            <span>
+              <span class="swatch waited-swatch" /> what the trace waited for
+            </span>
+          </>
+        )}
+        <button type="button" class="plain" onClick={() => change({ view: isFlame ? '' : 'flame' })}>
+          {isFlame ? 'Waterfall' : 'Flame graph'}
+        </button>
+      </div>
+      {logs.standing.value.answer?.nextCursor == null ? null : (
+        <p class="soft">The last {number.format(mostLogs)} logs stand among the spans.</p>
+      )}
+      <div class={span === undefined ? 'list' : 'list with-record'}>
+        {isFlame ? (
+          <Flame placed={placed.value} />
+        ) : (
+          <Waterfall
+            {...{ trace, placed: placed.value, matches: found.matches, held: found.held }}
+            logs={inLine ? (items ?? noLogs) : noLogs}
+          />
+        )}
+        {span === undefined ? null : <OpenSpan span={span} onClose={() => change({ span: '' })} />}
+      </div>
+    </>
+  );
+};
+
+const noLogs: readonly [] = [];
 
 export const TraceView = ({ id }: { readonly id: string }) => {
   useEffect(() => {
     pages.first.clear();
+    folded.value = new Set();
     pages.ask({ params: { id }, query: {} });
-    return () => pages.cancel();
+    logs.ask({ params: { id }, query: { limit: mostLogs } });
+    return () => {
+      pages.cancel();
+      logs.cancel();
+    };
   }, [id]);
   const { answer, error } = pages.first.standing.value;
-  const open = inAddress('span');
-  const span = pages.items.value.find(({ spanId }) => spanId === open);
+  const read = pages.items.value.length;
+  // All pages come, one after the other: what stands below what is known with the last one.
+  useEffect(() => {
+    if (read > 0 && read < mostSpans && pages.hasFurther.value) pages.askFurther();
+  }, [read, pages.hasFurther.value, pages.isReading.value]);
   return (
     <div class="logs">
-      <Link to={addressWith({ span: '' }, '/traces')}>All traces</Link>
+      <Link to={addressWith({ span: '', view: '', logs: '' }, '/traces')}>All traces</Link>
       <Problem error={error} />
       {answer === undefined ? (
         <h1>Trace {shownText(id)}</h1>
       ) : (
         <>
           <Facts trace={answer} />
-          <div class={span === undefined ? 'list' : 'list with-record'}>
-            <Waterfall trace={answer} open={open} />
-            {span === undefined ? null : <OpenSpan span={span} onClose={() => change({ span: '' })} />}
-          </div>
+          <Spans trace={answer} isFlame={inAddress('view') === 'flame'} />
         </>
       )}
       <Problem error={pages.furtherError.value} />

@@ -3,13 +3,17 @@ import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
 import { addressWith, change, go, inAddress, path } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
-import { Search } from '../../frame/search.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
+import { SearchEditor } from '../../search/search-editor.tsx';
 import { type TraceSummary, tracesCall } from './calls.ts';
+import { Compared } from './compared.tsx';
+import { Heatmap } from './heatmap.tsx';
+import { suggestOfTraces } from './suggest.ts';
 import { TraceView } from './trace.tsx';
 
 const list = new Paged(tracesCall, ({ items }) => items);
@@ -42,23 +46,27 @@ const List = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    list.ask({ query: { from, to, search, scope: 'account', limit: 100 } });
+    list.ask({ query: { from, to, search, ...projectScope.value, limit: 100 } });
     return () => list.cancel();
-  }, [from, to, search, refreshes.value]);
+  }, [from, to, search, projectScope.value, refreshes.value]);
   const { error } = list.first.standing.value;
   const atSearch = error?.of('search');
   return (
     <div class="logs">
       <h1 class="sr-only">Traces</h1>
-      <Search
+      <SearchEditor
         key={search}
         label="Search traces"
         placeholder="status:error duration:>500ms service:checkout"
         value={search}
         problem={atSearch}
+        signal="traces"
+        suggest={suggestOfTraces}
         onSearch={(text) => change({ search: text.trim() })}
       />
       {atSearch === undefined ? <Problem error={error} /> : null}
+      <Heatmap />
+      <Compared />
       <div class="list">
         <Listed />
       </div>

@@ -1,0 +1,111 @@
+/** What sets the spans of the selected region apart from the rest. */
+import { useEffect } from 'preact/hooks';
+import { Question } from '../../client/question.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { conditionOf, spelled } from '../../frame/conditions.ts';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { type Comparison, compareCall } from './calls.ts';
+import { region, searchOfRegion } from './region.ts';
+
+const compared = new Question(compareCall);
+const number = new Intl.NumberFormat('en');
+
+/** A share as a bar and a number. */
+const Share = ({ of, name }: { readonly of: number; readonly name: string }) => (
+  <>
+    <span class={`share ${name}`} style={{ width: `${Math.max(1, of * 100)}%` }} /> {Math.round(of * 100)} %
+  </>
+);
+
+type Difference = Comparison['items'][number];
+
+const Row = ({ of: { field, value, test, selected, baseline, correlated } }: { readonly of: Difference }) => (
+  <tr>
+    <td>
+      <bdi>{shownText(field)}</bdi>
+      {value === null ? (
+        <span class="soft">{test === 'rank' ? ' larger or smaller' : ' any value'}</span>
+      ) : (
+        <button
+          type="button"
+          class="value"
+          title="Search for spans with this value"
+          onClick={() => change({ search: `${inAddress('search').trim()} ${conditionOf(field, value)}`.trim() })}
+        >
+          {shownText(value.slice(0, 300))}
+        </button>
+      )}
+      {correlated.length === 0 ? null : (
+        <details>
+          <summary>with {correlated.length} others at nearly the same spans</summary>
+          <ul>
+            {correlated.map(({ field: other, value: of }) => (
+              <li key={`${other} ${of}`}>
+                {shownText(spelled(other))} {shownText(of ?? '')}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </td>
+    <td>
+      <Share of={selected.share} name="selected" />
+    </td>
+    <td>
+      <Share of={baseline.share} name="rest" />
+    </td>
+  </tr>
+);
+
+const Differences = ({ of }: { readonly of: Comparison }) => {
+  const { items, selected, baseline, isSampled, reason } = of;
+  const told = `${number.format(selected.count)} spans are selected, ${number.format(baseline.count)} are the rest${isSampled ? '; a sample was looked at' : ''}.`;
+  return (
+    <>
+      <p role="status">
+        {told} {items.length === 0 ? (reason ?? 'Nothing sets them apart.') : ''}
+      </p>
+      {items.length === 0 ? null : (
+        <Scrolled class="scrolled" label="Differences">
+          <table class="figures differences">
+            <Heads columns={['What', 'Selected', 'Rest']} />
+            <tbody>
+              {items.map((difference) => (
+                <Row key={`${difference.field} ${difference.value} ${difference.test}`} of={difference} />
+              ))}
+            </tbody>
+          </table>
+        </Scrolled>
+      )}
+    </>
+  );
+};
+
+export const Compared = () => {
+  const { from, to } = writtenRange.value;
+  const chosen = region.value;
+  const search = inAddress('search');
+  useEffect(() => {
+    if (chosen === undefined) compared.clear();
+    else
+      compared.ask({
+        query: { from, to, ...projectScope.value, search, selection: searchOfRegion(chosen), limit: 20 },
+      });
+    return () => compared.cancel();
+  }, [from, to, search, chosen, projectScope.value, refreshes.value]);
+  if (chosen === undefined) return null;
+  const { answer, error } = compared.standing.value;
+  return (
+    <section class="compared" aria-label="The selected spans against the rest">
+      <h2>What sets the selected spans apart</h2>
+      <Problem error={error} />
+      {answer === undefined ? null : <Differences of={answer} />}
+      <Freshness of={compared.standing.value} />
+    </section>
+  );
+};

@@ -1,0 +1,115 @@
+/** What took the time of a trace: calls of one name below one another are one box, as wide as they worked. */
+import { useMemo, useState } from 'preact/hooks';
+import { shownDuration } from '../../frame/durations.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import type { PlacedSpan } from './span-order.ts';
+
+interface Call {
+  readonly service: string;
+  readonly name: string;
+  readonly depth: number;
+  readonly parent: Call | undefined;
+  readonly children: Map<string, Call>;
+  spans: number;
+  failed: number;
+  /** Without what it called; with that. */
+  ownNs: number;
+  totalNs: number;
+}
+
+const callOf = (service: string, name: string, parent: Call | undefined): Call => ({
+  ...{ service, name, parent, depth: (parent?.depth ?? -1) + 1 },
+  ...{ children: new Map(), spans: 0, failed: 0, ownNs: 0, totalNs: 0 },
+});
+
+/** Calls of one name below the same calls, as one. */
+const mergedOf = (placed: readonly PlacedSpan[]): Call => {
+  const whole = callOf('', 'the trace', undefined);
+  const path: Call[] = [];
+  for (const { span, depth } of placed) {
+    const parent = depth === 0 ? whole : (path[depth - 1] ?? whole);
+    const key = `${span.service}\n${span.name}`;
+    const call = parent.children.get(key) ?? callOf(span.service, span.name, parent);
+    parent.children.set(key, call);
+    path[depth] = call;
+    call.spans++;
+    call.failed += Number(span.status === 'error');
+    call.ownNs += Number(span.selfTimeNs ?? span.durationNs);
+  }
+  addUp(whole);
+  return whole;
+};
+
+/** From the deepest up, without recursion: chains of calls may be long. */
+const addUp = (whole: Call): void => {
+  const all: Call[] = [whole];
+  for (let at = 0; at < all.length; at++) all.push(...(all[at]?.children.values() ?? []));
+  for (const call of all.toReversed())
+    call.totalNs = call.ownNs + [...call.children.values()].reduce((sum, { totalNs }) => sum + totalNs, 0);
+};
+
+interface Box {
+  readonly call: Call;
+  readonly left: number;
+  readonly width: number;
+  readonly row: number;
+}
+
+/** Boxes that are too narrow to be seen are left out; shares of the width. */
+const narrowest = 0.002;
+const mostRows = 100;
+
+const boxesOf = (from: Call): Box[] => {
+  const boxes: Box[] = [{ call: from, left: 0, width: 1, row: 0 }];
+  for (let at = 0; at < boxes.length; at++) {
+    const { call, left, width, row } = boxes[at] as Box;
+    if (row === mostRows) continue;
+    let next = left;
+    const children = [...call.children.values()].sort((one, other) => other.totalNs - one.totalNs);
+    for (const child of children) {
+      const share = (child.totalNs / Math.max(1, call.totalNs)) * width;
+      if (share >= narrowest) boxes.push({ call: child, left: next, width: share, row: row + 1 });
+      next += share;
+    }
+  }
+  return boxes;
+};
+
+const boxHeight = 24;
+
+const titleOf = ({ service, name, spans, failed, ownNs, totalNs }: Call): string =>
+  `${service === '' ? '' : `${service}: `}${name}, ${spans} spans${failed > 0 ? `, ${failed} failed` : ''}, ${shownDuration(totalNs)}, of that itself ${shownDuration(ownNs)}`;
+
+export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) => {
+  const whole = useMemo(() => mergedOf(placed), [placed]);
+  const [zoomed, setZoomed] = useState<Call>();
+  const from = zoomed ?? whole;
+  const boxes = useMemo(() => boxesOf(from), [from]);
+  const rows = Math.max(...boxes.map(({ row }) => row)) + 1;
+  return (
+    <Scrolled class="flame" label="Flame graph: how long calls of one name worked together">
+      {zoomed === undefined ? null : (
+        <button type="button" class="plain" onClick={() => setZoomed(undefined)}>
+          The whole trace
+        </button>
+      )}
+      <div class="boxes" style={{ height: `${rows * boxHeight}px` }}>
+        {boxes.map(({ call, left, width, row }, index) => (
+          <button
+            // A call has no name of its own: the same one may stand below several.
+            key={`${row} ${left} ${index}`}
+            type="button"
+            class={call.failed > 0 ? 'box failed' : 'box'}
+            style={{ left: `${left * 100}%`, width: `${width * 100}%`, top: `${row * boxHeight}px` }}
+            title={titleOf(call)}
+            aria-label={titleOf(call)}
+            onClick={() => setZoomed(call === whole ? undefined : call)}
+          >
+            {width > 0.03 ? shownText(call.name) : ''}
+          </button>
+        ))}
+      </div>
+    </Scrolled>
+  );
+};

@@ -1,0 +1,39 @@
+/** Suggests names of fields of spans, and the most frequent values of one. */
+import { ask } from '../../client/ask.ts';
+import { quoted } from '../../frame/conditions.ts';
+import { projectScope } from '../../frame/project.ts';
+import { writtenRange } from '../../frame/time-range.ts';
+import { fieldNames } from '../../search/problem.ts';
+import type { Suggest, Suggestion } from '../../search/suggestions.ts';
+import { fieldsCall, spansCall } from './calls.ts';
+
+const most = 12;
+const number = new Intl.NumberFormat('en');
+
+/** Groups of spans by a field, as a table: value and count. */
+const valuesOf = async (name: string, prefix: string, signal: AbortSignal): Promise<Suggestion[]> => {
+  const query = { ...writtenRange.peek(), ...projectScope.peek(), measure: 'count', groupBy: quoted(name), limit: 100 };
+  const { aggregate } = await ask(spansCall, { query }, signal);
+  const begins = prefix.toLowerCase();
+  return (aggregate?.rows ?? [])
+    .map(([value, count]) => ({ text: String(value), note: number.format(Number(count)) }))
+    .filter(({ text }) => text !== '' && text.toLowerCase().startsWith(begins))
+    .slice(0, most);
+};
+
+export const suggestOfTraces: Suggest = async (typed, signal) => {
+  if (typed.is === 'value') return valuesOf(typed.name, typed.prefix, signal);
+  const scope = { ...writtenRange.peek(), ...projectScope.peek() };
+  const wanted = typed.prefix.toLowerCase();
+  const own = fieldNames('traces').filter((name) => name.toLowerCase().startsWith(wanted));
+  const { items } = await ask(
+    fieldsCall,
+    { query: { ...scope, contains: typed.prefix || undefined, limit: most } },
+    signal,
+  );
+  const counted = items.filter(({ name }) => !own.includes(name));
+  return [
+    ...own.map((text) => ({ text })),
+    ...counted.map(({ name, records }) => ({ text: name, note: number.format(records) })),
+  ].slice(0, most);
+};

@@ -1,0 +1,184 @@
+/** Spans below their callers over time, with what was waited for, and their logs in line. */
+import { signal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { change, go, inAddress, toArea } from '../../frame/address.ts';
+import { shownDuration } from '../../frame/durations.ts';
+import { levelOf } from '../../frame/severity.ts';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { Rows } from '../../lists/rows.tsx';
+import type { Trace, TraceLog } from './calls.ts';
+import { nanosecondsOf, type PlacedSpan, unfolded } from './span-order.ts';
+
+/** Ids of spans below which nothing is shown. */
+export const folded = signal<ReadonlySet<string>>(new Set());
+
+const fold = (id: string, isFolded: boolean): void => {
+  const next = new Set(folded.peek());
+  if (isFolded) next.add(id);
+  else next.delete(id);
+  folded.value = next;
+};
+
+type Row = { readonly of: PlacedSpan } | { readonly log: TraceLog; readonly depth: number; readonly offsetNs: number };
+
+/** A stretch of time in which the trace waited for a span. */
+interface Stretch {
+  readonly offsetNs: number;
+  readonly durationNs: number;
+}
+
+/** What was waited for, by the id of the span. */
+const pathOf = ({ criticalPath, startTime }: Trace): ReadonlyMap<string, readonly Stretch[]> => {
+  const begin = nanosecondsOf(startTime);
+  const stretches = new Map<string, Stretch[]>();
+  for (const { spanId, startTime: start, durationNs } of criticalPath.segments) {
+    const known = stretches.get(spanId) ?? [];
+    known.push({ offsetNs: Number(nanosecondsOf(start) - begin), durationNs: Number(durationNs) });
+    stretches.set(spanId, known);
+  }
+  return stretches;
+};
+
+const rowsOf = (placed: readonly PlacedSpan[], logs: readonly TraceLog[], begin: string): readonly Row[] => {
+  const beginNs = nanosecondsOf(begin);
+  const bySpan = Map.groupBy(logs, ({ spanId }) => spanId);
+  const rows: Row[] = [];
+  const logRow = (log: TraceLog, depth: number): Row => ({
+    ...{ log, depth, offsetNs: Number(nanosecondsOf(log.timestamp) - beginNs) },
+  });
+  for (const of of placed) {
+    rows.push({ of });
+    for (const log of bySpan.get(of.span.spanId)?.toReversed() ?? []) rows.push(logRow(log, of.depth + 1));
+  }
+  for (const log of bySpan.get(null)?.toReversed() ?? []) rows.push(logRow(log, 0));
+  return rows;
+};
+
+const percent = (part: number, whole: number): string => `${Math.min(100, Math.max(0, (part / whole) * 100))}%`;
+
+const Bar = ({
+  of: { span, offsetNs },
+  whole,
+  stretches,
+}: {
+  readonly of: PlacedSpan;
+  readonly whole: number;
+  readonly stretches: readonly Stretch[];
+}) => (
+  <span class="track">
+    <span
+      class={span.status === 'error' ? 'bar failed' : 'bar'}
+      style={{ left: percent(offsetNs, whole), width: percent(Number(span.durationNs), whole) }}
+    />
+    {stretches.slice(0, 50).map(({ offsetNs: at, durationNs }) => (
+      <span key={at} class="waited" style={{ left: percent(at, whole), width: percent(durationNs, whole) }} />
+    ))}
+  </span>
+);
+
+/** What is odd about a span, in words. */
+const oddities = {
+  'missing-parent': 'its caller is missing',
+  cycle: 'calls itself',
+  'clock-skew': 'clock moved',
+} as const;
+
+const Name = ({ of: { span, depth, below }, isMatch }: { readonly of: PlacedSpan; readonly isMatch: boolean }) => {
+  const isFolded = folded.value.has(span.spanId);
+  const odd = span.warnings.flatMap((warning) =>
+    warning in oddities ? [oddities[warning as keyof typeof oddities]] : [],
+  );
+  return (
+    <span style={{ paddingLeft: `${Math.min(depth, 20)}em` }}>
+      {below === 0 ? (
+        <span class="no-fold" />
+      ) : (
+        <button
+          type="button"
+          class="fold"
+          tabIndex={-1}
+          aria-label={isFolded ? `Show ${below} below` : `Hide ${below} below`}
+          onClick={(event) => {
+            event.stopPropagation();
+            fold(span.spanId, !isFolded);
+          }}
+        >
+          {isFolded ? '▸' : '▾'}
+        </button>
+      )}
+      {span.status === 'error' ? <b class="text-error">failed </b> : null}
+      <bdi class={isMatch ? 'match' : ''}>{shownText(span.name)}</bdi>
+      {isFolded ? <span class="soft"> and {below} below</span> : null}
+      {odd.length === 0 ? null : <span class="text-warn"> {odd.join(', ')}</span>}
+    </span>
+  );
+};
+
+const keyOf = (row: Row): string => ('of' in row ? row.of.span.spanId : `log ${row.log.id}`);
+
+const logCells = ({ log, depth, offsetNs }: Exclude<Row, { of: PlacedSpan }>, whole: number) => [
+  <span key="name" style={{ paddingLeft: `${Math.min(depth, 20) + 1.5}em` }} class="in-line">
+    <b class={`text-${levelOf(log.severity)}`}>{log.severity || 'log'}</b>{' '}
+    <bdi>{shownText(textOf(log.body).slice(0, 300))}</bdi>
+  </span>,
+  <bdi key="service">{shownText(log.service)}</bdi>,
+  `at ${shownDuration(offsetNs)}`,
+  <span key="when" class="track">
+    <span class="moment" style={{ left: percent(offsetNs, whole) }} />
+  </span>,
+];
+
+export const Waterfall = ({
+  trace,
+  placed,
+  logs,
+  matches,
+  held,
+}: {
+  readonly trace: Trace;
+  readonly placed: readonly PlacedSpan[];
+  readonly logs: readonly TraceLog[];
+  /** Ids of spans that hold what was looked for. */
+  readonly matches: ReadonlySet<string>;
+  /** The one of them that comes into sight. */
+  readonly held: string;
+}) => {
+  const whole = Math.max(1, Number(trace.durationNs));
+  const paths = useMemo(() => pathOf(trace), [trace]);
+  const rows = useMemo(
+    () => rowsOf(unfolded(placed, folded.value), logs, trace.startTime),
+    [placed, folded.value, logs, trace],
+  );
+  const open = inAddress('span');
+  return (
+    <Rows<Row>
+      items={rows}
+      label="Spans"
+      class="waterfall"
+      columns={['Span', 'Service', 'Duration', 'When']}
+      keyOf={keyOf}
+      cellsOf={(row) =>
+        'of' in row
+          ? [
+              <Name key="name" of={row.of} isMatch={matches.has(row.of.span.spanId)} />,
+              <bdi key="service">{shownText(row.of.span.service)}</bdi>,
+              shownDuration(row.of.span.durationNs),
+              <Bar key="bar" of={row.of} whole={whole} stretches={paths.get(row.of.span.spanId) ?? []} />,
+            ]
+          : logCells(row, whole)
+      }
+      open={open}
+      held={held}
+      onOpen={(key) => {
+        if (key.startsWith('log '))
+          go(toArea('/logs', { search: `traceId:${trace.traceId}`, record: key.slice('log '.length) }));
+        else change({ span: key }, { replace: open !== '' });
+      }}
+      onKey={(key, row) => {
+        if (!('of' in row) || (key !== 'ArrowLeft' && key !== 'ArrowRight')) return false;
+        fold(row.of.span.spanId, key === 'ArrowLeft' && row.of.below > 0);
+        return true;
+      }}
+    />
+  );
+};
