@@ -174,6 +174,7 @@ declare(
     await page.getByText('More of it').scrollIntoViewIfNeeded();
     await within(tab, 'Far below').locator('dd', { hasText: /\d/ }).waitFor();
     await page.getByText('More of it').click();
+  await within(tab, 'In a section').scrollIntoViewIfNeeded();
     await within(tab, 'In a section').locator('dd', { hasText: /\d/ }).waitFor();
     t.true(panelsAsked().includes('Far-below') && panelsAsked().includes('In-a-section'));
     await holdsAsAView(t, tab, '.panel-head >> nth=0');
@@ -189,7 +190,7 @@ declare('a variable is chosen in the address, and the list is searched by words,
   await holdsAsAView(t, tab, '.scrolled tbody');
   await page.getByRole('link', { name: 'Shop <b>now</b>' }).click();
   await page.locator('summary', { hasText: 'job: All' }).click();
-  await page.getByLabel('job-2', { exact: true }).check();
+  await page.getByLabel('job-2', { exact: true }).click();
   await page.waitForURL(/var-job=job-2/);
   await page.locator('summary', { hasText: 'job: job-2' }).waitFor();
   await page.goto(`${harness.url}/dashboards/${id}?${range}&var-job=job-2&var-job=job-3`);

@@ -17,6 +17,8 @@ const mostColumns = 20;
 export interface LinesProps {
   /** What the chart shows, in a few words. */
   readonly title: string;
+  /** What its tables are called after, where a view has several. */
+  readonly name?: string;
   readonly unit: string;
   /** Epoch milliseconds. */
   readonly steps: readonly number[];
@@ -91,8 +93,8 @@ const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined)
   );
 };
 
-const Legend = ({ lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
-  <Scrolled class="numbers" label="Series of the chart">
+const Legend = ({ name = 'the chart', lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
+  <Scrolled class="numbers" label={`Series of ${name}`}>
     <table>
       <Heads columns={['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most']} />
       <tbody>
@@ -118,9 +120,9 @@ const Legend = ({ lines, unit, at }: LinesProps & { readonly at: number | undefi
 export const Numbers = ({
   steps,
   lines,
-  title,
+  name = 'the chart',
   shown,
-}: Pick<LinesProps, 'steps' | 'lines' | 'title'> & {
+}: Pick<LinesProps, 'steps' | 'lines' | 'name'> & {
   /** A value of the line at an index, in words. */
   readonly shown: (value: number | undefined, index: number) => string;
 }) => {
@@ -129,7 +131,7 @@ export const Numbers = ({
     <details class="numbers-of" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Numbers</summary>
       {isOpen ? (
-        <Scrolled class="numbers" label={`Numbers of ${title === '' ? 'the chart' : title}`}>
+        <Scrolled class="numbers" label={`Numbers of ${name}`}>
           <table>
             <thead>
               <tr>

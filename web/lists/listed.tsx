@@ -187,7 +187,7 @@ export const listed = <Operation extends Declared>(
     const open = Open === undefined ? '' : inAddress('open');
     return (
       <>
-        {search === undefined && choices.length === 0 && Tools === undefined ? null : (
+        {search === undefined && choices.length + filters.length === 0 && Tools === undefined ? null : (
           <div class="toolbar">
             {search === undefined ? null : (
               <Search

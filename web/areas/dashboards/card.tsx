@@ -74,6 +74,7 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
     const element = place.current;
     if (element === null || asksNothing(panel.visual.kind)) return;
     const watch = new IntersectionObserver(([entry]) => board.see(panel.id, entry?.isIntersecting ?? false), {
+      root: element.closest('.scrolled'),
       rootMargin: '100px',
     });
     watch.observe(element);

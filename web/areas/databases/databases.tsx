@@ -11,6 +11,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { knownText } from '../../lists/known.tsx';
 import { listed } from '../../lists/listed.tsx';
+import { Raw } from '../../lists/raw.tsx';
 
 type Instance = Answered<typeof listDatabases>['items'][number];
 type Statement = Answered<typeof listDatabaseQueries>['items'][number];
@@ -86,7 +87,7 @@ const Statements = listed({
     <Beside label="Statement" title={item?.engine || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
-          <pre class="body">{shownText(item.statement, { lines: true })}</pre>
+          <Raw label="Statement as text" text={item.statement} />
           <ul class="links">
             <li>
               <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>Its slowest call</Link>

@@ -14,7 +14,7 @@ type Coverage = Extract<Answered<typeof getMitreCoverage>, { tactics: unknown }>
 type Technique = Coverage['tactics'][number]['techniques'][number];
 
 const wordsOf = ({ enabledRules, rules, signals }: Technique): string =>
-  rules === 0 ? 'no rules' : `${enabledRules} of ${rules} rules enabled, ${signals} signals`;
+  rules === 0 ? '' : `${enabledRules} of ${rules} rules enabled, ${signals} signals`;
 
 const One = ({ technique }: { readonly technique: Technique }) => {
   const { id, name, enabledRules, signals } = technique;

@@ -11,6 +11,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
+import { Raw } from '../../lists/raw.tsx';
 
 type Rule = ViewOf<typeof ruleResource>;
 
@@ -64,7 +65,7 @@ export const OpenRule = ({
           }}
         />
         <h3>Sigma</h3>
-        <pre class="body">{shownText(item.source, { lines: true })}</pre>
+        <Raw label="Sigma" text={item.source} />
       </>
     )}
   </Beside>

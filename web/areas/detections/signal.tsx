@@ -123,13 +123,8 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
           <h3>Records that matched</h3>
           {answer.events.map((event, at) => (
             <details key={at} open={at === 0}>
-              <summary>
-                {'recordId' in event && typeof event.recordId === 'string' ? (
-                  <Link to={toArea('/logs', { record: event.recordId })}>Record {at + 1}</Link>
-                ) : (
-                  `Record ${at + 1}`
-                )}
-              </summary>
+              <summary>Record {at + 1}</summary>
+              <Link to={toArea('/logs', { record: event.recordId })}>It in the logs</Link>
               <Fields values={Object.fromEntries(Object.entries(event).map(([name, value]) => [name, textOf(value)]))} />
             </details>
           ))}

@@ -13,6 +13,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
+import { Raw } from '../../lists/raw.tsx';
 import { changeCall, errorCall, type OneError, occurrencesCall } from './calls.ts';
 
 type Status = OneError['status'];
@@ -58,7 +59,7 @@ const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
     return newest.stack === null ? (
       <p class="soft">It came without a stack trace.</p>
     ) : (
-      <pre class="body">{shownText(newest.stack, { lines: true })}</pre>
+      <Raw label="Stack as it was sent" text={newest.stack} />
     );
   return (
     <>
@@ -80,7 +81,7 @@ const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
       {newest.stack === null ? null : (
         <details>
           <summary>As it was sent</summary>
-          <pre class="body">{shownText(newest.stack, { lines: true })}</pre>
+          <Raw label="Stack as it was sent" text={newest.stack} />
         </details>
       )}
     </>
@@ -186,7 +187,7 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
   return (
     <Beside label="Error" title={type ?? 'Error'} onClose={onClose}>
       <Problem error={error} />
-      <p class="body">{shownText(message, { lines: true })}</p>
+      <Raw label="Message" text={message} />
       <Steps key={status} error={answer} />
       <Ways newest={newest} />
       <Fields

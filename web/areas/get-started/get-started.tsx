@@ -12,6 +12,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
+import { Raw } from '../../lists/raw.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Doctor } from './doctor.tsx';
 
@@ -87,7 +88,7 @@ const Snippets = () => {
           {chosen.pieces.map(({ name, text }) => (
             <div key={name}>
               <h2>{shownText(name)}</h2>
-              <pre class="body">{shownText(text, { lines: true })}</pre>
+              <Raw label={name} text={text} />
             </div>
           ))}
           <h2>Addresses</h2>

@@ -12,6 +12,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
+import { Raw } from '../../lists/raw.tsx';
 
 type Letter = Answered<typeof showDeadLetter>;
 type Replay = Answered<typeof showReplay>;
@@ -101,7 +102,7 @@ const OpenLetter = ({ id, onClose }: { readonly id: string; readonly onClose: ()
             <p class="soft">They are not stored any more.</p>
           ) : (
             <>
-              <pre class="body dump">{dumpOf(answer.payload)}</pre>
+              <Raw label="Bytes" text={dumpOf(answer.payload)} />
               {answer.truncated || answer.size > mostBytes ? <p class="soft">The first {mostBytes} bytes.</p> : null}
             </>
           )}

@@ -1,0 +1,162 @@
+/** Getting started and settings in a real browser: keys, people, tokens, quotas, refused payloads with their bytes, and the audit log. */
+import test from 'ava';
+import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
+import { topics } from '../../schemas/topics.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+const admin = 'admin@a.example';
+
+const bury = async (id: string, body: Buffer): Promise<void> => {
+  const receivedAtMs = Date.now() - 5000;
+  const headers: DeadLetterHeaders = {
+    ...{ tenantId: 'a', projectId: 'p1', keyId: 'k1', signal: 'logs', origin: 'otlp-http', kind: 'refused', id },
+    ...{ reason: 'malformed', message: 'a length runs over the <b>end</b>', position: 7, receivedAtMs },
+    ...{ source: '10.0.0.1', contentType: 'application/x-protobuf', contentEncoding: 'identity', topic: '' },
+    ...{ partition: 0, offset: 0, originalHeaders: {}, chunk: 0, chunks: 1, size: body.length, cut: false },
+  };
+  const [place] = await harness.bus.offsets(topics.deadLetter.name);
+  const producer = await harness.bus.producer();
+  await producer.publish([
+    { topic: topics.deadLetter.name, key: 'a', value: body, headers: encodeDeadLetter(headers) },
+  ]);
+  await producer.close();
+  await harness.columns.execute(
+    `INSERT INTO dead_letters (tenant_id, id, project_id, key_id, signal, origin, kind, reason, message, position, received_at, source, size, cut, chunks, partition, offset) VALUES
+      ('a', '${id}', 'p1', 'k1', 'logs', 'otlp-http', 'refused', 'malformed', '${headers.message}', 7, fromUnixTimestamp64Milli(toInt64(${receivedAtMs}), 'UTC'), '10.0.0.1', ${body.length}, false, 1, ${place?.partition ?? 0}, ${place?.end ?? 0})`,
+  );
+};
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  await bury('d1', Buffer.from('\n\u0005hello<script>'));
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+declare('the steps of getting started are the API’s, one is put away, and the doctor says why nothing arrives', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/get-started', admin);
+  const { steps } = (await harness.ask('GET', '/api/onboarding')).body;
+  await page.locator('.steps li').nth(steps.length - 1).waitFor();
+  t.is(await page.locator('.steps li').count(), steps.length);
+  await page.getByRole('button', { name: /^Not for us/ }).first().click();
+  await page.getByRole('button', { name: /^Show it again/ }).waitFor();
+  t.is((await harness.ask('GET', '/api/onboarding')).body.dismissed.length, 1);
+  await holdsAsAView(t, tab, '.steps');
+  await page.getByRole('link', { name: 'How to send' }).click();
+  await page.locator('pre').first().waitFor();
+  await holdsAsAView(t, tab, 'pre >> nth=0');
+  await page.getByRole('link', { name: 'Nothing arrives?' }).click();
+  await page.getByLabel('License key').fill('oiq_lk_wrong');
+  await page.getByRole('button', { name: 'Find out why' }).click();
+  const { body } = await harness.ask('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
+  await page.getByText(body.findings[0].message).waitFor();
+  await holdsAsAView(t, tab, 'main h1');
+});
+
+declare('a key is minted, shown once, rotated and revoked', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  page.on('dialog', (dialog) => void dialog.accept());
+  await harness.ask('POST', '/api/projects', { as: 'admin', body: { id: 'default', name: 'Default' } });
+  const [project] = (await harness.ask('GET', '/api/projects')).body.items;
+  await signedInAt(tab, harness.url, '/settings/keys', admin);
+  await page.getByLabel('Name').fill('Shop <b>key</b>');
+  await page.getByLabel('Project').fill(project.id);
+  await page.getByRole('button', { name: 'Mint a key' }).click();
+  await page.getByText(/The key is shown this once: oiq_lk_/).waitFor();
+  await page.getByRole('button', { name: 'Shop <b>key</b>' }).click();
+  const beside = page.getByRole('complementary', { name: 'Key' });
+  await beside.getByRole('button', { name: 'Rotate' }).click();
+  await beside.getByText(/The key is shown this once/).waitFor();
+  await beside.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('cell', { name: 'revoked' }).waitFor();
+  const { items } = (await harness.ask('GET', '/api/license-keys')).body;
+  t.deepEqual(items.map(({ state }: { state: string }) => state), ['revoked']);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('people, invitations, service accounts with their tokens, and the organization are changed', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings/people', admin);
+  const { items } = (await harness.ask('GET', '/api/users')).body;
+  await page.getByRole('row').nth(items.length).waitFor();
+  await page.getByRole('row', { name: /auditor@a.example/ }).getByRole('button').click();
+  await page.getByRole('complementary', { name: 'Person' }).getByLabel('Role').selectOption('viewer');
+  await page.getByRole('row', { name: /auditor@a.example viewer/ }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await page.goto(`${harness.url}/settings/invitations`);
+  await page.getByLabel('Address').fill('new@a.example');
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  await page.getByRole('row', { name: /^new@a.example/ }).waitFor();
+  await holdsAsAView(t, tab, '.scrolled tbody');
+  await page.goto(`${harness.url}/settings/service-accounts`);
+  await page.getByLabel('Name').fill('Pipeline');
+  await page.getByRole('button', { name: 'Create a service account' }).click();
+  await page.getByRole('button', { name: 'Pipeline' }).click();
+  const account = page.getByRole('complementary', { name: 'Service account' });
+  await account.getByLabel('For').fill('deployments');
+  await account.getByLabel('Scopes').fill('logs:read');
+  await account.getByRole('button', { name: 'Make a token' }).click();
+  await account.getByText(/The token is shown this once: oiq_sa_/).waitFor();
+  await account.getByRole('listitem').filter({ hasText: 'deployments' }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await page.goto(`${harness.url}/settings/organization`);
+  await page.getByLabel('Days of logs').fill('3');
+  await page.getByRole('button', { name: 'Keep so long' }).click();
+  await page.waitForFunction(`document.querySelector('[name=logs]')?.defaultValue === '3'`);
+  t.is((await harness.ask('GET', '/api/account/retention')).body.days.logs, 3);
+  await holdsAsAView(t, tab, 'main h1');
+});
+
+declare('usage and quotas are the API’s, and a quota is set', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings', admin);
+  await page.getByLabel('A day: warn above (GiBy)').fill('2');
+  await page.getByRole('button', { name: 'Set quotas' }).click();
+  await page.getByRole('cell', { name: '2 GiBy' }).waitFor();
+  const { body } = await harness.ask('GET', '/api/usage/quotas');
+  t.true(body.states.some(({ warnBytes }: { warnBytes: number }) => warnBytes === 2 * 1024 ** 3));
+  await holdsAsAView(t, tab, 'main h1');
+});
+
+declare('a dead letter shows its bytes and what is wrong, and a replay tells what came of it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings/dead-letters', admin);
+  await page.getByRole('button', { name: 'malformed' }).click();
+  const beside = page.getByRole('complementary', { name: 'Dead letter' });
+  await beside.getByText('0a 05 68 65 6c 6c 6f 3c').waitFor();
+  await beside.getByText('a length runs over the <b>end</b>').waitFor();
+  await beside.getByRole('button', { name: 'Replay', exact: true }).click();
+  await beside.getByText(/finished: of 1, 0 replayed, 0 by somebody else, 1 failed. still refused/).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('the audit log tells who changed what, and somebody who only looks does not see it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
+  const { items } = (await harness.ask('GET', '/api/audit?limit=1')).body;
+  await page.getByRole('button', { name: /action: quota.set/ }).click();
+  await page.getByRole('row', { name: new RegExp(items[0].action) }).first().getByRole('button').click();
+  await page.getByRole('complementary', { name: 'Audit record' }).getByText(items[0].resource.id).first().waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, '/settings/audit');
+  await other.page.getByRole('heading', { name: 'Settings: usage' }).waitFor();
+  t.is(await other.page.getByRole('link', { name: 'Audit log' }).count(), 0);
+  await holdsAsAView(t, other, 'main h1');
+});

@@ -1,0 +1,9 @@
+/** A text as it was sent, in lines, which scrolls by itself where it is long. */
+import { shownText } from '../frame/shown-text.tsx';
+import { Scrolled } from './scrolled.tsx';
+
+export const Raw = ({ label, text }: { readonly label: string; readonly text: string }) => (
+  <Scrolled class="body" label={label}>
+    <pre>{shownText(text, { lines: true })}</pre>
+  </Scrolled>
+);
