@@ -1,0 +1,141 @@
+/** Incidents, pages and mails through kill -9 at each stage: what is there in the end is what is there without any, once. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { openedMail } from '../../api/mail/queue.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
+import { escalationDeeds, escalations } from '../../schemas/resources/escalation.ts';
+import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
+import { incidents } from '../../schemas/resources/incident.ts';
+import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
+import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
+import { ProjectNotifications, projects } from '../../schemas/resources/project.ts';
+import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
+import type { EscalationMemberOptions } from './escalation-member.ts';
+
+const groups = 3;
+const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
+const secret = 'k'.repeat(40);
+
+/** Each stage is hit where there are as many rounds as calls; else stages at equal distances, others in each run. */
+const rounds = 3 * Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
+
+/** Others need no index here. */
+const used = [incidents, escalations, escalationDeeds, pendingDeliveries, outgoingMails, memberships, users];
+
+/** An organization with a policy of two steps, of which the second opens something at a service. */
+const prepare = async (documents: Documents, tenantId: string): Promise<void> => {
+  const own = documents.of(tenantId);
+  const person = { email: `${tenantId}@acme.example`, name: 'Ann', passwordHash: null, disabled: false };
+  await documents
+    .of(usersTenant)
+    .collection(users)
+    .insert({ id: `ann-${tenantId}`, ...person });
+  await own.collection(memberships).insert({ id: `ann-${tenantId}`, role: 'editor', disabled: false });
+  await own.collection(notificationChannels).insert({
+    ...{ id: 'pager', name: 'pager', description: '', enabled: true, maxPerMinute: 60 },
+    ...{ settings: { type: 'pagerduty', routingKey: 'x' }, templates: { title: '', text: '' } },
+  });
+  const targets = [
+    { kind: 'person', id: `ann-${tenantId}` },
+    { kind: 'channel', id: 'pager' },
+  ];
+  const steps = [{ targets }, { targets, afterMinutes: 5 }];
+  await own
+    .collection(escalationPolicies)
+    .insert({ id: 'policy', ...EscalationPolicyFields.parse({ name: 'Shop', steps }) });
+  const notifications = ProjectNotifications.parse({ recipients: [`${tenantId}@acme.example`] });
+  await own.collection(projects).insert({ id: 'shop', name: 'shop', description: '', notifications } as never);
+};
+
+/** All that opening and escalating wrote, without what differs between organizations and runs. */
+const writtenFor = async (documents: Documents, tenantId: string) => {
+  const own = documents.of(tenantId);
+  const all = { limit: 1000, sort: { id: 1 } } as const;
+  const [opened, deeds, pages, states, mails] = await Promise.all([
+    own.collection(incidents).list(all),
+    own.collection(escalationDeeds).list(all),
+    own.collection(pendingDeliveries).list(all),
+    own.collection(escalations).list(all),
+    documents.of(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 }),
+  ]);
+  const box = makeSecretBox(secret);
+  const letters = mails.items
+    .map((entry) => openedMail(box, entry))
+    .filter((mail) => mail?.to.startsWith(`${tenantId}@`));
+  return {
+    incidents: opened.items.map(({ id, status, title }) => `${id} ${status} ${title}`),
+    deeds: deeds.items.map(({ at, kind, round, step, to }) => `${at} ${kind} ${round} ${step} ${to?.kind}`).sort(),
+    // Not when: a run that goes on begins with the first clock again, and finds what the other left.
+    pages: pages.items.map(({ notification }) => `${notification?.reason} ${notification?.channelId}`).sort(),
+    states: states.items.map(({ id, state, openings }) => `${id} ${state.status} ${state.step} ${openings?.length}`),
+    mails: letters.map((mail) => mail?.subject).sort(),
+  };
+};
+
+const run = async (options: Pick<EscalationMemberOptions, 'store' | 'tenantId' | 'killAt'>) => {
+  const script = fileURLToPath(new URL('escalation-member.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify({ ...options, groups, openedMs, secret })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let told = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    told += chunk.toString('utf8');
+  });
+  const [code, signal] = await once(child, 'close');
+  if (code !== 0 && signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
+  return { isKilled: signal === 'SIGKILL', calls: Number(told) };
+};
+
+export interface EscalationContract {
+  readonly name: string;
+  store(): Promise<EscalationMemberOptions['store']>;
+  open(store: EscalationMemberOptions['store']): Promise<Documents>;
+  /** Processes at once, after a kill. */
+  readonly members: number;
+}
+
+export const escalationContract = ({ name, store: storeOf, open, members }: EscalationContract): void => {
+  test.serial(`${name}: through kill -9 at each stage, incidents, pages and mails are there once`, async (t) => {
+    const store = await storeOf();
+    /** A file is open in one process at a time. */
+    const within = async <Result>(work: (documents: Documents) => Promise<Result>): Promise<Result> => {
+      const documents = await open(store);
+      try {
+        return await work(documents);
+      } finally {
+        await documents.close();
+      }
+    };
+    await within(async (documents) => {
+      await documents.ensureCollections(used);
+      await prepare(documents, 'whole');
+    });
+    const { calls } = await run({ store, tenantId: 'whole', killAt: 0 });
+    const expected = await within((documents) => writtenFor(documents, 'whole'));
+    t.is(expected.incidents.length, groups);
+    // Two steps of two targets, but that the acknowledged one had its second step before; what was opened is acknowledged and closed.
+    t.is(expected.deeds.length, groups * 4);
+    t.is(expected.pages.length, groups * 4 + 2);
+    t.is(expected.mails.length, groups + 1);
+    const distance = Math.max(1, calls / rounds);
+    const first = 1 + Math.floor(Math.random() * Math.floor(distance));
+    let kills = 0;
+    for (let at = first; at <= calls; at += distance) {
+      const [tenantId, killAt] = [`killed-${kills}`, Math.floor(at)];
+      await within((documents) => prepare(documents, tenantId));
+      const { isKilled } = await run({ store, tenantId, killAt });
+      t.true(isKilled, `it went on after call ${killAt}`);
+      kills++;
+      await Promise.all(Array.from({ length: members }, () => run({ store, tenantId, killAt: 0 })));
+      const written = await within((documents) => writtenFor(documents, tenantId));
+      t.deepEqual(written, expected, `killed at call ${killAt} of ${calls}`);
+    }
+    t.log(
+      `${kills} kills at ${calls} calls, ${expected.incidents.length} incidents, ${expected.pages.length} pages each`,
+    );
+  });
+};

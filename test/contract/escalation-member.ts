@@ -1,0 +1,133 @@
+/**
+ * A process that opens incidents from alerts, escalates them and tells of their end, over a clock that stands still, and kills itself
+ * at one of its calls of the store. Run again it does the rest. Prints how many calls there were.
+ */
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { escalateDue } from '../../api/incidents/escalate.ts';
+import { openMailQueue } from '../../api/mail/queue.ts';
+import { takeAlerts } from '../../processors/incidents/take-alerts.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
+import type { Notification } from '../../schemas/notifications.ts';
+import type { Collection, CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
+import { ConflictError } from '../../schemas/ports/documents.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { type Incident, incidents } from '../../schemas/resources/incident.ts';
+import { moved } from '../../subjects/incidents/state.ts';
+import { patientDocuments } from '../services/patient-documents.ts';
+
+export interface EscalationMemberOptions {
+  readonly store: { readonly path: string } | { readonly mongodb: string };
+  readonly tenantId: string;
+  /** At which call it ends; 0 for none. */
+  readonly killAt: number;
+  /** Groups of alerts. */
+  readonly groups: number;
+  readonly openedMs: number;
+  readonly secret: string;
+}
+
+const { store, tenantId, killAt, groups, openedMs, secret } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as EscalationMemberOptions;
+let calls = 0;
+const strike = (): void => {
+  calls++;
+  if (calls === killAt) process.kill(process.pid, 'SIGKILL');
+};
+const struck = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+  strike();
+  const result = await call();
+  strike();
+  return result;
+};
+
+/** The documents of the organization, whose every write may be the last thing that this process did. */
+const striking = (documents: Pick<Documents, 'of'>): Pick<Documents, 'of'> => ({
+  of(tenant) {
+    const own = documents.of(tenant);
+    return {
+      tenantId: tenant,
+      collection<Fields extends object>(definition: CollectionDefinition<Fields>): Collection<Fields> {
+        const stored = own.collection(definition);
+        return {
+          find: (id) => stored.find(id),
+          list: (options) => stored.list(options),
+          count: (filter) => stored.count(filter),
+          insert: (fields) => struck(() => stored.insert(fields)),
+          replace: (id, fields, version) => struck(() => stored.replace(id, fields, version)),
+          update: (id, changes, version) => struck(() => stored.update(id, changes, version)),
+          delete: (id, version) => struck(() => stored.delete(id, version)),
+        };
+      },
+    };
+  },
+});
+
+const clock = { ms: openedMs, now: () => clock.ms };
+const opened =
+  'path' in store ? await sqliteDocuments({ path: store.path, clock }) : await patientDocuments(store.mongodb);
+const documents: Documents = {
+  ...opened,
+  ...striking(opened),
+  everywhere: (definition, filter) => opened.everywhere(definition, filter),
+  ensureCollections: (definitions) => opened.ensureCollections(definitions),
+  // Before its commit, and after it.
+  transaction: (work) => struck(() => opened.transaction((transaction) => work(striking(transaction) as never))),
+};
+
+const notificationOf = (group: number): Notification => ({
+  ...{ tenantId, id: `n-${group}`, channelId: '', escalationPolicyId: 'policy', receiver: 'all' },
+  ...{ groupKey: `{}:{g="${group}"}`, groupLabels: { g: String(group) }, commonLabels: { alertname: 'Slow' } },
+  ...{ commonAnnotations: {}, status: 'firing', reason: 'first', firing: 1, resolved: 0, truncatedAlerts: 0 },
+  atMs: openedMs,
+  alerts: [
+    {
+      ...{ alertId: `a-${group}`, ruleId: 'r', status: 'firing', annotations: {}, startsAtMs: openedMs, value: 1 },
+      labels: { alertname: 'Slow', severity: 'critical' },
+    },
+  ],
+});
+
+const box = makeSecretBox(secret);
+const ports = {
+  ...{ documents, clock, log: silent, counters: memoryCounters({ clock }) },
+  mail: openMailQueue({ documents, clock, box, configured: true }),
+  settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
+};
+const escalate = async (): Promise<void> => {
+  await escalateDue(ports, new AbortController().signal);
+};
+
+/** Moves the incident of a group, unless it is there already. */
+const move = async (group: number, to: 'acknowledged' | 'resolved'): Promise<void> => {
+  const stored = documents.of(tenantId).collection(incidents);
+  for (;;) {
+    const [found] = (await stored.list({ filter: { alertIds: `a-${group}` }, limit: 1 })).items;
+    if (found === undefined || found.status === to || found.status === 'resolved') return;
+    const next = moved(fieldsOf<Incident>(found), to, { by: 'u', at: new Date(clock.ms).toISOString() });
+    try {
+      if (next !== undefined) await stored.replace(found.id, next, found.version);
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+};
+
+for (let group = 0; group < groups; group++) await takeAlerts(documents, notificationOf(group));
+await takeAlerts(documents, notificationOf(0));
+await escalate();
+clock.ms += 5 * 60_000;
+await escalate();
+await move(0, 'acknowledged');
+await escalate();
+clock.ms += 60_000;
+await move(0, 'resolved');
+await escalate();
+clock.ms += 5 * 60_000;
+await escalate();
+process.stdout.write(`${calls}\n`);
+await opened.close();
+process.exit(0);

@@ -1,0 +1,12 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { scratchDirectory } from '../services/scratch.ts';
+import { escalationContract } from './escalation-killed.ts';
+
+escalationContract({
+  name: 'sqlite',
+  store: async () => ({ path: join(mkdtempSync(join(scratchDirectory(), 'escalation-')), 'documents.sqlite') }),
+  open: (store) => sqliteDocuments({ path: 'path' in store ? store.path : '' }),
+  members: 1,
+});
