@@ -61,6 +61,15 @@ const move = <One extends Incident>(incident: One, to: IncidentState, how: Move)
   return next;
 };
 
+/** Open ones of an organization, beyond which none is declared. What alerts tell opens all the same. */
+const mostOpen = 5000;
+
+const requireRoom = async (own: TenantDocuments): Promise<void> => {
+  const goesOn = { status: { $in: ['open', 'acknowledged'] } };
+  if ((await own.collection(incidents).count(goesOn)) >= mostOpen)
+    throw new ApiError('CONFLICT', `${mostOpen} incidents go on: resolve or merge some first`);
+};
+
 const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: Incident | undefined): Promise<void> => {
   const known = new Set(before?.roles.map(({ userId }) => userId));
   for (const [index, { userId }] of roles.entries())
@@ -112,6 +121,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
   async prepare(after, { before, caller, of, ports }) {
     const own = of(caller.tenantId);
     const { status, mergedInto } = after;
+    if (before === undefined) await requireRoom(own);
     if (before === undefined && status !== 'open') throw invalid('status', 'of a new incident must be open');
     if ((status === 'merged') !== (mergedInto !== null))
       throw invalid('mergedInto', 'goes with "status": "merged", and that goes with it');

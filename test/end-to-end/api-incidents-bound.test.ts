@@ -1,0 +1,26 @@
+/** How many incidents of an organization may go on. */
+import test from 'ava';
+import { IncidentFields, incidents } from '../../schemas/resources/incident.ts';
+import { untouched } from '../../subjects/incidents/state.ts';
+import { startHarness } from './api-harness.ts';
+
+const harness = await startHarness();
+test.after.always(() => harness.close());
+
+test('where 5,000 incidents go on none is declared until one is resolved', async (t) => {
+  const stored = harness.documents.of('a').collection(incidents);
+  const made = { ...untouched, openedBy: '', openedAt: new Date().toISOString(), groupId: null };
+  await harness.documents.transaction(async ({ of }) => {
+    for (let count = 0; count < 5000; count++)
+      await of('a')
+        .collection(incidents)
+        .insert({ ...IncidentFields.parse({ title: `incident ${count}` }), ...made });
+  });
+  const declare = () => harness.ask('POST', '/api/incidents', { as: 'editor', body: { title: 'one more' } });
+  const refused = await declare();
+  t.is(refused.status, 409);
+  t.regex(refused.body.message, /5000 incidents go on/);
+  const [one] = (await stored.list({ limit: 1 })).items;
+  t.is((await harness.ask('POST', `/api/incidents/${one?.id}/resolve`, { as: 'editor' })).status, 200);
+  t.is((await declare()).status, 200);
+});
