@@ -16,6 +16,11 @@ export const SloObjective = z.strictObject({
     .strictObject({ period: z.enum(calendarPeriods), timeZone: z.string(), startsAt: z.string() })
     .optional()
     .describe('In place of the days'),
+  excluded: z
+    .array(z.tuple([z.int(), z.int()]))
+    .max(2000)
+    .optional()
+    .describe('Begins and ends of maintenance that is left out, in order and apart'),
 });
 export type SloObjective = z.output<typeof SloObjective>;
 

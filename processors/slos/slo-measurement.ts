@@ -4,15 +4,18 @@ import { keptDays } from '../../queries/range.ts';
 import { changedSlices, type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
+import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
 import { messageOf } from '../../subjects/alerts/ask.ts';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import { excludedIn, readExclusions } from '../../subjects/slos/exclusions.ts';
 import { type Looks, looksAt, type Measured, settledUpTo } from '../../subjects/slos/looks.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import { signalsMeasured } from '../../subjects/slos/signals.ts';
-import { toldObjective } from '../../subjects/slos/status.ts';
+import { type KnownSlo, toldObjective } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { ruleAnswers } from '../alerts/rule-answers.ts';
-import { defineSchedule } from '../engine/schedule.ts';
+import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 
 type Kept = Measured | null;
@@ -60,6 +63,26 @@ const look = async (
   }
 };
 
+const dayMs = 86_400_000;
+
+/** Maintenance of its window, and of that to come in a period. Nothing is read for an objective that leaves nothing out. */
+const excludedFor = async (
+  known: KnownSlo,
+  tenantId: string,
+  { documents }: Pick<SchedulePorts, 'documents'>,
+  nowMs: number,
+): Promise<Pick<SloObjective, 'excluded'>> => {
+  if (!known.slo.query.excludeMaintenance) return {};
+  const windows = await readExclusions(documents.of(tenantId), [known.slo]);
+  const sliceMs = msOf(known.slo.query.slice);
+  // Windows are of 366 days at most, and begin and end with slices.
+  const about = Math.floor(nowMs / sliceMs) * sliceMs;
+  const days = Math.ceil((367 * dayMs) / sliceMs) * sliceMs;
+  const toMs = known.slo.query.calendar === undefined ? about : about + days;
+  const excluded = excludedIn(known, windows, { fromMs: about - days, toMs }, sliceMs);
+  return { excluded: excluded.map(({ fromMs, toMs }) => [fromMs, toMs]) };
+};
+
 /** One objective is one thing. Slices are told once with the state, and a slice that is told again replaces itself. */
 export const sloMeasurement = defineSchedule({
   name: 'slo-measurement',
@@ -88,7 +111,7 @@ export const sloMeasurement = defineSchedule({
     const told = {
       ...{ tenantId, sloId: document.id, series, lookMs: dueMs, error },
       ...{ fromMs: measured.fromMs, upToMs: measured.upToMs, settledUpToMs: settledUpTo(measured) },
-      objective: toldObjective(slo),
+      objective: { ...toldObjective(slo), ...(await excludedFor({ id: document.id, slo }, tenantId, ports, dueMs)) },
     };
     for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...told, slices: part.map(tupled) });
     if (slices.every((each) => each.length === 0)) emit.slices({ ...told, slices: [] });

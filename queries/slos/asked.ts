@@ -10,7 +10,7 @@ import { budgetOf, budgetSpentOf, burnRateOf, coverageOf, objectiveOf, type Sums
 import { asNumber, compared, type Fraction } from './fraction.ts';
 import { readStanding, type StandingSlo } from './slices.ts';
 import { readWindows } from './window-sums.ts';
-import { periodAt, rollingAt, type Window } from './windows.ts';
+import { lengthWithout, periodAt, rollingAt, type Window } from './windows.ts';
 
 /** Objectives of one statement. */
 export const mostSlosTogether = 1000;
@@ -39,10 +39,13 @@ const endsOf = ({
 const wholeAt = ({ calendar, windowDays }: SloObjective, endMs: number): Window =>
   calendar === undefined ? rollingAt(windowDays, endMs) : { fromMs: periodAt(calendar, endMs - 1).fromMs, toMs: endMs };
 
+const excludedBy = ({ excluded = [] }: SloObjective): Window[] => excluded.map(([fromMs, toMs]) => ({ fromMs, toMs }));
+
 /** Slices of the whole window, also those to come: the budget of slices is of these. */
-const slicesOfWhole = ({ calendar, windowDays, sliceMs }: SloObjective, endMs: number): number => {
-  const { fromMs, toMs } = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
-  return Math.round((toMs - fromMs) / sliceMs);
+const slicesOfWhole = (objective: SloObjective, endMs: number): number => {
+  const { calendar, windowDays, sliceMs } = objective;
+  const whole = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
+  return Math.round(lengthWithout(whole, excludedBy(objective)) / sliceMs);
 };
 
 /** What is summed of an objective for one end: its windows, the longest first, and its own. */
@@ -101,7 +104,7 @@ const figureAt = (
   const objective = objectiveOf(told);
   const [longest = whole] = windows;
   const sums = summed(longest);
-  const coverage = coverageOf(sums, Math.round((longest.toMs - longest.fromMs) / told.sliceMs));
+  const coverage = coverageOf(sums, Math.round(lengthWithout(longest, excludedBy(told)) / told.sliceMs));
   const known = { sums, coverage };
   const budget = () => budgetOf(summed(whole), objective, slicesOfWhole(told, endMs));
   switch (query.figure) {
@@ -166,7 +169,10 @@ export const slosTogether = async (
   );
   const summed = await readWindows(
     reading,
-    known.map(({ member }) => ({ ...member.standing, windows: windowsIn(member) })),
+    known.map(({ member }) => ({
+      ...member.standing,
+      ...{ windows: windowsIn(member), excluded: excludedBy(member.standing.objective) },
+    })),
   );
   for (const [place, { member, index }] of known.entries())
     outcomes[index] = { answer: answerOf(member, summed(place), asked) };

@@ -5,7 +5,7 @@ import { objectiveOf, type Sums } from './figures.ts';
 import { fraction, minus, plus } from './fraction.ts';
 import type { SloSeries } from './slices.ts';
 import { readCuts } from './tallies.ts';
-import type { Window } from './windows.ts';
+import { clippedTo, type Window } from './windows.ts';
 
 const hourMs = 3_600_000;
 /** Windows of different lengths are read apart, but for more of them. */
@@ -33,31 +33,48 @@ export const summedBetween = (cutsMs: readonly number[], pieces: readonly Sums[]
 export interface Windows extends SloSeries {
   readonly objective: Pick<SloObjective, 'targetPct' | 'budgeting' | 'sliceTarget'>;
   readonly windows: readonly Window[];
+  /** Times that are left out, in order and apart; they begin and end with slices. */
+  readonly excluded?: readonly Window[];
 }
+
+/** Sums of a window, without what is left out or, where asked, with it. */
+export type SummedIn = (window: Window, which?: 'all') => Sums;
+
+const without =
+  (summed: (window: Window) => Sums, excluded: readonly Window[]): SummedIn =>
+  (window, which) =>
+    which === 'all'
+      ? summed(window)
+      : clippedTo(window, excluded).reduce((left, time) => by(minus, left, summed(time), -1), summed(window));
 
 /** Sums of the windows of each, by its place in the list. */
 export const readWindows = async (
   reading: Pick<Reading, 'columns'>,
   all: readonly Windows[],
-): Promise<(place: number) => (window: Window) => Sums> => {
+): Promise<(place: number) => SummedIn> => {
   const places = all.map((_, place) => place);
   const of = (place: number): Windows => all[place] as Windows;
   const wayOf = ({ objective: { budgeting, sliceTarget } }: Windows): string =>
     JSON.stringify([budgeting, sliceTarget]);
   // A window divides the days that it begins and ends in, also for the others of its statement.
   const lengths = (one: Windows): string =>
-    JSON.stringify(one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)));
+    JSON.stringify([one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)), one.excluded ?? []]);
   const byLengths = Map.groupBy(places, (place) => `${wayOf(of(place))} ${lengths(of(place))}`);
   const alike = byLengths.size <= mostStatements ? byLengths : Map.groupBy(places, (place) => wayOf(of(place)));
-  const found = new Map<number, (window: Window) => Sums>();
+  const found = new Map<number, SummedIn>();
   await Promise.all(
     [...alike.values()].map(async (group) => {
       const members = group.map(of);
-      const edges = members.flatMap(({ windows }) => windows.flatMap(({ fromMs, toMs }) => [fromMs, toMs]));
+      const edges = members.flatMap(({ windows, excluded = [] }) =>
+        windows.flatMap((window) =>
+          [window, ...clippedTo(window, excluded)].flatMap(({ fromMs, toMs }) => [fromMs, toMs]),
+        ),
+      );
       const cutsMs = [...new Set(edges)].toSorted((one, other) => one - other);
       const [first] = members as [Windows];
       const piecesOf = await readCuts(reading, members, cutsMs, objectiveOf(first.objective));
-      for (const place of group) found.set(place, summedBetween(cutsMs, piecesOf(of(place))));
+      for (const place of group)
+        found.set(place, without(summedBetween(cutsMs, piecesOf(of(place))), of(place).excluded ?? []));
     }),
   );
   return (place) => found.get(place) ?? (() => nothing);

@@ -56,3 +56,13 @@ export const rollingAt = (windowDays: number, atMs: number): Window => ({
   fromMs: atMs - windowDays * dayMs,
   toMs: atMs,
 });
+
+/** What of times that are apart lies in a window. */
+export const clippedTo = ({ fromMs, toMs }: Window, times: readonly Window[]): Window[] =>
+  times
+    .filter((time) => time.fromMs < toMs && time.toMs > fromMs)
+    .map((time) => ({ fromMs: Math.max(time.fromMs, fromMs), toMs: Math.min(time.toMs, toMs) }));
+
+/** How long a window is without the times that are left out of it. */
+export const lengthWithout = (window: Window, excluded: readonly Window[]): number =>
+  clippedTo(window, excluded).reduce((left, { fromMs, toMs }) => left - (toMs - fromMs), window.toMs - window.fromMs);

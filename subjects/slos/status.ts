@@ -12,15 +12,19 @@ import {
 import { asNumber, type Fraction, fraction, times } from '../../queries/slos/fraction.ts';
 import { type LastLook, readLooks } from '../../queries/slos/slices.ts';
 import { readWindows } from '../../queries/slos/window-sums.ts';
-import { periodAt, rollingAt, type Window } from '../../queries/slos/windows.ts';
+import { lengthWithout, periodAt, rollingAt, type Window } from '../../queries/slos/windows.ts';
+import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
+import { excludedIn } from './exclusions.ts';
 import { seriesOf } from './looks.ts';
 import { policyStanding, type SloPolicyFields, windowsOfPolicy } from './policy.ts';
 
 const dayMs = 86_400_000;
 const hundred = fraction(100n);
+/** Windows of burn rates are of 30 days at most. */
+const longestBurnMs = 30 * dayMs;
 /** A look that is not older tells up to where there are slices; behind that, what is missing lowers the coverage. */
 const recentMs = 600_000;
 
@@ -80,9 +84,15 @@ const numberOf = (value: Fraction | undefined): number | null => (value === unde
 const time = (ms: number): string => new Date(ms).toISOString();
 
 /** Indicator, budget and coverage of a window. */
-export const figuresOf = (slo: SloFields, window: Sums, { fromMs, toMs, endMs, sliceMs }: WindowSoFar) => {
+export const figuresOf = (
+  slo: SloFields,
+  window: Sums,
+  { endMs, sliceMs, ...whole }: WindowSoFar,
+  excluded: readonly Window[],
+) => {
   const objective = objectiveOf(slo);
-  const budget = budgetOf(window, objective, Math.round((toMs - fromMs) / sliceMs));
+  const slicesIn = (range: Window): number => Math.round(lengthWithout(range, excluded) / sliceMs);
+  const budget = budgetOf(window, objective, slicesIn(whole));
   return {
     sli: numberOf(sliOf(window)),
     ...{ good: asNumber(window.good), total: asNumber(window.total) },
@@ -90,12 +100,22 @@ export const figuresOf = (slo: SloFields, window: Sums, { fromMs, toMs, endMs, s
       ...{ total: asNumber(budget.total), left: asNumber(budget.left) },
       leftPct: numberOf(budget.leftShare && times(budget.leftShare, hundred)),
     },
-    coverage: coverageOf(window, Math.round((endMs - fromMs) / sliceMs)),
+    coverage: coverageOf(window, slicesIn({ fromMs: whole.fromMs, toMs: endMs })),
   };
 };
 
+/** When figures are asked for, and the maintenance of the organization that objectives leave out. */
+export interface StandingAt {
+  readonly nowMs: number;
+  readonly maintenance?: readonly MaintenanceWindow[];
+}
+
 /** Indicator and budget of many objectives at a time, in their order. */
-export const standingsOf = async (reading: OwnColumns, known: readonly KnownSlo[], nowMs: number) => {
+export const standingsOf = async (
+  reading: OwnColumns,
+  known: readonly KnownSlo[],
+  { nowMs, maintenance = [] }: StandingAt,
+) => {
   const looks = await readLooks(
     reading,
     known.map(({ id }) => id),
@@ -105,17 +125,18 @@ export const standingsOf = async (reading: OwnColumns, known: readonly KnownSlo[
     const last = looks.get(`${id} ${of.series}`);
     const soFar = windowSoFar(slo, last, nowMs);
     const window = { fromMs: soFar.fromMs, toMs: soFar.endMs };
-    return { slo, last, soFar, window, ...of, objective: toldObjective(slo), windows: [window] };
+    const excluded = excludedIn({ id, slo }, maintenance, soFar, soFar.sliceMs);
+    return { slo, last, soFar, window, ...of, objective: toldObjective(slo), windows: [window], excluded };
   });
   const measured = all.filter(({ last }) => last !== undefined);
   const summed = await readWindows(reading, measured);
   const places = new Map(measured.map((one, place) => [one, place]));
   return all.map((one) => {
-    const { last, slo, soFar, window } = one;
+    const { last, slo, soFar, window, excluded } = one;
     const place = places.get(one);
     if (last === undefined || place === undefined) return null;
     return {
-      ...figuresOf(slo, summed(place)(window), soFar),
+      ...figuresOf(slo, summed(place)(window), soFar, excluded),
       ...{ measuredUpTo: time(last.upToMs), settledUpTo: time(last.settledUpToMs), error: last.error || null },
     };
   });
@@ -125,7 +146,7 @@ export const standingsOf = async (reading: OwnColumns, known: readonly KnownSlo[
 export const statusOf = async (
   reading: OwnColumns,
   { id, slo }: KnownSlo,
-  { nowMs, policy }: { readonly nowMs: number; readonly policy?: SloPolicyFields | undefined },
+  { nowMs, maintenance = [], policy }: StandingAt & { readonly policy?: SloPolicyFields | undefined },
 ) => {
   const of = { sloId: id, series: seriesOf(slo) };
   const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
@@ -133,12 +154,16 @@ export const statusOf = async (
   const lengths = burnWindows(slo);
   const burning = lengths.map((ms) => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs }));
   const backBy = (ms: number): Window => ({ fromMs: soFar.endMs - ms, toMs: soFar.endMs });
+  // Burn rates may look further back than the window.
+  const reach = { fromMs: Math.min(soFar.fromMs, soFar.endMs - longestBurnMs), toMs: soFar.toMs };
+  const excluded = excludedIn({ id, slo }, maintenance, reach, soFar.sliceMs);
   const windows = [soFar, ...burning, ...(policy === undefined ? [] : windowsOfPolicy(policy).map(backBy))];
-  const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows }]))(0);
+  const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows, excluded }]))(0);
   const objective = objectiveOf(slo);
-  const budget = budgetOf(summed(soFar), objective, Math.round((soFar.toMs - soFar.fromMs) / soFar.sliceMs));
+  const budget = budgetOf(summed(soFar), objective, Math.round(lengthWithout(soFar, excluded) / soFar.sliceMs));
   return {
-    ...figuresOf(slo, summed(soFar), soFar),
+    ...figuresOf(slo, summed(soFar), soFar, excluded),
+    withMaintenance: slo.query.excludeMaintenance ? figuresOf(slo, summed(soFar, 'all'), soFar, []) : null,
     policy:
       policy === undefined ? null : policyStanding(policy, { budget, objective, burning: (ms) => summed(backBy(ms)) }),
     burnRates: burning.map((window, index) => {

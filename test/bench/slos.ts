@@ -80,12 +80,12 @@ for (const what of ['slices alone', 'days']) {
     await measured(`status, 400 days, ${one.slo.query.budgeting}, ${what}`, 30, () =>
       statusOf(reading, one, { nowMs }),
     );
-  await measured(`list of 200, ${what}`, 20, () => standingsOf(reading, listed, nowMs));
+  await measured(`list of 200, ${what}`, 20, () => standingsOf(reading, listed, { nowMs }));
   await measured(`50 objectives of 30 days, ${what}`, 20, () =>
     standingsOf(
       reading,
       listed.slice(0, 100).filter(({ slo }) => slo.windowDays === 30),
-      nowMs,
+      { nowMs },
     ),
   );
 }

@@ -25,10 +25,12 @@ const made = async (service: string): Promise<StoredSlo & Stored> => {
 };
 const put = (id: string, steps: object[], headers = {}) =>
   harness.ask('PUT', `/api/slos/${id}/policy`, { as: 'editor', body: { steps }, headers });
-const rulesOf = async (sloId: string) =>
-  (await harness.ask('GET', '/api/alerts/rules?limit=200')).body.items.filter(({ id }: { id: string }) =>
-    id.startsWith(`${sloId}-policy-`),
-  );
+const rulesOf = async (sloId: string) => {
+  const { body } = await harness.ask('GET', '/api/alerts/rules?limit=200');
+  return body.items
+    .filter(({ id }: { id: string }) => id.startsWith(`${sloId}-policy-`))
+    .toSorted((one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1));
+};
 const gate = (ids: readonly string[], token: string) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
     execFile(
@@ -70,7 +72,7 @@ test('what is wrong with a step is named by its path', async (t) => {
   const slo = await made('wrong');
   for (const [steps, path] of [
     [[{ name: 'None' }], 'steps.0.burnRate'],
-    [[{ ...low, burnRate: 1 }], 'steps.0.burnRate'],
+    [[{ ...low, burnRate: 1, window: '1h' }], 'steps.0.burnRate'],
     [[{ name: 'Rate', burnRate: 1 }], 'steps.0.window'],
     [[low, low], 'steps.1.name'],
     [[{ ...low, window: '1h' }], 'steps.0.window'],

@@ -1,5 +1,8 @@
 /** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
 import test from 'ava';
+import type { SloQuery } from '../../queries/query.ts';
+import { queryOf } from '../../queries/run.ts';
+import { runSlo } from '../../queries/slos/asked.ts';
 import { asNumber, decimal, dividedBy } from '../../queries/slos/fraction.ts';
 import { type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
@@ -242,6 +245,48 @@ test('the status of each way of budgeting is exact', async (t) => {
   });
 });
 
+test('maintenance that says so is left out of an objective that wants it, in status, list and queries', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const maintainedMs = endMs - 120 * minuteMs;
+  await logs('maintained', [
+    { atMs: maintainedMs, good: 0, bad: 60 },
+    { atMs: maintainedMs + 9 * minuteMs, good: 0, bad: 30 },
+    { atMs: maintainedMs + 10 * minuteMs, good: 9, bad: 1 },
+    { atMs: maintainedMs - minuteMs, good: 90, bad: 0 },
+  ]);
+  const window = {
+    ...{ timeZone: 'UTC', durationMinutes: 10, excludedFromSlos: true, name: 'Deploys' },
+    startsAt: new Date(maintainedMs).toISOString().slice(0, 16),
+  };
+  const about = [{ name: 'slo', value: 'Maintained' }];
+  const others = [
+    { ...window, name: 'Of others', matchers: [{ name: 'slo', value: 'Other' }], durationMinutes: 100 },
+    { ...window, name: 'Mutes only', excludedFromSlos: false, matchers: about, durationMinutes: 100 },
+  ];
+  for (const body of [{ ...window, matchers: about }, ...others])
+    t.is((await harness.ask('POST', '/api/maintenance-windows', { as: 'editor', body })).status, 200);
+  const more = { type: 'ratio', windowDays: 1, targetPct: 90 };
+  const query = { sli: ratioOf('maintained') };
+  const slo = await made({ name: 'Maintained', ...more, query: { ...query, excludeMaintenance: true } });
+  const plain = await made({ name: 'Maintained and counted', ...more, query });
+  for (const one of [slo, plain]) await measuring(harness)(one, endMs);
+  const all = { sli: 99 / 190, good: 99, total: 190, budget: { total: 19, left: -72 }, coverage: 4 / 1440 };
+  const status = await statusOf(slo);
+  t.like(status, {
+    ...{ sli: 0.99, good: 99, total: 100, budget: { total: 10, left: 9, leftPct: 90 }, coverage: 2 / 1430 },
+    withMaintenance: all,
+  });
+  t.is(status.burnRates.find((each: { window: string }) => each.window === '6h').rate, 0.1);
+  t.like(await statusOf(plain), { ...all, withMaintenance: null });
+  const { body } = await harness.ask('GET', '/api/slos?search=Maintained&limit=10');
+  t.deepEqual(body.items.map(({ standing }: { standing: { total: number } }) => standing.total).toSorted(), [100, 190]);
+  const range = { from: 0n, to: BigInt(endMs) * 1_000_000n - 1n };
+  const figure = queryOf({ kind: 'slo', sloId: slo.id, figure: 'budget-left' });
+  const { rows } = await runSlo(figure as SloQuery, { columns: harness.columns.of('a') }, { range });
+  t.deepEqual(rows[0]?.slice(0, 3), [0.9, 1, 100]);
+});
+
 test('an objective that was not measured yet knows nothing', async (t) => {
   const slo = await made({ name: 'New', service: 'new' });
   t.like(await statusOf(slo), { sli: null, good: 0, total: 0, coverage: 0, measuredUpTo: null, settledUpTo: null });
@@ -339,6 +384,6 @@ test('the list says how each objective stands, and reads windows of one length t
     id,
     slo: readSlo(stored) as NonNullable<ReturnType<typeof readSlo>>,
   }));
-  t.is((await standingsOf({ columns }, known, nowMs))[2]?.total, 93);
+  t.is((await standingsOf({ columns }, known, { nowMs }))[2]?.total, 93);
   t.is(statements, 3, 'how far they are measured, and slices of a day and of three days');
 });

@@ -4,6 +4,7 @@ import { queryVersion } from '../../../queries/query.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../../schemas/resources/slo.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
+import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { sloProblems } from '../../../subjects/slos/problems.ts';
 import { entitlementsOf } from '../../../subjects/slos/signals.ts';
 import { standingsOf } from '../../../subjects/slos/status.ts';
@@ -49,7 +50,12 @@ const show = async (
 ): Promise<z.input<typeof View>[]> => {
   const read = documents.map((document) => ({ document, slo: readSlo(document) }));
   const known = read.flatMap(({ document: { id }, slo }) => (slo === undefined ? [] : [{ id, slo }]));
-  const standings = await standingsOf(readingOf(caller, ports), known, ports.clock.now()).catch((error: unknown) => {
+  const maintenance = await readExclusions(
+    ports.documents.of(caller.tenantId),
+    known.map(({ slo }) => slo),
+  );
+  const at = { nowMs: ports.clock.now(), maintenance };
+  const standings = await standingsOf(readingOf(caller, ports), known, at).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'how objectives stand cannot be read');
     return [];
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
+import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { statusOf } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -10,6 +11,10 @@ import { foundSlo } from './found.ts';
 
 const Status = z.strictObject({
   ...sloFigures,
+  withMaintenance: z
+    .strictObject(sloFigures)
+    .nullable()
+    .describe('The same with the maintenance that is left out; null where nothing is'),
   burnRates: z
     .array(z.strictObject({ window: z.string(), rate: z.number().nullable(), good: z.number(), total: z.number() }))
     .describe('How many times faster than it may the budget is spent, over the windows of its rules'),
@@ -43,7 +48,9 @@ export const getSloStatus = defineOperation({
   response: Status,
   async handler({ caller, params }, ports) {
     const slo = await foundSlo(params.id, caller, ports);
-    const policy = readPolicy(await ports.documents.of(caller.tenantId).collection(sloPolicies).find(slo.id));
-    return statusOf(readingOf(caller, ports), slo, { nowMs: ports.clock.now(), policy });
+    const documents = ports.documents.of(caller.tenantId);
+    const policy = readPolicy(await documents.collection(sloPolicies).find(slo.id));
+    const maintenance = await readExclusions(documents, [slo.slo]);
+    return statusOf(readingOf(caller, ports), slo, { nowMs: ports.clock.now(), maintenance, policy });
   },
 });

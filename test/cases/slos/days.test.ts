@@ -5,6 +5,7 @@ import { objectiveOf, sums } from '../../../queries/slos/figures.ts';
 import { compared } from '../../../queries/slos/fraction.ts';
 import { readSlices } from '../../../queries/slos/slices.ts';
 import { readWindows } from '../../../queries/slos/window-sums.ts';
+import { lengthWithout } from '../../../queries/slos/windows.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { sumUpDays } from '../../../sinks/slo-days.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
@@ -140,6 +141,31 @@ test.serial(
     }
   },
 );
+
+test.serial('what is left out of a window is not in its sums, and is in those of all', async (t) => {
+  const [objective] = objectives as [SloObjective];
+  for (let day = 0; day < days; day++)
+    await land(
+      ...(['maintained', objective] as const),
+      Array.from({ length: 1440 }, (_, minute): Told => [inMinutes(day * 1440 + minute), 1, 1]),
+    );
+  await sumUpDays(tables.columns, rested());
+  const time = fc.integer({ min: 0, max: days * 1440 });
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(time, { minLength: 2, maxLength: 10 }), time, time, async (edges, one, other) => {
+      const sorted = edges.toSorted((first, second) => first - second);
+      const excluded = sorted.flatMap((at, index) =>
+        index % 2 === 1 ? [{ fromMs: inMinutes(sorted[index - 1] ?? 0), toMs: inMinutes(at) }] : [],
+      );
+      const window = { fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) };
+      const asked = [{ ...{ sloId: 'maintained', series: 's', objective, excluded }, windows: [window] }];
+      const summed = (await readWindows(reading(), asked))(0);
+      t.is(summed(window).known, lengthWithout(window, excluded) / minuteMs);
+      t.is(summed(window, 'all').known, (window.toMs - window.fromMs) / minuteMs);
+    }),
+    { numRuns: 15 },
+  );
+});
 
 test.serial('more totals than are added exactly give the same from days and from slices', async (t) => {
   const objective = objectives[2] as SloObjective;

@@ -1,0 +1,61 @@
+/** Times of maintenance that an objective leaves out. */
+import type { Window } from '../../queries/slos/windows.ts';
+import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
+import { compileMatchers } from '../alerts/routing/matching.ts';
+import { timesOf } from '../maintenance-windows/windows.ts';
+import type { SloFields } from './document.ts';
+import type { KnownSlo } from './status.ts';
+
+/** How many times an objective leaves out at most; of more, the latest. */
+const mostTimes = 2000;
+
+/** Labels by which a window is about an objective: those that all its alerts have. */
+const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
+  ...slo.query.alerting.labels,
+  ...{ slo: slo.name, slo_id: id, ...(slo.service !== '' && { service: slo.service }) },
+});
+
+/** One that names projects is about their alerts, and an objective is of none. */
+const isAbout = (known: KnownSlo, { excludedFromSlos, matchers, projectIds }: MaintenanceWindow): boolean =>
+  excludedFromSlos && projectIds.length === 0 && compileMatchers(matchers).matches(labelsOf(known));
+
+/** Times side by side and in order; those that touch are one. */
+const merged = (times: readonly Window[]): Window[] => {
+  const result: Window[] = [];
+  for (const time of times.toSorted((one, other) => one.fromMs - other.fromMs)) {
+    const last = result.at(-1);
+    if (last !== undefined && time.fromMs <= last.toMs)
+      result[result.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, time.toMs) };
+    else result.push(time);
+  }
+  return result;
+};
+
+/** What an objective leaves out of a range: whole slices, of which a part lies in maintenance. Nothing where it does not say so. */
+export const excludedIn = (
+  known: KnownSlo,
+  windows: readonly MaintenanceWindow[],
+  range: Window,
+  sliceMs: number,
+): Window[] => {
+  if (!known.slo.query.excludeMaintenance) return [];
+  const times = windows.filter((window) => isAbout(known, window)).flatMap((window) => timesOf(window, range));
+  const inSlices = times.map(({ fromMs, toMs }) => ({
+    fromMs: Math.max(Math.floor(fromMs / sliceMs) * sliceMs, range.fromMs),
+    toMs: Math.min(Math.ceil(toMs / sliceMs) * sliceMs, range.toMs),
+  }));
+  return merged(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-mostTimes);
+};
+
+/** The windows of an organization that objectives leave out. */
+export const readExclusions = async (
+  documents: Pick<TenantDocuments, 'collection'>,
+  all: readonly Pick<SloFields, 'query'>[],
+): Promise<readonly (MaintenanceWindow & Stored)[]> => {
+  if (!all.some(({ query }) => query.excludeMaintenance)) return [];
+  const { items } = await documents
+    .collection(maintenanceWindows)
+    .list({ filter: { excludedFromSlos: true }, limit: 1000 });
+  return items;
+};
