@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { askedRange } from '../../../queries/range.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
+import { hashOf } from '../../../runtime/hash-of.ts';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
+import { TimeZone } from '../../../schemas/resources/preferences.ts';
+import { type SloReport, sloReports } from '../../../schemas/resources/slo-report.ts';
+import { calendarPeriods } from '../../../schemas/slo-slices.ts';
+import { readExclusions } from '../../../subjects/slos/exclusions.ts';
+import { frozenText, periodsIn, reportOf } from '../../../subjects/slos/report.ts';
+import type { KnownSlo } from '../../../subjects/slos/status.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { systemActor, systemChange } from '../../changes.ts';
+import { csvRow, csvType } from '../../csv.ts';
+import { invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { versionsOf } from '../../resources/resource-history.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { sloFigures } from './figures.ts';
+import { foundSlo } from './found.ts';
+
+const mostPeriods = 100;
+const mostIncidents = 1000;
+
+const Period = z.strictObject({
+  ...{ from: z.iso.datetime(), to: z.iso.datetime() },
+  targetPct: z.number().describe('That was in force at its end, or is now'),
+  hasEnded: z.boolean(),
+  isSettled: z.boolean().describe('Whether late records change nothing any more'),
+  isMet: z.boolean().nullable().describe('Null where nothing is known; so far, where it goes on'),
+  ...sloFigures,
+  withMaintenance: z.strictObject(sloFigures).nullable().describe('Null where no maintenance is left out'),
+  incidents: z
+    .array(z.strictObject({ id: z.string(), openedAt: z.iso.datetime(), severity: z.string() }))
+    .describe('Of its service, or of its alerts, that were opened in it'),
+  revision: z.int().nullable().describe('From 1 on; null where it is not frozen'),
+  sha256: z.string().nullable().describe('Of what is frozen; the audit chain holds it'),
+});
+type Period = z.input<typeof Period>;
+
+/** Versions of an objective are kept; before the oldest, its target is taken for what there was. */
+const targetsOf = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(ms: number) => number> => {
+  const versions = (await versionsOf(own, 'service-level-objective', id)).map(({ at, fields }) => ({
+    atMs: Date.parse(at),
+    targetPct: Number((fields as { targetPct?: unknown }).targetPct ?? slo.targetPct),
+  }));
+  return (ms) => (versions.find(({ atMs }) => atMs <= ms) ?? versions.at(-1) ?? { targetPct: slo.targetPct }).targetPct;
+};
+
+/** Incidents of the objective's service or alerts that were opened in a range. */
+const incidentsIn = async (
+  { id, slo }: KnownSlo,
+  caller: Caller,
+  ports: Ports,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly (Incident & Stored)[]> => {
+  const alerts = await readingOf(caller, ports).columns.query<{ alert_id: string }>(
+    `SELECT DISTINCT alert_id FROM alert_transitions WHERE tenant_id = {tenant:String} AND startsWith(rule_id, {rules:String}) LIMIT ${mostIncidents}`,
+    { rules: `${id}-` },
+  );
+  const stored = ports.documents.of(caller.tenantId).collection(incidents);
+  const openedAt = { $gte: new Date(fromMs).toISOString(), $lt: new Date(toMs).toISOString() };
+  const found = new Map<string, Incident & Stored>();
+  const ids = alerts.map(({ alert_id }) => alert_id);
+  for (const filter of [
+    ...(slo.service === '' ? [] : [{ services: slo.service, openedAt }]),
+    ...(ids.length === 0 ? [] : [{ alertIds: { $in: ids }, openedAt }]),
+  ])
+    for (const one of (await stored.list({ filter, sort: { openedAt: 1 }, limit: mostIncidents })).items)
+      found.set(one.id, one);
+  return [...found.values()].toSorted((one, other) => (one.openedAt < other.openedAt ? -1 : 1));
+};
+
+type Figures = Omit<Period, 'revision' | 'sha256'>;
+
+/** Freezes a period that has settled, where it says something else than the last revision. Asked again, it writes nothing. */
+const freeze = async (
+  { id, slo }: KnownSlo,
+  figures: Figures,
+  { of, tenantId, ports }: { readonly of: string; readonly tenantId: string; readonly ports: Ports },
+): Promise<Pick<Period, 'revision' | 'sha256'>> => {
+  const { content, sha256 } = frozenText(figures);
+  const lastIn = async (own: Pick<TenantDocuments, 'collection'>): Promise<SloReport | undefined> =>
+    (await own.collection(sloReports).list({ filter: { of } })).items.toSorted(
+      (one, other) => other.revision - one.revision,
+    )[0];
+  const known = await lastIn(ports.documents.of(tenantId));
+  if (known?.sha256 === sha256) return { revision: known.revision, sha256 };
+  return systemChange(
+    ports,
+    'slo-report.freeze',
+  )(async (scope) => {
+    const own = scope.of(tenantId);
+    const before = await lastIn(own);
+    if (before?.sha256 === sha256) {
+      scope.unchanged();
+      return { revision: before.revision, sha256 };
+    }
+    const revision = (before?.revision ?? 0) + 1;
+    const frozenAt = new Date(ports.clock.now()).toISOString();
+    const written = await own
+      .collection(sloReports)
+      .insert({ id: hashOf(of, revision), sloId: id, of, revision, frozenAt, sha256, content });
+    const { content: _, ...after } = written;
+    scope.record({ id: written.id, name: slo.name, after, tenantId, actor: systemActor('slo-reports') });
+    return { revision, sha256 };
+  });
+};
+
+const csvOf = function* (items: readonly Period[]): Generator<string> {
+  const cell = (value: number | boolean | string | null): string | number =>
+    value === null ? '' : typeof value === 'number' ? value : String(value);
+  yield csvRow([
+    ...[
+      'from',
+      'to',
+      'targetPct',
+      'hasEnded',
+      'isSettled',
+      'isMet',
+      'sli',
+      'good',
+      'total',
+      'budgetTotal',
+      'budgetLeft',
+    ],
+    ...[
+      'coverage',
+      'sliWithMaintenance',
+      'goodWithMaintenance',
+      'totalWithMaintenance',
+      'incidents',
+      'revision',
+      'sha256',
+    ],
+  ]);
+  for (const one of items) {
+    const all = one.withMaintenance;
+    yield csvRow(
+      [
+        ...[one.from, one.to, one.targetPct, one.hasEnded, one.isSettled, one.isMet, one.sli, one.good, one.total],
+        ...[one.budget.total, one.budget.left, one.coverage, all?.sli ?? null, all?.good ?? null, all?.total ?? null],
+        ...[one.incidents.length, one.revision, one.sha256],
+      ].map(cell),
+    );
+  }
+};
+
+export const getSloReport = defineOperation({
+  method: 'GET',
+  path: '/api/slos/{id}/report',
+  operationId: 'getSloReport',
+  summary: 'Report an objective by calendar period; one that ended and settled in its own time zone is frozen',
+  role: 'viewer',
+  contentType: ['application/json; charset=utf-8', csvType],
+  params: idParameter,
+  query: z.strictObject({
+    period: z.enum(calendarPeriods).default('month'),
+    timeZone: TimeZone.optional().describe("Without it the objective's own: that of its calendar, or UTC"),
+    from: timeParameter.default('now-90d').describe('ISO-8601, now-15m or epoch milliseconds'),
+    to: timeParameter.default('now'),
+    format: z.enum(['json', 'csv']).default('json'),
+  }),
+  response: z.strictObject({ period: z.enum(calendarPeriods), timeZone: z.string(), items: z.array(Period) }),
+  async handler({ caller, params, query, request }, ports) {
+    const known = await foundSlo(params.id, caller, ports);
+    const ownZone = known.slo.query.calendar?.timeZone ?? 'UTC';
+    const { period, timeZone = ownZone, format } = query;
+    const nowMs = ports.clock.now();
+    const asked = askedRange(query, nowMs);
+    const oldestMs = nowMs - 800 * 86_400_000;
+    const range = {
+      fromMs: Math.max(Number(asked.from / 1_000_000n), oldestMs),
+      toMs: Math.min(Number(asked.to / 1_000_000n), nowMs),
+    };
+    const periods = periodsIn({ period, timeZone }, range, mostPeriods);
+    if (periods === undefined)
+      throw invalid('from', `gives more than ${mostPeriods} periods: take a later one, or longer periods`);
+    const own = ports.documents.of(caller.tenantId);
+    const reports = await reportOf(readingOf(caller, ports), known, {
+      ...{ periods, nowMs, maintenance: await readExclusions(own, [known.slo]) },
+      targetAt: await targetsOf(own, known),
+    });
+    const opened = await incidentsIn(known, caller, ports, {
+      ...{ fromMs: periods[0]?.fromMs ?? range.fromMs, toMs: periods.at(-1)?.toMs ?? range.toMs },
+    });
+    const items: Period[] = [];
+    for (const each of reports) {
+      const figures = {
+        ...each,
+        incidents: opened
+          .filter(({ openedAt }) => openedAt >= each.from && openedAt < each.to)
+          .map(({ id, openedAt, severity }) => ({ id, openedAt, severity })),
+      };
+      const isFrozen = each.isSettled && timeZone === ownZone && each.coverage > 0;
+      const of = hashOf(known.id, period, timeZone, each.from);
+      const frozen = isFrozen
+        ? await freeze(known, figures, { of, tenantId: caller.tenantId, ports })
+        : { revision: null, sha256: null };
+      items.push({ ...figures, ...frozen });
+    }
+    if (format === 'json') return { period, timeZone, items };
+    request.reply('Content-Disposition', `attachment; filename="slo-${period}.csv"`);
+    return { contentType: csvType, content: [...csvOf(items)].join('') };
+  },
+});

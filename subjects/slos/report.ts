@@ -1,0 +1,84 @@
+/** What was promised and what was kept, period by period. */
+import { createHash } from 'node:crypto';
+import type { Reading } from '../../queries/reading.ts';
+import { objectiveOf, sliOf } from '../../queries/slos/figures.ts';
+import { compared } from '../../queries/slos/fraction.ts';
+import { readLooks } from '../../queries/slos/slices.ts';
+import { readWindows } from '../../queries/slos/window-sums.ts';
+import { type Calendar, periodAt, type Window } from '../../queries/slos/windows.ts';
+import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
+import { msOf } from '../alerts/durations.ts';
+import { excludedIn } from './exclusions.ts';
+import { seriesOf } from './looks.ts';
+import { figuresOf, type KnownSlo, toldObjective } from './status.ts';
+
+/** A Monday, with which weeks begin, and a first of January. */
+const startsAt = '2024-01-01T00:00';
+
+/** The periods of a calendar that lie in a range or reach into it, oldest first; `undefined` for more than so many. */
+export const periodsIn = (
+  of: Pick<Calendar, 'period' | 'timeZone'>,
+  { fromMs, toMs }: Window,
+  most: number,
+): Window[] | undefined => {
+  const periods: Window[] = [];
+  for (
+    let next = periodAt({ ...of, startsAt }, fromMs);
+    next.fromMs < toMs;
+    next = periodAt({ ...of, startsAt }, next.toMs)
+  ) {
+    if (periods.length === most) return undefined;
+    periods.push(next);
+  }
+  return periods;
+};
+
+interface Asked {
+  readonly periods: readonly Window[];
+  readonly nowMs: number;
+  readonly maintenance: readonly MaintenanceWindow[];
+  /** The target in force at a time. */
+  readonly targetAt: (ms: number) => number;
+}
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+/** Figures of periods. One that ended is told with the target at its end; one that goes on, so far and with today's. */
+export const reportOf = async (
+  reading: Pick<Reading, 'columns'>,
+  known: KnownSlo,
+  { periods, nowMs, maintenance, targetAt }: Asked,
+) => {
+  const { id, slo } = known;
+  const of = { sloId: id, series: seriesOf(slo) };
+  const sliceMs = msOf(slo.query.slice);
+  const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
+  const measuredMs = Math.floor(Math.min(nowMs, last?.upToMs ?? nowMs) / sliceMs) * sliceMs;
+  const soFar = periods.map((period) => {
+    const endMs = Math.max(period.fromMs, Math.min(period.toMs, measuredMs));
+    return { ...period, endMs, sliceMs, window: { fromMs: period.fromMs, toMs: endMs } };
+  });
+  const excluded = soFar.flatMap((period) => excludedIn(known, maintenance, period, sliceMs));
+  const windows = soFar.map(({ window }) => window);
+  const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows, excluded }]))(0);
+  return soFar.map(({ window, ...period }) => {
+    const hasEnded = period.toMs <= nowMs;
+    const targetPct = targetAt(Math.min(period.toMs, nowMs));
+    const then = { ...slo, targetPct };
+    const sums = summed(window);
+    const sli = sliOf(sums);
+    return {
+      ...{ from: time(period.fromMs), to: time(period.toMs), targetPct, hasEnded },
+      isSettled: hasEnded && last !== undefined && last.settledUpToMs >= period.toMs,
+      isMet: sli === undefined ? null : compared(sli, objectiveOf(toldObjective(then)).target) >= 0,
+      ...figuresOf(then, sums, period, excluded),
+      withMaintenance: slo.query.excludeMaintenance ? figuresOf(then, summed(window, 'all'), period, []) : null,
+    };
+  });
+};
+
+/** A period as it is frozen: the same figures are the same text. */
+export const frozenText = (period: object): { readonly content: string; readonly sha256: string } => {
+  const content = JSON.stringify(period);
+  return { content, sha256: createHash('sha256').update(content).digest('hex') };
+};

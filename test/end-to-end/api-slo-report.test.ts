@@ -1,0 +1,78 @@
+/** Reports of objectives: the target then in force, maintenance, incidents, and what is frozen once a period has settled. */
+import test from 'ava';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
+import { sloReports } from '../../schemas/resources/slo-report.ts';
+import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+
+const dayMs = 1440 * minuteMs;
+let harness: Harness;
+test.before(async () => {
+  harness = await startHarness();
+});
+test.after.always(() => harness?.close());
+
+const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
+const sli = { bad: count('service:reported AND severity:error'), total: count('service:reported') };
+
+test('a period that ended and settled is frozen in the audit chain, and a later change is a new revision', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+  await logs('reported', [
+    { atMs: todayMs - 3 * dayMs + 600 * minuteMs, good: 99, bad: 1 },
+    { atMs: todayMs - 4 * dayMs, good: 90, bad: 10 },
+    { atMs: todayMs - 4 * dayMs - minuteMs, good: 1, bad: 0 },
+  ]);
+  const body = { name: 'Reported', type: 'ratio', targetPct: 99, windowDays: 7, query: { sli } };
+  const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+  const find = async () => (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
+  const measure = measuring(harness);
+  await measure(await find(), Math.floor(Date.now() / minuteMs) * minuteMs);
+  const range = `from=${todayMs - 4 * dayMs}&to=${todayMs - 2 * dayMs - 1}`;
+  const path = `/api/slos/${id}/report?period=day&${range}`;
+  const first = await harness.ask('GET', path, { as: 'viewer' });
+  t.is(first.status, 200, JSON.stringify(first.body));
+  t.like(first.body, { period: 'day', timeZone: 'UTC' });
+  t.is(first.body.items.length, 2);
+  t.like(first.body.items[0], {
+    ...{ from: new Date(todayMs - 4 * dayMs).toISOString(), targetPct: 99, isMet: false, sli: 0.9, total: 100 },
+    ...{ hasEnded: true, isSettled: true, incidents: [], withMaintenance: null, revision: 1, coverage: 1 / 1440 },
+  });
+  t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, left: 0 }, revision: 1 });
+  t.deepEqual((await harness.ask('GET', path)).body, first.body, 'asked again, nothing is written');
+  // What replaces a slice later shows in a new revision; the other period stays as it was.
+  await logs('reported', [{ atMs: todayMs - 4 * dayMs + 1, good: 100, bad: 0 }]);
+  await measuring(harness)(await find(), Math.floor(Date.now() / minuteMs) * minuteMs + minuteMs);
+  const { items } = (await harness.ask('GET', path)).body;
+  t.like(items[0], { sli: 0.95, total: 200, revision: 2 });
+  t.is(items[1].revision, 1);
+  t.not(items[0].sha256, first.body.items[0].sha256);
+  const kept = (
+    await harness.documents
+      .of('a')
+      .collection(sloReports)
+      .list({ filter: { sloId: id } })
+  ).items;
+  t.is(kept.length, 3);
+  const audited = (await harness.ask('GET', '/api/audit?action=slo-report.freeze', { as: 'auditor' })).body;
+  for (const { sha256 } of kept) t.true(JSON.stringify(audited).includes(sha256));
+  // In other zones it is told as it is now, and frozen nowhere.
+  const other = (await harness.ask('GET', `${path}&timeZone=Asia/Kolkata`)).body.items;
+  t.true(other.every(({ revision }: { revision: number | null }) => revision === null));
+  const csv = await harness.ask('GET', `${path}&format=csv`);
+  t.regex(csv.body, /^"from","to","targetPct"/);
+  t.is(csv.body.trim().split('\r\n').length, 3);
+});
+
+test('the target is the one that was in force, and too many periods are refused', async (t) => {
+  const body = { name: 'Targets', type: 'ratio', targetPct: 99, windowDays: 7, query: { sli } };
+  const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+  await harness.ask('PUT', `/api/slos/${id}`, { as: 'editor', body: { targetPct: 95 } });
+  const { items } = (await harness.ask('GET', `/api/slos/${id}/report?period=month`)).body;
+  t.is(items.at(-1).targetPct, 95);
+  t.is(items[0].targetPct, 99);
+  t.like(items[0], { isMet: null, sli: null, revision: null });
+  const refused = await harness.ask('GET', `/api/slos/${id}/report?period=day&from=now-200d`);
+  t.is(refused.body.details[0].path, 'from');
+});
