@@ -4,6 +4,7 @@ import { whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
+import { readAlerts } from '../alerts/history.ts';
 import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
@@ -23,6 +24,7 @@ const searched = [
   'silent-host',
   'full-disk',
   'log-pattern',
+  'slo-burning',
 ] as const;
 type Searched = (typeof searched)[number];
 const kinds = ['platform', 'incident', ...searched] as const;
@@ -31,7 +33,7 @@ const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days',
+      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now',
     ),
   name: z.string(),
   why: z.string(),
@@ -199,6 +201,28 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
   });
 };
 
+/** Alerts that were not evaluated for so long say nothing of now. */
+const alertsKnownMs = 10 * 60_000;
+const mostAlerts = 1000;
+
+/** Objectives belong to the organization, and to no project. */
+const burningSlos = async (reading: Reading, { projectId, scope }: AttentionQuestion): Promise<Item[]> => {
+  if (projectId !== undefined && scope !== 'account') return [];
+  const firing = await readAlerts(reading, { states: ['firing'], label: 'burn' }, mostAlerts);
+  const bySlo = Map.groupBy(
+    firing.filter(({ evaluatedMs }) => reading.nowMs - evaluatedMs < alertsKnownMs),
+    ({ labels }) => labels['slo_id'] ?? '',
+  );
+  return [...bySlo].map(([id, alerts]): Item => {
+    const [first] = alerts.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0));
+    return {
+      ...{ kind: 'slo-burning', name: first?.labels['slo'] ?? id, value: first?.value ?? null, unit: '1' },
+      why: `spends its error budget ${Number((first?.value ?? 0).toPrecision(3))} times faster than it may`,
+      detail: `/api/slos/${encodeURIComponent(id)}/status`,
+    };
+  });
+};
+
 const ofPlatform = ({ ruleName, reason }: StandingPlatformAlert): Item => ({
   ...{ kind: 'platform', name: ruleName, why: reason, value: null, unit: '' },
   detail: `/api/alerts?ruleId=${platformRuleId}`,
@@ -234,6 +258,8 @@ const looks: Readonly<
   'silent-host': ['metrics', silentHosts],
   'full-disk': ['metrics', fullDisks],
   'log-pattern': ['logs', spikingPatterns],
+  // It reads what was evaluated; what objectives are measured from is not read.
+  'slo-burning': ['logs', burningSlos],
 };
 
 /** Looks for each kind; the worst of each come first, and what makes all answers doubtful before them. */

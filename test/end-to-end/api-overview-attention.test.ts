@@ -54,6 +54,20 @@ test.before(async () => {
   const now = nowMs - 10 * minuteMs;
   const before = nowMs - 90 * minuteMs;
   const { spans: land } = landedIn(harness);
+  const body = { name: 'Burning', service: 'worse' };
+  const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+  // Two rules of one objective fire; another one's did long ago, and one that fires is of no objective.
+  for (const [rule, labels, value, agoMs] of [
+    [`${id}-1`, { slo: 'Burning', slo_id: id, burn: 'page' }, 14.4, 0],
+    [`${id}-2`, { slo: 'Burning', slo_id: id, burn: 'ticket' }, 6.2, 0],
+    ['gone-1', { slo: 'Gone', slo_id: 'gone', burn: 'page' }, 20, hourMs],
+    ['other', { service: 'worse' }, 30, 0],
+  ] as const)
+    await columns.execute(`INSERT INTO alert_states (tenant_id, rule_id, alert_id, evaluated_ms, last_seen, labels, state, value)
+      SELECT 'a', '${rule}', 'alert-${rule}', ${Date.now() - agoMs}, now64(3), map(${Object.entries(labels)
+        .flat()
+        .map((word) => `'${word}'`)
+        .join(', ')}), 'firing', ${value}`);
   await land([
     ...[...requests('worse', before, 200, 2), ...requests('worse', now, 200, 40)],
     ...[...requests('as-before', before, 200, 20), ...requests('as-before', now, 200, 24)],
@@ -134,6 +148,7 @@ test('one item for each thing that is wrong, and none for what is as it was', as
       ['silent-host', 'quiet'],
       ['full-disk', 'id-full /srv'],
       ['log-pattern', 'it spikes'],
+      ['slo-burning', 'Burning'],
     ],
   );
   t.deepEqual(attention.unknown, []);
