@@ -17,6 +17,7 @@ import { readSlo } from '../../subjects/slos/stored.ts';
 import { ruleAnswers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
+import { BackFills } from './back-fills.ts';
 
 type Kept = Measured | null;
 
@@ -36,6 +37,10 @@ interface Looked {
   readonly error: string;
 }
 
+const backFills = new BackFills();
+/** The rest of a look's time is for the work itself. */
+const longestWaitMs = 25_000;
+
 /** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
 const look = async (
   sloId: string,
@@ -48,13 +53,17 @@ const look = async (
     const ended = await Promise.all(looks.ended.map((window) => measureSlices(slo, window, asking)));
     slices.push(ended.flat());
     measured = { ...measured, upToMs: looks.next.upToMs };
-    for (const window of looks.before) {
-      slices.push(await measureSlices(slo, window, asking));
-      measured = { ...measured, fromMs: window.fromMs };
-    }
+    const before = async (): Promise<void> => {
+      for (const window of looks.before) {
+        slices.push(await measureSlices(slo, window, asking));
+        measured = { ...measured, fromMs: window.fromMs };
+      }
+    };
+    if (looks.before.length > 0)
+      await backFills.inTurn(asking.reading.columns.tenantId, performance.now() + longestWaitMs, before);
     for (const window of looks.late) {
-      const before = await readSlices(asking.reading, { sloId, series: measured.series }, window);
-      slices.push(changedSlices(before, await measureSlices(slo, window, asking)));
+      const told = await readSlices(asking.reading, { sloId, series: measured.series }, window);
+      slices.push(changedSlices(told, await measureSlices(slo, window, asking)));
     }
     return { slices, measured: { ...measured, lateMs: looks.next.lateMs }, error: '' };
   } catch (error) {

@@ -80,11 +80,11 @@ const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
 };
 
 /** The rule of a step of a policy. It is for routing, and asks for no number of events: a budget is of all that there were. */
-const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep): AlertRuleFields => {
+const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: number): AlertRuleFields => {
   const { name, severity, labels, budgetLeftBelow, burnRate, window = '5m' } = step;
   const isOfBudget = budgetLeftBelow !== undefined;
   return AlertRuleFields.parse({
-    name: `${slo.name.slice(0, 100)}: ${name} (${id}, policy)`,
+    name: `${slo.name.slice(0, 100)}: ${name} (${id}, policy ${place})`,
     alertName: `${slo.name.slice(0, 180)}: ${name}`,
     description: madeBy,
     enabled: slo.enabled,
@@ -118,5 +118,5 @@ export const alertRulesOf = (
   policy: SloPolicyFields = { steps: [] },
 ): readonly (readonly [ruleId: string, AlertRuleFields])[] => [
   ...rulesOfRates(id, slo).map((rule, index) => [`${id}-${index + 1}`, rule] as const),
-  ...policy.steps.map((step, index) => [`${id}-policy-${index + 1}`, ruleOfStep(id, slo, step)] as const),
+  ...policy.steps.map((step, index) => [`${id}-policy-${index + 1}`, ruleOfStep(id, slo, step, index + 1)] as const),
 ];
