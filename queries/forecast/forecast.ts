@@ -2,7 +2,9 @@
  * The next values of a series: several simple forecasts, weighted by their errors at earlier origins of the same series, with intervals from
  * the errors of the weighted one. No input or output, and the same answer for the same values.
  */
+
 import { level, type Part, regression, regressionOfLogarithms, seasonal, trend } from './parts.ts';
+import { shortForecast, studentAt, studentBelow } from './short.ts';
 
 /** What values can be: counts are never below 0, shares never outside 0 to 1. */
 export type ValueKind = 'any' | 'count' | 'share';
@@ -23,7 +25,9 @@ export interface Forecast {
 }
 
 /** Fewer values than this carry no forecast. */
-export const leastValues = 12;
+export const leastValues = 3;
+/** Fewer than this carry no errors at earlier origins that tell enough (`short.ts`). */
+const fewValues = 24;
 const mostValues = 4000;
 const origins = 10;
 /** A part that errs twice as much counts 16 times less. */
@@ -157,6 +161,7 @@ export const forecast = (
   // Computed as shares of the largest, so that squares of 1e300 stay finite.
   const unit = recent.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
   const values = Float64Array.from(recent, (value) => value / unit);
+  if (values.length < fewValues) return forecastOfFew(values, unit, horizon, kind);
   const parts = partsFor(periods.filter((period) => period >= 2 && period * 3 <= values.length));
   const trials = trialsOf(values, parts, horizon);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -189,6 +194,23 @@ export const forecast = (
         const needed = (limit / unit - value) / spread(lead) / widening;
         return (sorted.length - countUpTo(sorted, needed)) / sorted.length;
       }),
+  };
+};
+
+const forecastOfFew = (values: Float64Array, unit: number, horizon: number, kind: ValueKind): Forecast => {
+  const { leads, freedom } = shortForecast(values, horizon);
+  const [low, high] = bounds[kind];
+  const within = (value: number): number => Math.min(high, Math.max(low, value * unit));
+  return {
+    values: leads.map(({ value }) => within(value)),
+    interval: (share) => {
+      const reach = studentAt((1 + share) / 2, freedom);
+      return leads.map(({ value, scale }) => [within(value - reach * scale), within(value + reach * scale)]);
+    },
+    above: (limit) =>
+      leads.map(({ value, scale }) =>
+        scale > 0 ? 1 - studentBelow((limit / unit - value) / scale, freedom) : Number(value > limit / unit),
+      ),
   };
 };
 

@@ -93,6 +93,38 @@ test('where each night was exactly 0 the next one is, and what is merely rare is
   t.true(rare.values.filter((value) => value > 0).length > horizon - 6);
 });
 
+test('of few values, intervals hold about their share, a line goes on, and a limit is crossed with a probability', (t) => {
+  let [in80, in95, count] = [0, 0, 0];
+  for (let seed = 0; seed < 120; seed++) {
+    const random = randomOf(7000 + seed);
+    const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    let walk = 100;
+    const series = made(16, (step) => {
+      walk += 5 * normal();
+      return [100 + 10 * normal(), walk, 100 + 8 * step + 5 * normal()][seed % 3] ?? 0;
+    });
+    const length = 3 + (seed % 10);
+    const found = told(series.slice(0, length), { horizon: 3 });
+    for (const [lead, value] of series.slice(length, length + 3).entries()) {
+      const holds = (share: number): boolean => {
+        const [low, high] = found.interval(share)[lead] ?? [1, 0];
+        return low <= value && value <= high;
+      };
+      in80 += Number(holds(0.8));
+      in95 += Number(holds(0.95));
+      count++;
+    }
+  }
+  t.log(`in 80 %: ${in80 / count}, in 95 %: ${in95 / count}`);
+  t.true(Math.abs(in80 / count - 0.8) < 0.1, String(in80 / count));
+  t.true(Math.abs(in95 / count - 0.95) < 0.06, String(in95 / count));
+  const line = told([10, 20, 30, 40, 50], { horizon: 4 });
+  t.true(Math.abs((line.values[3] ?? 0) - 90) < 1, String(line.values));
+  t.is(crossing(line, { above: 65 }).steps, 2);
+  const falling = told([9, 6, 3], { horizon: 4, kind: 'count' });
+  t.true(falling.values.every((value) => value >= 0) && falling.interval(0.8).every(([low]) => low >= 0));
+});
+
 test('too few values carry no forecast', (t) => {
   t.is(
     forecast(

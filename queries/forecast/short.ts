@@ -1,0 +1,111 @@
+/**
+ * Forecasts of few values, which carry no errors at earlier origins: the last value, the mean and a line, each with the variance that
+ * theory gives it, weighed by their errors of one step. Intervals are Student's.
+ */
+
+/** What is told of a lead: the middle, and the scale of a Student's distribution around it. */
+interface Lead {
+  readonly value: number;
+  readonly scale: number;
+}
+
+interface Told {
+  readonly value: number;
+  readonly variance: number;
+}
+
+/** One way to forecast: so many values are its parameters. */
+interface Way {
+  readonly parameters: number;
+  readonly told: (values: Float64Array, lead: number) => { readonly value: number; readonly factor: number };
+}
+
+const mean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const last: Way = {
+  parameters: 1,
+  told: (values, lead) => ({ value: values.at(-1) ?? 0, factor: lead }),
+};
+const average: Way = {
+  parameters: 1,
+  told: (values) => ({ value: mean(values), factor: 1 + 1 / values.length }),
+};
+/** It goes on for as many steps as it was drawn through, then stays level. */
+const line: Way = {
+  parameters: 2,
+  told: (values, lead) => {
+    const [middle, level] = [(values.length - 1) / 2, mean(values)];
+    let [covariance, variance] = [0, 0];
+    for (const [index, value] of values.entries()) {
+      covariance += (index - middle) * (value - level);
+      variance += (index - middle) ** 2;
+    }
+    const away = middle + Math.min(lead, values.length);
+    return { value: level + (covariance / variance) * away, factor: 1 + 1 / values.length + away ** 2 / variance };
+  },
+};
+const ways = [last, average, line];
+/** Ways are weighed by the errors that their variances are made of, so that these are a little small. */
+const widening = 1.1;
+
+/** Errors of one step from each origin that a way can forecast from, as variances of a value. */
+const varianceOf = ({ parameters, told }: Way, values: Float64Array): number => {
+  let [sum, count] = [0, 0];
+  for (let origin = parameters; origin < values.length; origin++) {
+    const { value, factor } = told(values.subarray(0, origin), 1);
+    sum += ((values[origin] ?? 0) - value) ** 2 / factor;
+    count++;
+  }
+  return sum / count;
+};
+
+/** The leads of a forecast from three values or more, and the degrees of freedom of their distribution. */
+export const shortForecast = (
+  values: Float64Array,
+  horizon: number,
+): { readonly leads: readonly Lead[]; readonly freedom: number } => {
+  const variances = ways.map((way) => varianceOf(way, values));
+  const least = Math.max(Math.min(...variances), 1e-24);
+  const weights = variances.map((variance) => (least / Math.max(variance, least)) ** (values.length / 2));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const leads = Array.from({ length: horizon }, (_, index) => {
+    const told = ways.map((way, place): Told => {
+      const { value, factor } = way.told(values, index + 1);
+      return { value, variance: (variances[place] ?? 0) * factor };
+    });
+    const weighted = (of: (one: Told) => number): number =>
+      told.reduce((sum, one, place) => sum + (weights[place] ?? 0) * of(one), 0) / total;
+    const value = weighted((one) => one.value);
+    return { value, scale: widening * Math.sqrt(weighted((one) => one.variance + (one.value - value) ** 2)) };
+  });
+  return { leads, freedom: Math.max(1.5, values.length - 2) };
+};
+
+/** The share of a standard normal distribution below a value (Abramowitz and Stegun 26.2.17). */
+const normalBelow = (value: number): number => {
+  const k = 1 / (1 + 0.2316419 * Math.abs(value));
+  const tail =
+    (Math.exp((-value * value) / 2) / Math.sqrt(2 * Math.PI)) *
+    k *
+    (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
+  return value > 0 ? 1 - tail : tail;
+};
+
+/** The share of Student's distribution below a value, by the normal one that is nearly its like. */
+export const studentBelow = (value: number, freedom: number): number =>
+  normalBelow(
+    Math.sign(value) *
+      ((8 * freedom + 1) / (8 * freedom + 3)) *
+      Math.sqrt(freedom * Math.log(1 + (value * value) / freedom)),
+  );
+
+/** The value below which a share of Student's distribution lies, from 0.5 up; by halving. */
+export const studentAt = (share: number, freedom: number): number => {
+  let [low, high] = [0, 1e4];
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (studentBelow(middle, freedom) < share) low = middle;
+    else high = middle;
+  }
+  return high;
+};
