@@ -3,7 +3,12 @@ import { invalid } from './errors.ts';
 
 /** Query parameters that state the project scope. */
 export const projectScopeParameters = {
-  projectId: z.string().min(1).max(128).optional().describe('Only this project'),
+  projectId: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('Only this project; 404 where the organization has none of this id'),
   scope: z.enum(['account']).optional().describe('account: the whole organization; takes precedence over projectId'),
 };
 

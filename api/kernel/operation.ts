@@ -7,6 +7,7 @@ import type { ScopeName } from '../callers/scopes.ts';
 import type { Transact } from '../changes.ts';
 import { type Detail, type Failure, invalidFields } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
+import { refuseUnknownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
 
 /** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */
@@ -178,6 +179,8 @@ export const defineOperation = <
   const contentTypes = [contentType].flat();
   const serverOwned = [...alwaysServerOwned, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
+  // What writes names what it refers to itself (`resources/`).
+  const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
   return {
     ...{ people: false, hidden: false, budgetMs: usualBudgetMs },
     ...declared,
@@ -195,6 +198,7 @@ export const defineOperation = <
         body: parsed(body, without(raw.body, ignored), problems),
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw invalidFields(problems);
+      if (isRead) await refuseUnknownProjects(input, ports);
       if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
       // A read of one thing is recorded once it is found; every read before it is answered.

@@ -78,7 +78,7 @@ const edge = (
 };
 
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['shop', 'other'] });
   await harness.columns.execute(
     `INSERT INTO spans (received_at, timestamp, duration, tenant_id, project_id, service, name, kind, status_code, attributes, attribute_types, trace_id, span_id) VALUES ${spans.map(spanRow).join(', ')}`,
   );

@@ -89,7 +89,7 @@ const rows: readonly RowFields[] = [
 ];
 
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['money', 'none'] });
   const columns =
     'received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, client_environment, server, server_kind, system, address, via, requests, errors, timed, duration_sum, duration_max, duration_buckets, unpaired';
   await harness.columns.execute(`INSERT INTO service_edges (${columns}) VALUES ${rows.map(rowOf).join(', ')}`);

@@ -97,7 +97,7 @@ const seed: readonly Resource[] = [
 ];
 
 test.before(async () => {
-  harness = await startHarness({ now: () => nowMs });
+  harness = await startHarness({ now: () => nowMs, projects: ['shop', 'other'] });
   await landErrors(harness.columns, seed);
 });
 test.after.always(() => harness?.close());

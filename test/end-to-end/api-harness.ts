@@ -24,6 +24,7 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { projects } from '../../schemas/resources/project.ts';
 import { memberships, type Role, roles, users, usersTenant } from '../../schemas/resources/user.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
@@ -61,7 +62,8 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-const seed = async (documents: Documents): Promise<void> => {
+const seed = async (documents: Documents, named: readonly string[]): Promise<void> => {
+  for (const id of named) await documents.of('a').collection(projects).insert({ id, name: id, description: '' });
   const passwordHash = await hashPassword(password);
   const everything = ['logs', 'metrics', 'traces', 'rum', 'security', 'siem', 'llm', 'agentsight', 'ai'];
   const { enterprise, free } = defaultPlans;
@@ -132,13 +134,17 @@ export const useColumns = (open: OpenColumns): void => {
 };
 
 /** Empty stores but for the seed. */
-const openStores = async (directory: string, openDocuments: (path: string) => Promise<Documents>) => {
+const openStores = async (
+  directory: string,
+  openDocuments: (path: string) => Promise<Documents>,
+  named: readonly string[],
+) => {
   const documents = await openDocuments(join(directory, 'documents.sqlite'));
   const columns = await openColumns(join(directory, 'columns'));
   await migrate(columns, silent);
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
-  await seed(documents);
+  await seed(documents, named);
   return { documents, columns, bus };
 };
 
@@ -151,6 +157,7 @@ export const startHarness = async ({
   openCounters,
   outbound,
   sharing,
+  projects: named = [],
   republish = () => {
     throw new PermanentError('malformed', 'still refused');
   },
@@ -169,6 +176,8 @@ export const startHarness = async ({
   readonly outbound?: Outbound;
   /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
   readonly sharing?: Harness;
+  /** Projects of organization `a`, which reads may name. */
+  readonly projects?: readonly string[];
   readonly republish?: DeadLettersOptions['republish'];
   /** Whether answers are held against their declarations, which takes longer than most of them. */
   readonly checkResponses?: boolean;
@@ -182,7 +191,7 @@ export const startHarness = async ({
     OIQ_QUERY_SECONDS: '120',
   };
   const settings = settingsOf({ OIQ_DATA_DIR: directory, ...unlimited, ...environment });
-  const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded));
+  const { columns, bus, ...stores } = sharing ?? (await openStores(directory, openDocuments ?? embedded, named));
   const documents = sharing && openDocuments ? await openDocuments('') : stores.documents;
   const counters = (await openCounters?.()) ?? memoryCounters({ clock });
   const mailer =

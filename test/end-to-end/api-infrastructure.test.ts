@@ -175,7 +175,7 @@ const grown = (atMs: number): number => 70 * GiB - (5 * GiB * (nowMs - atMs)) / 
 
 let a: Agent;
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['shop', 'other'] });
   a = agentOf(harness.columns, 'a');
   const b = agentOf(harness.columns, 'b');
   const cloud = {

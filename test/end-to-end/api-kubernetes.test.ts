@@ -303,7 +303,7 @@ const eventObject = (uid: string, reason: string, type: string, object: Labels, 
 
 const clusters = ['receivers', 'semconv', 'prometheus'];
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['other'] });
   const a = agentOf(harness.columns, 'a');
   await byCollector(a, 'receivers', false);
   await byCollector(a, 'semconv', true);

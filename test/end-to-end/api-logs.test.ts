@@ -44,7 +44,7 @@ const tick = (body: string, more: Partial<SentLog> = {}): SentLog => ({
 });
 
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['p2'] });
   await landLogs(harness, minutes.slice(0, 40), { offset: 1 });
   await landLogs(harness, minutes.slice(40), { offset: 2, projectId: 'p2' });
   const ticks = Array.from({ length: 11 }, (_, index) => tick(`tick ${index}`));

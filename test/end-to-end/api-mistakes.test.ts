@@ -1,11 +1,12 @@
 /** What is told of mistakes that people make: the message by itself says what is wrong where, and what to write. */
 import test from 'ava';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
+import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['p1', 'shop'] });
 });
 test.after.always(() => harness?.close());
 
@@ -42,4 +43,45 @@ test('a license key is told from a session', async (t) => {
   const { status, body } = await harness.ask('GET', '/api/logs?projectId=p1', { as: `token ${makeLicenseKey()}` });
   t.is(status, 401);
   t.is(body.message, 'this is a license key, with which telemetry is sent: sign in, or use an API token');
+});
+
+for (const [asked, names] of [
+  ['/api/logs?projectId=shpo', 'shop, p1'],
+  ['/api/services?projectId=Shop', 'shop, p1'],
+  ['/api/overview?projectId=p11', 'p1, shop'],
+] as const)
+  test(`${asked} is of no project, and those are named that there are`, async (t) => {
+    const { status, body } = await harness.ask('GET', asked, { as: 'viewer' });
+    const project = new URL(asked, harness.url).searchParams.get('projectId');
+    t.is(status, 404);
+    t.is(body.message, `projectId: there is no project ${project} in this organization; there are ${names}`);
+    t.is(body.details[0].path, 'projectId');
+    t.is((await harness.ask('GET', `${asked}&scope=account`, { as: 'viewer' })).status, 200);
+  });
+
+test('a query of an unknown project is refused in its body, too, and in the form of Prometheus', async (t) => {
+  const query = { kind: 'metric', metric: 'up', overTime: 'last' };
+  const asked = (more: object) =>
+    harness.ask('POST', '/api/metrics/query', { as: 'viewer', body: { queries: { a: { ...query, ...more } } } });
+  t.is((await asked({ projectId: 'nope' })).status, 404);
+  const { status, body } = await harness.ask('GET', '/api/prom/api/v1/query?query=up&projectId=nope', { as: 'viewer' });
+  t.is(status, 400);
+  t.like(body, { status: 'error', errorType: 'bad_data' });
+  t.regex(body.error, /there is no project nope/);
+});
+
+test('what a deleted project sent can be read by its id', async (t) => {
+  const key = {
+    name: 'of old',
+    projectId: 'old',
+    signals: ['logs'],
+    prefix: 'oiq_lk_',
+    hash: 'x',
+    revokedAt: '2026-01-01T00:00:00Z',
+  };
+  await harness.documents
+    .of('a')
+    .collection(licenseKeys)
+    .insert(key as never);
+  t.is((await harness.ask('GET', '/api/logs?projectId=old', { as: 'viewer' })).status, 200);
 });

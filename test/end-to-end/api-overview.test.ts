@@ -5,7 +5,7 @@ import { landServices, minute, minuteMs } from './services-otlp.ts';
 
 let harness: Harness;
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['money'] });
   await landServices(harness.columns);
   const { columns } = harness;
   await columns.execute(

@@ -110,7 +110,7 @@ const insertMetrics = async (): Promise<void> => {
 };
 
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['p1', 'p2'] });
   await insertLogs();
   await insertTraces();
   await insertMetrics();

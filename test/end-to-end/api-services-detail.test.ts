@@ -15,7 +15,7 @@ import {
 
 let harness: Harness;
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['money'] });
   await landServices(harness.columns);
   await harness.columns.execute(
     `INSERT INTO service_edges (tenant_id, project_id, server_project_id, received_at, minute, connection, client, client_kind, server, server_kind, requests) VALUES

@@ -15,7 +15,7 @@ import {
 
 let harness: Harness;
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['money'] });
   await landServices(harness.columns);
 });
 test.after.always(() => harness?.close());

@@ -6,7 +6,7 @@ let harness: Harness;
 const columns =
   'tenant_id, project_id, received_at, partition, offset, id, type, value, source, score, field, observed, record_id, time, last_time, count, service, host, user';
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['p2'] });
   const rows = [
     "'a', 'p1', now64(3), 0, 1, 'm1', 'ip', '192.0.2.1', 'feed', 80, 'client.address', '192.0.2.1', '1-0-0-0', now64(3) - 30, now64(3) - 30, 1, 'web', 'web-1', ''",
     // It counted on.

@@ -62,7 +62,7 @@ const orders = (): SentSpan[] =>
   });
 
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['p1', 'many', 'none', 'orders'] });
   const { spans } = landedIn(harness);
   const all = sent();
   await spans(all);

@@ -32,7 +32,7 @@ const canary = 'canary-of-b';
 /** Lists are of the first project alone. */
 const other = { project: 'p2' };
 test.before(async () => {
-  harness = await startHarness();
+  harness = await startHarness({ projects: ['p1'] });
   landed = landedIn(harness);
   await landed.spans(listed.filter((_, index) => index % 3 !== 0));
   await landed.spans(listed.filter((_, index) => index % 3 === 0));
