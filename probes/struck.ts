@@ -6,12 +6,13 @@ const mask = '********';
 const withinBase64 = (text: string): string[] =>
   [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
-    const whole = bytes.toString('base64').replace(/=+$/, '');
+    // Without padding.
+    const whole = bytes.toString('base64url');
     const from = Math.ceil((offset * 8) / 6);
     const to = Math.floor((bytes.length * 8) / 6);
     const inner = whole.slice(from, to);
     // Shorter ones are found everywhere.
-    return inner.length < 6 ? [] : [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
+    return inner.length < 6 ? [] : [inner, inner.replaceAll('-', '+').replaceAll('_', '/')];
   });
 
 const formsOf = (secret: string): string[] => [

@@ -62,8 +62,20 @@ export const readJsonPath = (text: string): JsonPath | string => {
   }
 };
 
-/** Quoted names and texts of filters: what stands in them is no syntax. */
-const withoutTexts = (path: string): string => path.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs, "''");
+/** The expression without quoted names and texts of filters: what stands in them is no syntax. */
+const withoutTexts = (path: string): string => {
+  let syntax = '';
+  let quote = '';
+  for (let at = 0; at < path.length; at++) {
+    const character = path.charAt(at);
+    if (quote === '') {
+      if (character === '"' || character === "'") quote = character;
+      else syntax += character;
+    } else if (character === '\\') at++;
+    else if (character === quote) quote = '';
+  }
+  return syntax;
+};
 
 /** Each asks all that lies below all that the one before it found. */
 const mostDescents = 2;

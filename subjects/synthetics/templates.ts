@@ -13,7 +13,24 @@ export interface TemplateUse {
 
 const named = ['variables', 'values', 'code'] as const;
 const made = ['uuid', 'time', 'seconds'] as const;
-const form = /\{\{([^{}]{0,200})\}\}/g;
+
+interface Found {
+  readonly from: number;
+  readonly to: number;
+  readonly expression: string;
+}
+
+/** The templates of a text: from the last `{{` before each `}}`. */
+const templatesIn = (text: string): readonly Found[] => {
+  const found: Found[] = [];
+  for (let at = 0; ; ) {
+    const close = text.indexOf('}}', at);
+    if (close < 0) return found;
+    const open = text.lastIndexOf('{{', close - 2);
+    if (close >= 2 && open >= at) found.push({ from: open, to: close + 2, expression: text.slice(open + 2, close) });
+    at = close + 2;
+  }
+};
 
 const useOf = (expression: string): TemplateUse | string => {
   const text = expression.trim();
@@ -27,7 +44,7 @@ const useOf = (expression: string): TemplateUse | string => {
 
 /** What a text asks for; a text says what is wrong with one. */
 export const templateUses = (text: string): readonly (TemplateUse | string)[] =>
-  [...text.matchAll(form)].map(([, expression = '']) => useOf(expression));
+  templatesIn(text).map(({ expression }) => useOf(expression));
 
 /** The variables that a text needs. */
 export const variablesIn = (text: string): readonly string[] =>
@@ -87,13 +104,18 @@ export class TemplateValueError extends Error {
 }
 
 /** The text with its values. Values are taken as they are: what looks like a template in them is none. Throws `TemplateValueError`. */
-export const rendered = (text: string, values: TemplateValues): string =>
-  text.replace(form, (whole, expression: string) => {
+export const rendered = (text: string, values: TemplateValues): string => {
+  let written = '';
+  let at = 0;
+  for (const { from, to, expression } of templatesIn(text)) {
     const use = useOf(expression);
     const value = typeof use === 'string' ? undefined : templateValue(use, values);
-    if (value === undefined) throw new TemplateValueError(`${whole} has no value`);
-    return value;
-  });
+    if (value === undefined) throw new TemplateValueError(`${text.slice(from, to)} has no value`);
+    written += text.slice(at, from) + value;
+    at = to;
+  }
+  return written + text.slice(at);
+};
 
 /** A text somewhere in settings, with its path. */
 export interface TextAt {

@@ -19,7 +19,7 @@ import { checkResource } from './check.ts';
 import { makeProbeToken } from './probe-token.ts';
 
 /** Writes with versions, uniqueness and bounds; what is served of it is below, as its token is shown once. */
-const writing = defineResource<typeof LocationFields, SyntheticLocation>({
+export const locationResource = defineResource<typeof LocationFields, SyntheticLocation>({
   noun: 'synthetic location',
   path: '/api/synthetics/locations',
   collection: syntheticLocations,
@@ -87,7 +87,7 @@ export const createLocation = defineOperation({
   async handler({ caller, body, change }, { secretBox }) {
     const id = randomUUID();
     const { token, ...secret } = makeProbeToken(secretBox, caller.tenantId, id);
-    const location = await change((scope) => writing.writer(scope, caller).create({ ...body, ...secret, id }));
+    const location = await change((scope) => locationResource.writer(scope, caller).create({ ...body, ...secret, id }));
     return { ...shown(location, { heardAt: null, checks: 0 }), token };
   },
 });
@@ -131,7 +131,7 @@ export const deleteLocation = defineOperation({
             { action: 'synthetic-check.update' },
           );
       await deleteMatching(own.collection(syntheticProbeContacts), { location: id });
-      await writing.writer(scope, caller).remove(id, { action: 'synthetic-location.delete' });
+      await locationResource.writer(scope, caller).remove(id, { action: 'synthetic-location.delete' });
     });
     return {};
   },

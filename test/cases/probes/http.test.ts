@@ -1,7 +1,7 @@
 /** HTTP checks against real servers: steps, phases, redirects, hostile targets and addresses, and secrets. */
 import test from 'ava';
 import { openFence } from '../../../runtime/fence.ts';
-import { resolving, runHttp, serveHttp, serveSocket } from './targets.ts';
+import { resolving, runHttp, serveHttp, serveSocket, soon } from './targets.ts';
 
 const sum = (phases: Readonly<Record<string, number>>): number =>
   Math.round(Object.values(phases).reduce((all, ms) => all + ms, 0) * 1000) / 1000;
@@ -95,7 +95,7 @@ test('a target that hangs, drips, resets, refuses or speaks nonsense fails in ti
     const { outcome, message, phases, durationMs } = await runHttp(
       [{ url: `http://127.0.0.1:${port}/` }],
       {},
-      { timeout: '500ms' },
+      { timeout: soon(500) },
     );
     t.is(outcome, 'failed', message);
     t.regex(message, said);

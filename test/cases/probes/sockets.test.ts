@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { run, serveSocket } from './targets.ts';
+import { run, serveSocket, soon } from './targets.ts';
 
 const tcp = (settings: object, more: object = {}, around = {}) =>
   run({ type: 'tcp', tcp: { host: '127.0.0.1', ...settings }, ...more }, around);
@@ -25,7 +25,7 @@ test('a TCP check sends, and judges what comes back', async (t) => {
   const wrong = await tcp({ port, send: 'x', assertions: says('nothing') });
   t.is(wrong.outcome, 'failed');
   t.regex(wrong.message, /body is 220 mail\.example/);
-  const hanging = await tcp({ port, assertions: says('nothing') }, { timeout: '300ms' });
+  const hanging = await tcp({ port, assertions: says('nothing') }, { timeout: soon(300) });
   t.regex(hanging.message, /took too long \(receive\)/);
 });
 
@@ -104,7 +104,7 @@ const serveNames = async (t: ExecutionContext): Promise<number> => {
 test('a DNS check judges records and the code of the answer', async (t) => {
   const port = await serveNames(t);
   const dns = (settings: object, around = {}) =>
-    run({ type: 'dns', timeout: '1s', dns: { server: '127.0.0.1', port, ...settings } }, around);
+    run({ type: 'dns', timeout: soon(1000), dns: { server: '127.0.0.1', port, ...settings } }, around);
   t.is((await dns({ name: 'a.example' })).outcome, 'passed');
   const second = [{ source: 'record', operator: 'is', value: '192.0.2.2' }];
   t.is((await dns({ name: 'a.example', assertions: second })).outcome, 'passed');

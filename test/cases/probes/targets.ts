@@ -7,6 +7,7 @@ import { type RunResult, runCheck } from '../../../probes/run-check.ts';
 import { openFence } from '../../../runtime/fence.ts';
 import type { ProbeVariable } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { stretched } from '../../waiting.ts';
 
 const listening = async (t: ExecutionContext, server: Server, host: string): Promise<number> => {
   await new Promise<void>((ready) => server.listen(0, host, ready));
@@ -54,6 +55,9 @@ export const resolving = (names: Readonly<Record<string, readonly (readonly stri
   return resolve as unknown as typeof lookup;
 };
 
+/** A timeout, longer where the machine is busy. */
+export const soon = (ms: number): string => `${Math.min(Math.ceil(stretched(ms)), 60_000)}ms`;
+
 interface Around {
   readonly allowed?: readonly string[];
   readonly names?: Parameters<typeof resolving>[0];
@@ -65,7 +69,7 @@ export const run = (
   settings: object,
   { allowed = ['127.0.0.0/8'], names = {}, variables = {} }: Around = {},
 ): Promise<RunResult> => {
-  const check = CheckFields.parse({ name: 'c', timeout: '5s', retries: { count: 0 }, ...settings });
+  const check = CheckFields.parse({ name: 'c', timeout: soon(5000), retries: { count: 0 }, ...settings });
   const fence = openFence({ allowedNetworks: allowed, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving(names) });
   const work = { check: { ...check, id: 'c1' }, variables, location: 'here' };
   return runCheck(work, { fence, signal: new AbortController().signal });
