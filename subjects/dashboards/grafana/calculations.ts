@@ -1,0 +1,115 @@
+/** The calculations of fields that Grafana has, by their modes, in both directions. */
+import { type Fields, isFields, type Ledger } from './ledger.ts';
+import { at, flag, integer, type Lens, listOf, readLenses, same, text } from './lens.ts';
+import { reducer } from './reducers.ts';
+
+const field = text(1024);
+const fields = listOf(field, 1000);
+
+/** One side of a calculation: a name or number as a text, or an object with it. */
+const readOperand = (value: unknown): object | undefined => {
+  const given = isFields(value) ? (value['fixed'] ?? at(value, ['matcher', 'options'])) : value;
+  if (typeof given === 'number') return { value: given };
+  if (typeof given !== 'string' || given === '') return undefined;
+  return given.trim() !== '' && Number.isFinite(Number(given)) ? { value: Number(given) } : { field: given };
+};
+const writeOperand = (operand: Fields): Fields =>
+  'value' in operand ? { fixed: String(operand['value']) } : { matcher: { id: 'byName', options: operand['field'] } };
+
+/** Undefined: it is nothing of ours. */
+export const readCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const calculation = calculationOf(options, ledger);
+  if (calculation === undefined) return undefined;
+  ledger.carry(options, 'mode');
+  return { calculation };
+};
+
+const operators = ['+', '-', '*', '/', '%', '^'];
+
+const readBinary = (binary: unknown, ledger: Ledger): Fields | undefined => {
+  if (!isFields(binary)) return undefined;
+  const [left, right] = [readOperand(binary['left']), readOperand(binary['right'])];
+  const operator = binary['operator'] ?? '+';
+  if (left === undefined || right === undefined || !operators.includes(String(operator))) return undefined;
+  ledger.carry(binary, 'left', 'right', 'operator');
+  return { is: 'binary', left, operator, right };
+};
+
+const unaryLenses: readonly Lens[] = [
+  ['operator', 'function', same('abs', 'exp', 'ln', 'floor', 'ceil', 'round', 'sign', 'negate')],
+  ['fieldName', 'field', field],
+];
+
+const readWindow = (window: unknown, ledger: Ledger): Fields | undefined => {
+  const read = readFunction('window', ['mean', 'variance', 'stdDev'], window, ledger);
+  const size = isFields(window) && window['windowSizeMode'] === 'fixed' ? window['windowSize'] : undefined;
+  if (read === undefined || integer(1, 10_000).read(size) === undefined) return undefined;
+  ledger.carry(window as Fields, 'windowSize', 'windowSizeMode', 'windowAlignment');
+  return { ...read, rows: size, place: (window as Fields)['windowAlignment'] === 'centered' ? 'around' : 'behind' };
+};
+
+/** How a calculation of each mode of Grafana is read. */
+const calculations: Readonly<Record<string, (options: Fields, ledger: Ledger) => Fields | undefined>> = {
+  reduceRow: ({ reduce }, ledger) => {
+    const read = readLenses(
+      [
+        ['reducer', 'reducer', reducer],
+        ['include', 'fields', fields],
+      ],
+      reduce,
+      ledger,
+    );
+    return read['reducer'] === undefined ? undefined : { is: 'row', ...read };
+  },
+  binary: ({ binary }, ledger) => readBinary(binary, ledger),
+  unary: ({ unary }, ledger) => ({ is: 'unary', ...readLenses(unaryLenses, unary, ledger) }),
+  cumulativeFunctions: ({ cumulative }, ledger) => readFunction('cumulative', ['sum', 'mean'], cumulative, ledger),
+  windowFunctions: ({ window }, ledger) => readWindow(window, ledger),
+  index: ({ index }, ledger) => ({ is: 'index', ...readLenses([['asPercentile', 'asShare', flag]], index, ledger) }),
+};
+
+const calculationOf = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const mode = String(options['mode'] ?? 'reduceRow');
+  return Object.hasOwn(calculations, mode) ? calculations[mode]?.(options, ledger) : undefined;
+};
+
+const readFunction = (is: string, known: readonly string[], source: unknown, ledger: Ledger): Fields | undefined => {
+  if (!isFields(source) || !known.includes(String(source['reducer']))) return undefined;
+  const read = readLenses(
+    [
+      ['reducer', 'function', reducer],
+      ['field', 'field', field],
+    ],
+    source,
+    ledger,
+  );
+  return { is, ...read };
+};
+
+export const writeCalculation = ({ calculation }: Fields): Fields => {
+  const { is, ...what } = calculation as Fields & { readonly is: string };
+  const figure = reducer.write(what['reducer'] ?? what['function']);
+  const named = what['field'] === undefined ? {} : { field: what['field'] };
+  if (is === 'row')
+    return {
+      mode: 'reduceRow',
+      reduce: { reducer: figure, ...(what['fields'] !== undefined && { include: what['fields'] }) },
+    };
+  if (is === 'binary')
+    return {
+      mode: 'binary',
+      binary: {
+        left: writeOperand(what['left'] as Fields),
+        operator: what['operator'],
+        right: writeOperand(what['right'] as Fields),
+      },
+    };
+  if (is === 'unary') return { mode: 'unary', unary: { operator: what['function'], fieldName: what['field'] } };
+  if (is === 'cumulative') return { mode: 'cumulativeFunctions', cumulative: { ...named, reducer: figure } };
+  if (is === 'window') {
+    const windowAlignment = what['place'] === 'around' ? 'centered' : 'trailing';
+    const size = { windowSize: what['rows'], windowSizeMode: 'fixed', windowAlignment };
+    return { mode: 'windowFunctions', window: { ...named, reducer: figure, ...size } };
+  }
+  return { mode: 'index', index: { asPercentile: what['asShare'] } };
+};

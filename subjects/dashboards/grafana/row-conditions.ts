@@ -1,0 +1,64 @@
+/** Conditions by which rows are kept, in both directions. */
+import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+
+const conditions: Readonly<Record<string, string>> = {
+  isNull: 'null',
+  isNotNull: 'not-null',
+  equal: 'equal',
+  notEqual: 'not-equal',
+  substring: 'contains',
+  notSubstring: 'not-contains',
+  regex: 'matches',
+  greater: 'above',
+  greaterOrEqual: 'at-least',
+  lower: 'below',
+  lowerOrEqual: 'at-most',
+  range: 'between',
+};
+
+const readCondition = (filter: Fields): object | undefined => {
+  const { fieldName, config } = filter;
+  if (typeof fieldName !== 'string' || fieldName === '' || !isFields(config)) return undefined;
+  const is = conditions[String(config['id'])];
+  const { value, from, to } = isFields(config['options']) ? config['options'] : {};
+  const told = { field: fieldName, is };
+  const figure = (given: unknown): unknown =>
+    typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given)) ? Number(given) : given;
+  switch (is) {
+    case undefined:
+      return undefined;
+    case 'null':
+    case 'not-null':
+      return told;
+    case 'matches':
+      return { ...told, pattern: value };
+    case 'between':
+      return { ...told, from: figure(from), to: figure(to) };
+    case 'above':
+    case 'at-least':
+    case 'below':
+    case 'at-most':
+      return { ...told, value: figure(value) };
+    default:
+      return { ...told, value };
+  }
+};
+
+/** Undefined: one of the conditions is nothing of ours. */
+export const readRows = (options: Fields, ledger: Ledger): Fields | undefined => {
+  const filters = fieldsIn(options['filters']);
+  const read = filters.map(readCondition);
+  if (read.length === 0 || read.includes(undefined)) return undefined;
+  ledger.carry(options, 'filters');
+  return { conditions: read };
+};
+
+export const writeRows = ({ conditions: all }: Fields): Fields => ({
+  filters: (all as readonly Fields[]).map(({ field: fieldName, is, pattern, ...options }) => ({
+    fieldName,
+    config: {
+      id: Object.entries(conditions).find(([, ours]) => ours === is)?.[0],
+      options: pattern === undefined ? options : { value: pattern },
+    },
+  })),
+});

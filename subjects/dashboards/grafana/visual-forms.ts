@@ -1,0 +1,322 @@
+/** The settings of each kind of panel, and where Grafana has them: those that a table can say. */
+import type { Panel } from '../document.ts';
+import { scale } from './fields.ts';
+import { type Codec, flag, integer, type Lens, listOf, names, number, same, text } from './lens.ts';
+import { reducer, reducerTitle } from './reducers.ts';
+
+/** Settings of a legend, but for where it is and its form. */
+export const legendLenses: readonly Lens[] = [
+  ['options.legend.calcs', 'legend.values', listOf(reducer, 32)],
+  ['options.legend.sortBy', 'legend.sortBy', reducerTitle],
+  ['options.legend.sortDesc', 'legend.descending', flag],
+  ['options.legend.width', 'legend.width', number(0, 4096)],
+];
+const tooltipLenses: readonly Lens[] = [
+  ['options.tooltip.mode', 'tooltip.shows', names({ single: 'one', multi: 'all', none: 'none' })],
+  ['options.tooltip.sort', 'tooltip.sort', names({ none: 'none', asc: 'ascending', desc: 'descending' })],
+  ['options.tooltip.hideZeros', 'tooltip.hidesZeros', flag],
+];
+
+/** A pattern of names of fields; empty: those that are numbers. */
+const fieldPattern: Codec = {
+  read: (value) => {
+    if (typeof value !== 'string' || value.length > 1000) return undefined;
+    const [, pattern] = /^\/(.*)\/$/s.exec(value) ?? [];
+    return pattern ?? (value === '' ? '' : undefined);
+  },
+  write: (value) => (value === '' ? '' : `/${String(value)}/`),
+};
+const reduceLenses: readonly Lens[] = [
+  [
+    'options.reduceOptions.calcs',
+    'reduce.reducer',
+    {
+      read: (value) => (Array.isArray(value) && value.length === 1 ? reducer.read(value[0]) : undefined),
+      write: (value) => [reducer.write(value)],
+    },
+  ],
+  ['options.reduceOptions.values', 'reduce.everyRow', flag],
+  ['options.reduceOptions.limit', 'reduce.most', integer(1, 1000)],
+  ['options.reduceOptions.fields', 'reduce.fields', fieldPattern],
+];
+const orientation: Lens = ['options.orientation', 'orientation', same('auto', 'horizontal', 'vertical')];
+const sizes: readonly Lens[] = [
+  ['options.text.titleSize', 'titleSize', number(1, 1000)],
+  ['options.text.valueSize', 'valueSize', number(1, 1000)],
+];
+const valueShown: Lens = ['options.showValue', 'valueShown', same('auto', 'always', 'never')];
+const share = number(0, 1);
+const perPage: Lens = ['options.perPage', 'perPage', integer(1, 1000)];
+const flags = (...pairs: readonly (readonly [string, string])[]): Lens[] =>
+  pairs.map(([theirs, ours]) => [`options.${theirs}`, ours, flag]);
+
+/** A kind with its type in Grafana. */
+export interface Form {
+  readonly type: string;
+  readonly kind: Panel['visual']['kind'];
+  readonly lenses: readonly Lens[];
+}
+
+const overTime: readonly Form[] = [
+  {
+    type: 'timeseries',
+    kind: 'time-series',
+    lenses: [
+      ...legendLenses,
+      ...tooltipLenses,
+      ['options.timezone', 'zones', listOf(text(64), 4)],
+      ['options.orientation', 'across', same('horizontal', 'vertical')],
+    ],
+  },
+  {
+    type: 'heatmap',
+    kind: 'heatmap',
+    lenses: [
+      ['options.calculate', 'fromValues', flag],
+      ['options.calculation.xBuckets.value', 'xBuckets', text(64)],
+      ['options.calculation.yBuckets.value', 'yBuckets', text(64)],
+      ['options.yAxis.scaleDistribution', 'yScale', scale],
+      ['options.yAxis.unit', 'yUnit', text(64)],
+      ['options.yAxis.decimals', 'yDecimals', integer(0, 20)],
+      ['options.yAxis.min', 'yMin', number()],
+      ['options.yAxis.max', 'yMax', number()],
+      ['options.yAxis.axisPlacement', 'ySide', same('left', 'right', 'hidden')],
+      ['options.yAxis.reverse', 'reversed', flag],
+      ['options.color.fill', 'colour', text(64)],
+      ['options.color.scale', 'colourScale', same('linear', 'exponential')],
+      ['options.color.exponent', 'exponent', number(0.01, 10)],
+      ['options.color.steps', 'steps', integer(2, 256)],
+      ['options.color.reverse', 'colourReversed', flag],
+      ['options.color.min', 'colourMin', number()],
+      ['options.color.max', 'colourMax', number()],
+      ['options.filterValues.le', 'hidesBelow', number()],
+      ['options.filterValues.ge', 'hidesAbove', number()],
+      ['options.cellGap', 'gap', number(0, 20)],
+      valueShown,
+      ['options.cellValues.unit', 'cellUnit', text(64)],
+      ['options.cellValues.decimals', 'cellDecimals', integer(0, 20)],
+      ['options.rowsFrame.layout', 'bucketEnds', names({ auto: 'auto', le: 'upper', ge: 'lower', unknown: 'middle' })],
+      ['options.exemplars.color', 'exemplarColour', text(64)],
+      ['options.legend.show', 'legend', flag],
+      ...tooltipLenses,
+      ['options.tooltip.yHistogram', 'histogramInTooltip', flag],
+    ],
+  },
+  {
+    type: 'state-timeline',
+    kind: 'state-timeline',
+    lenses: [
+      ['options.mergeValues', 'merges', flag],
+      ['options.rowHeight', 'rowHeight', share],
+      valueShown,
+      ['options.alignValue', 'align', same('left', 'center', 'right')],
+      perPage,
+      ...legendLenses,
+      ...tooltipLenses,
+    ],
+  },
+  {
+    type: 'status-history',
+    kind: 'status-history',
+    lenses: [
+      ['options.rowHeight', 'rowHeight', share],
+      ['options.colWidth', 'columnWidth', share],
+      valueShown,
+      perPage,
+      ...legendLenses,
+      ...tooltipLenses,
+    ],
+  },
+];
+
+const figures: readonly Form[] = [
+  {
+    type: 'stat',
+    kind: 'stat',
+    lenses: [
+      ...reduceLenses,
+      orientation,
+      ...sizes,
+      [
+        'options.textMode',
+        'text',
+        names({ auto: 'auto', value: 'value', name: 'name', value_and_name: 'value-and-name', none: 'none' }),
+      ],
+      [
+        'options.colorMode',
+        'coloured',
+        names({ value: 'value', background: 'background', background_solid: 'background-solid', none: 'none' }),
+      ],
+      ['options.graphMode', 'graph', same('none', 'line', 'area')],
+      ['options.justifyMode', 'align', same('auto', 'center')],
+      ...flags(['showPercentChange', 'showsChange'], ['wideLayout', 'wide']),
+    ],
+  },
+  {
+    type: 'gauge',
+    kind: 'gauge',
+    lenses: [
+      ...reduceLenses,
+      orientation,
+      ...sizes,
+      ...flags(['showThresholdLabels', 'thresholdLabels'], ['showThresholdMarkers', 'thresholdMarkers']),
+    ],
+  },
+  {
+    type: 'bargauge',
+    kind: 'bar-gauge',
+    lenses: [
+      ...reduceLenses,
+      orientation,
+      ...sizes,
+      ['options.displayMode', 'style', same('gradient', 'lcd', 'basic')],
+      ['options.showUnfilled', 'unfilled', flag],
+      ['options.valueMode', 'value', names({ color: 'colour', text: 'text', hidden: 'hidden' })],
+      ['options.namePlacement', 'names', same('auto', 'top', 'left', 'hidden')],
+      ...legendLenses,
+    ],
+  },
+  {
+    type: 'piechart',
+    kind: 'pie',
+    lenses: [
+      ...reduceLenses,
+      ['options.pieType', 'form', names({ pie: 'pie', donut: 'ring' })],
+      ['options.displayLabels', 'labels', listOf(same('name', 'value', 'percent'), 3)],
+      ['options.legend.values', 'legendValues', listOf(same('value', 'percent'), 2)],
+      ['options.sort', 'sort', names({ none: 'none', asc: 'ascending', desc: 'descending' })],
+      ...legendLenses,
+      ...tooltipLenses,
+    ],
+  },
+];
+
+const tables: readonly Form[] = [
+  {
+    type: 'barchart',
+    kind: 'bars',
+    lenses: [
+      ['options.xField', 'x', text(512)],
+      ['options.colorByField', 'colourBy', text(512)],
+      orientation,
+      ['options.stacking', 'stacking', same('none', 'normal', 'percent')],
+      valueShown,
+      ['options.groupWidth', 'groupWidth', share],
+      ['options.barWidth', 'barWidth', share],
+      ['options.barRadius', 'barRadius', share],
+      ['options.xTickLabelRotation', 'labelAngle', integer(-90, 90)],
+      ['options.xTickLabelMaxLength', 'labelLength', integer(1, 1000)],
+      ['options.xTickLabelSpacing', 'labelSpacing', integer(-1000, 1000)],
+      ['options.fullHighlight', 'wholeHeight', flag],
+      ...sizes,
+      ...legendLenses,
+      ...tooltipLenses,
+    ],
+  },
+  {
+    type: 'table',
+    kind: 'table',
+    lenses: [
+      ['options.showHeader', 'header', flag],
+      ['options.cellHeight', 'rowHeight', names({ sm: 'small', md: 'medium', lg: 'large' })],
+      ['options.footer.enablePagination', 'paged', flag],
+      ['options.frozenColumns.left', 'frozenColumns', integer(0, 20)],
+      ['options.showTypeIcons', 'showsTypes', flag],
+      ['options.frameIndex', 'frame', integer(0, 1000)],
+    ],
+  },
+  {
+    type: 'histogram',
+    kind: 'histogram',
+    lenses: [
+      ['options.bucketSize', 'bucketSize', number(Number.MIN_VALUE)],
+      ['options.bucketOffset', 'bucketOffset', number()],
+      ['options.bucketCount', 'bucketCount', integer(1, 1000)],
+      ['options.combine', 'combines', flag],
+      ...legendLenses,
+      ...tooltipLenses,
+    ],
+  },
+];
+
+const severalOr = (codec: Codec): Codec => ({
+  read: (value) => (value === '' || value === undefined ? undefined : codec.read(value)),
+  write: codec.write,
+});
+
+const others: readonly Form[] = [
+  {
+    type: 'logs',
+    kind: 'logs',
+    lenses: [
+      ...flags(
+        ['showTime', 'time'],
+        ['showLabels', 'labels'],
+        ['showCommonLabels', 'commonLabels'],
+        ['wrapLogMessage', 'wraps'],
+        ['prettifyLogMessage', 'pretty'],
+        ['enableLogDetails', 'details'],
+        ['showControls', 'controls'],
+      ),
+      ['options.sortOrder', 'order', names({ Descending: 'newest', Ascending: 'oldest' })],
+      ['options.dedupStrategy', 'duplicates', same('none', 'exact', 'numbers', 'signature')],
+      ['options.displayedFields', 'fields', listOf(text(512), 64)],
+    ],
+  },
+  { type: 'traces', kind: 'traces', lenses: [] },
+  {
+    type: 'nodeGraph',
+    kind: 'node-graph',
+    lenses: [
+      ['options.zoomMode', 'zoom', same('cooperative', 'greedy')],
+      ['options.layoutAlgorithm', 'arrangement', same('layered', 'force', 'grid')],
+    ],
+  },
+  {
+    type: 'text',
+    kind: 'text',
+    lenses: [
+      // HTML is text here: the word is kept.
+      ['options.mode', 'form', same('markdown', 'code')],
+      ['options.content', 'content', text(65_536)],
+      ['options.code.language', 'language', severalOr(text(32))],
+      ['options.code.showLineNumbers', 'lineNumbers', flag],
+    ],
+  },
+  {
+    type: 'alertlist',
+    kind: 'alerts',
+    lenses: [
+      ['options.viewMode', 'shows', names({ list: 'list', stat: 'count' })],
+      ['options.alertName', 'search', text()],
+      ['options.alertInstanceLabelFilter', 'labels', text(4096)],
+      ['options.groupBy', 'groupBy', listOf(text(256), 8)],
+      ['options.maxItems', 'most', integer(1, 1000)],
+    ],
+  },
+  {
+    type: 'dashlist',
+    kind: 'dashboards',
+    lenses: [
+      ...flags(
+        ['showStarred', 'favourites'],
+        ['showRecentlyViewed', 'recent'],
+        ['showSearch', 'found'],
+        ['showHeadings', 'headings'],
+        ['keepTime', 'keepTime'],
+        ['includeVars', 'keepVariables'],
+      ),
+      ['options.query', 'search', text(256)],
+      [
+        'options.tags',
+        'tags',
+        listOf({ read: (value) => severalOr(text(64)).read(value), write: (value) => value }, 32),
+      ],
+      ['options.maxItems', 'most', integer(1, 1000)],
+    ],
+  },
+];
+
+const all = [...overTime, ...figures, ...tables, ...others];
+export const formByType: ReadonlyMap<string, Form> = new Map(all.map((form) => [form.type, form]));
+export const formByKind: ReadonlyMap<string, Form> = new Map(all.map((form) => [form.kind, form]));
