@@ -18,8 +18,13 @@ export interface Tab {
   fillIn(fields: Readonly<Record<string, string>>): Promise<void>;
   /** What the page was forbidden by its policy, what its script threw, and what it wrote as an error. */
   readonly complaints: readonly string[];
-  /** Address and body of each request of the tab. */
-  readonly requests: readonly { readonly url: string; readonly body: string; readonly referrer: string }[];
+  /** Each request of the tab. */
+  readonly requests: readonly {
+    readonly method: string;
+    readonly url: string;
+    readonly body: string;
+    readonly referrer: string;
+  }[];
 }
 
 export interface Chromium {
@@ -42,7 +47,7 @@ const openTab = async (browser: Browser): Promise<Tab> => {
   const page = await context.newPage();
   page.setDefaultTimeout(stretched(5_000));
   const complaints: string[] = [];
-  const requests: { url: string; body: string; referrer: string }[] = [];
+  const requests: { method: string; url: string; body: string; referrer: string }[] = [];
   page.on('pageerror', (error) => complaints.push(error.stack ?? error.message));
   // That a request was refused is written too, whether the page expects that or not.
   page.on('console', (message) => {
@@ -51,7 +56,7 @@ const openTab = async (browser: Browser): Promise<Tab> => {
   });
   page.on('request', (request) => {
     const { referer = '' } = request.headers();
-    requests.push({ url: request.url(), body: request.postData() ?? '', referrer: referer });
+    requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });
   const look = (expression: string): Promise<unknown> => page.evaluate(expression);
   return {

@@ -1,6 +1,7 @@
 /** Walks through the page in a real browser, and what holds at each of its views. */
 import type { ExecutionContext } from 'ava';
 import axe from 'axe-core';
+import { operations } from '../../api/groups/index.ts';
 import { password } from './api-harness.ts';
 import type { Tab } from './chromium.ts';
 
@@ -17,7 +18,7 @@ interface Violation {
 }
 
 /** What axe finds in the view that is shown, in one theme. */
-const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[]> => {
+export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[]> => {
   await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
   // Evaluated through the protocol: the page's own policy lets no other script in.
   await page.evaluate(axe.source);
@@ -27,6 +28,19 @@ const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[
   );
 };
 
+/** Patterns of the operations that are in the document. */
+const declared = operations
+  .filter(({ hidden }) => !hidden)
+  .map(({ method, path }) => ({ method, path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
+
+/** Requests of a tab to the API that are in no document. */
+const undeclaredOf = ({ requests }: Tab): string[] =>
+  requests
+    .map(({ method, url }) => ({ method, path: new URL(url).pathname }))
+    .filter(({ path }) => /^\/(?:api|auth)\//.test(path))
+    .filter((asked) => !declared.some(({ method, path }) => method === asked.method && path.test(asked.path)))
+    .map(({ method, path }) => `${method} ${path}`);
+
 /** The view is for everybody, in both themes, nothing was forbidden or written as an error, and its address shows the same to others. */
 export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
@@ -34,4 +48,5 @@ export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string)
   await tab.page.reload();
   await tab.page.locator(shown, { hasText: before ?? '' }).waitFor();
   t.deepEqual(tab.complaints, []);
+  t.deepEqual(undeclaredOf(tab), []);
 };

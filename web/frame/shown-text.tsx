@@ -23,5 +23,8 @@ export const shownText = (text: string, { lines = false }: { readonly lines?: bo
 const numberOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
+/** The same as one text, for names and titles. */
+export const markedText = (text: string): string => text.replace(hidden, numberOf);
+
 /** A value of telemetry as a text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

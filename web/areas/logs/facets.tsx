@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/question.ts';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
@@ -45,7 +45,7 @@ const Facet = ({ name }: { readonly name: string }) => {
               type="button"
               class="mini"
               disabled={isCut}
-              aria-label={`Leave out ${value.slice(0, 200)}`}
+              aria-label={`Leave out ${markedText(value.slice(0, 200))}`}
               onClick={filter(value, true)}
             >
               −
@@ -60,7 +60,7 @@ const Facet = ({ name }: { readonly name: string }) => {
       <button
         type="button"
         class="mini"
-        aria-label={`Close ${name}`}
+        aria-label={`Close ${markedText(name)}`}
         onClick={() => setFacets(facets.peek().filter((each) => each !== name))}
       >
         Close

@@ -1,7 +1,7 @@
 /** How many records there are, by time and the values of a field. A drag or a step of its numbers chooses a range. */
 import { useDrag } from '../../charts/drag.ts';
 import { levelOf } from '../../frame/severity.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../../frame/shown-time.ts';
 import { setMoments } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
@@ -126,7 +126,7 @@ const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
 
 const Chart = ({ answer, bars, parts }: Charted) => {
   const most = Math.max(1, ...bars.map(({ total }) => total));
-  const told = parts.map(({ name, records }) => `${name} ${number.format(records)}`).join(', ');
+  const told = parts.map(({ name, records }) => `${markedText(name)} ${number.format(records)}`).join(', ');
   const { chosen, heeds } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
     if (first !== undefined && last !== undefined) setMoments(first.start, last.start + answer.stepMs - 1);

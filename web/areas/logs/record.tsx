@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/question.ts';
 import { change, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { markedText, shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Beside } from '../../lists/beside.tsx';
@@ -67,7 +67,7 @@ const Body = ({ body }: { readonly body: unknown }) => {
 const Value = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
   const tree = treeOf(value);
   const text = textOf(value);
-  const plain = name.replace(/^attribute\./, '');
+  const plain = markedText(name.replace(/^attribute\./, ''));
   const filter = (not: boolean) => (): void => setSearch(narrowed(search.peek(), name, text, { not }));
   return (
     <dd>

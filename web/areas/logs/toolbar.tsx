@@ -5,7 +5,7 @@ import { Question } from '../../client/question.ts';
 import { change } from '../../frame/address.ts';
 import { projectScope } from '../../frame/project.ts';
 import { mayAs } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { fieldsCall } from './calls.ts';
 import { MakeRule, SaveQuery } from './keep.tsx';
@@ -76,7 +76,7 @@ const Columns = () => {
           key={name}
           type="button"
           class="plain"
-          aria-label={`Without the column ${name}`}
+          aria-label={`Without the column ${markedText(name)}`}
           onClick={() => setColumns(columns.peek().filter((each) => each !== name))}
         >
           {shownText(name)} ×

@@ -1,7 +1,7 @@
 /** What took the time of a trace: calls of one name below one another are one box, as wide as they worked. */
 import { useMemo, useState } from 'preact/hooks';
 import { shownDuration } from '../../frame/durations.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import type { PlacedSpan } from './span-order.ts';
 
@@ -78,8 +78,9 @@ const boxesOf = (from: Call): Box[] => {
 
 const boxHeight = 24;
 
-const titleOf = ({ service, name, spans, failed, ownNs, totalNs }: Call): string =>
-  `${service === '' ? '' : `${service}: `}${name}, ${spans} spans${failed > 0 ? `, ${failed} failed` : ''}, ${shownDuration(totalNs)}, of that itself ${shownDuration(ownNs)}`;
+/** What is said of a call behind its name. */
+const restOf = ({ service, spans, failed, ownNs, totalNs }: Call): string =>
+  `${service === '' ? '' : `, ${service}`}, ${spans} spans${failed > 0 ? `, ${failed} failed` : ''}, ${shownDuration(totalNs)}, of that itself ${shownDuration(ownNs)}`;
 
 export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) => {
   const whole = useMemo(() => mergedOf(placed), [placed]);
@@ -102,11 +103,12 @@ export const Flame = ({ placed }: { readonly placed: readonly PlacedSpan[] }) =>
             type="button"
             class={call.failed > 0 ? 'box failed' : 'box'}
             style={{ left: `${left * 100}%`, width: `${width * 100}%`, top: `${row * boxHeight}px` }}
-            title={titleOf(call)}
-            aria-label={titleOf(call)}
+            title={markedText(call.name + restOf(call))}
             onClick={() => setZoomed(call === whole ? undefined : call)}
           >
-            {width > 0.03 ? shownText(call.name) : ''}
+            {/* Boxes too narrow for their name have it for those who hear them. */}
+            <span class={width > 0.03 ? '' : 'sr-only'}>{shownText(call.name)}</span>
+            <span class="sr-only">{shownText(restOf(call))}</span>
           </button>
         ))}
       </div>

@@ -1,0 +1,38 @@
+/** What the page asks of the API, and what of the API it does not ask. */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+
+const web = fileURLToPath(new URL('../../web', import.meta.url));
+
+/** Method and path of each call that the page declares. */
+const asked = new Set(
+  globSync('**/*.{ts,tsx}', { cwd: web })
+    .map((file) => readFileSync(`${web}/${file}`, 'utf8'))
+    .flatMap((source) => [
+      ...[...source.matchAll(/\bcallOf<[^(]*>\(\s*'([A-Z]+)',\s*'([^']+)'/g)].map(
+        ([, method, path]) => `${method} ${path}`,
+      ),
+      ...[...source.matchAll(/\blistOf<[^(]*>\(\s*'([^']+)'/g)].map(([, path]) => `GET ${path}`),
+      ...[...source.matchAll(/\bcreationOf<[^(]*>\(\s*'([^']+)'/g)].map(([, path]) => `POST ${path}`),
+    ]),
+);
+
+test('the page asks for operations that are built', (t) => {
+  const built = new Set(operations.filter(({ built }) => built).map(({ method, path }) => `${method} ${path}`));
+  t.true(asked.size > 20);
+  t.deepEqual(
+    [...asked].filter((call) => !built.has(call)),
+    [],
+  );
+});
+
+test('built operations that the page does not ask are told', (t) => {
+  const missing = operations.filter(
+    ({ built, hidden, method, path }) => built && !hidden && !asked.has(`${method} ${path}`),
+  );
+  for (const [group, those] of Map.groupBy(missing, ({ group }) => group))
+    t.log(`${group}: ${those.map(({ method, path }) => `${method} ${path}`).join(', ')}`);
+  t.pass(`${missing.length} of ${operations.length}`);
+});
