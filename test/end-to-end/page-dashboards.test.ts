@@ -177,7 +177,8 @@ declare(
   await within(tab, 'In a section').scrollIntoViewIfNeeded();
     await within(tab, 'In a section').locator('dd', { hasText: /\d/ }).waitFor();
     t.true(panelsAsked().includes('Far-below') && panelsAsked().includes('In-a-section'));
-    await holdsAsAView(t, tab, '.panel-head >> nth=0');
+    await page.locator('summary', { hasText: 'job: All' }).waitFor();
+  await holdsAsAView(t, tab, '.panel-head >> nth=0');
   },
 );
 

@@ -85,23 +85,28 @@ export class Board {
     if (this.#asked === undefined || this.#gathering !== undefined) return;
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
-      void this.#askNow();
+      this.#askNow();
     }, this.#asked.draft === undefined ? gatherMs : typedMs);
   }
 
-  async #askNow(): Promise<void> {
+  #askNow(): void {
     if (this.#asked === undefined) return;
     const panels = [...this.#inSight].filter((id) => !this.#done.has(id));
-    if (panels.length === 0 && this.#isHeadAsked) return;
-    const isFirst = !this.#isHeadAsked;
-    this.#isHeadAsked = true;
     for (const id of panels) {
       this.#done.add(id);
       const panel = this.panel(id);
       panel.value = { ...panel.peek(), isAsking: true };
     }
-    const { id, ...question } = this.#asked;
-    const sent = { params: { id }, body: { ...question, panels, annotations: isFirst } };
+    // Asked with panels, only the variables that they use are answered.
+    if (!this.#isHeadAsked) void this.#askFor([], this.#asked);
+    this.#isHeadAsked = true;
+    if (panels.length > 0) void this.#askFor(panels, this.#asked);
+  }
+
+  /** Asks panels; without any, variables and annotations. */
+  async #askFor(panels: string[], { id, ...question }: Asked): Promise<void> {
+    const isHead = panels.length === 0;
+    const sent = { params: { id }, body: { ...question, panels, annotations: isHead } };
     const { signal } = this.#cancel;
     this.#running++;
     const curl = asCurl(queryCall, sent);
@@ -112,7 +117,8 @@ export class Board {
     try {
       for await (const line of askLines(queryCall, sent, signal)) {
         if (signal.aborted) return;
-        this.#take(line as DashboardLine, found, annotations);
+        if (!isHead || !('variables' in (line as DashboardLine))) this.#take(line as DashboardLine, found, annotations);
+        else this.head.value = line as Head;
       }
     } catch (error) {
       if (!signal.aborted) this.#fail(error, panels);
@@ -120,16 +126,15 @@ export class Board {
     }
     if (signal.aborted) return;
     for (const one of panels) if (!found.has(one)) this.panel(one).value = nothing;
-    if (isFirst) this.annotations.value = annotations;
+    if (isHead) this.annotations.value = annotations;
     this.#running--;
     const isAsking = this.#running > 0;
     const tookMs = performance.now() - started;
-    this.standing.value = { isAsking, answer: {}, answeredAt: Date.now(), tookMs, curl };
+    this.standing.value = { ...this.standing.peek(), isAsking, answer: {}, answeredAt: Date.now(), tookMs };
   }
 
   #take(line: DashboardLine, found: Map<string, PanelItem[]>, annotations: AnnotationItem[]): void {
-    if ('variables' in line) this.head.value = line;
-    else if ('annotation' in line) annotations.push(line.annotation);
+    if ('annotation' in line) annotations.push(line.annotation);
     else if ('panelId' in line) {
       const items = [...(found.get(line.panelId) ?? []), line];
       found.set(line.panelId, items);

@@ -2,19 +2,10 @@
 
 import type { Head } from './board.ts';
 import type { Document, Panel, Section } from './calls.ts';
+import { gridColumns, type Rectangle } from './rearranged.ts';
 import { allValues } from './variable-values.ts';
 
-/** Columns of the grid. */
-export const gridColumns = 24;
-
 export type Chosen = Readonly<Record<string, string>>;
-
-export interface Rectangle {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
 
 /** A panel at its place; `repeat` says for which values. */
 export interface Cell extends Rectangle {
@@ -95,43 +86,4 @@ export const partsOf = (
       timesOf(chosen, section.repeat, head).map((each) => partsOf({ panels, sections }, head, section.id, each)),
     ),
   };
-};
-
-const overlap = (one: Rectangle, other: Rectangle): boolean =>
-  one.x < other.x + other.width &&
-  other.x < one.x + one.width &&
-  one.y < other.y + other.height &&
-  other.y < one.y + one.height;
-
-/** Places by id after one of them moved: it stays, what it covers goes down, and everything then goes up as far as it can. */
-export const rearranged = (
-  places: ReadonlyMap<string, Rectangle>,
-  moved: string,
-  to: Rectangle,
-): ReadonlyMap<string, Rectangle> => {
-  const width = Math.max(1, Math.min(gridColumns, to.width));
-  const x = Math.max(0, Math.min(gridColumns - width, to.x));
-  const wanted = { x, width, y: Math.max(0, to.y), height: Math.max(2, to.height) };
-  const others = [...places]
-    .filter(([id]) => id !== moved)
-    .sort(([, one], [, other]) => one.y - other.y || one.x - other.x);
-  const placed: [string, Rectangle][] = [[moved, wanted]];
-  const fits = (place: Rectangle): boolean => placed.every(([, other]) => !overlap(place, other));
-  for (const [id, place] of others) {
-    let y = place.y;
-    while (!fits({ ...place, y })) y++;
-    placed.push([id, { ...place, y }]);
-  }
-  return upwards(placed);
-};
-
-/** Each as high as what stands above it allows. */
-const upwards = (places: readonly (readonly [string, Rectangle])[]): ReadonlyMap<string, Rectangle> => {
-  const done: [string, Rectangle][] = [];
-  for (const [id, place] of [...places].sort(([, one], [, other]) => one.y - other.y || one.x - other.x)) {
-    let { y } = place;
-    while (y > 0 && done.every(([, other]) => !overlap({ ...place, y: y - 1 }, other))) y--;
-    done.push([id, { ...place, y }]);
-  }
-  return new Map(done);
 };

@@ -13,6 +13,7 @@ import type { AttentionItem } from './calls.ts';
 const titles: Readonly<Record<AttentionItem['kind'], string>> = {
   platform: 'The platform itself',
   incident: 'Open incident',
+  'slo-burning': 'Budget burning',
   'service-errors': 'More requests fail',
   'slow-service': 'Slower',
   deployment: 'Worse after a deployment',

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Dashboard, Document, Panel } from '../calls.ts';
 import { documentOf } from '../calls.ts';
-import { type Rectangle, rearranged } from '../layout.ts';
+import { type Rectangle, rearranged } from '../rearranged.ts';
 
 /** Grows when something was saved: what is open is read anew. */
 export const saves = signal(0);

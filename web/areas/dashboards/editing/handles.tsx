@@ -1,7 +1,8 @@
 /** What moves and resizes a panel: with the pointer, or with the arrow keys. */
 import { useRef } from 'preact/hooks';
 import { gapPixels, rowPixels } from '../card.tsx';
-import { type Cell, gridColumns, type Rectangle } from '../layout.ts';
+import type { Cell } from '../layout.ts';
+import { gridColumns, type Rectangle } from '../rearranged.ts';
 import type { Drafting } from './draft.ts';
 
 /** How a step changes a place. */

@@ -1,5 +1,5 @@
 /** Two people saved: what each changed of the same dashboard, as one document. */
-import type { Document } from '../calls.ts';
+import type { DashboardFields as Document } from '../../../../subjects/dashboards/document.ts';
 
 /** A part that both changed, each in another way. */
 export interface Conflict {

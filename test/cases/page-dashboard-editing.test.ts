@@ -1,0 +1,88 @@
+/** What the page works out by itself of a dashboard: merges of two who saved, places on the grid, patterns, and figures of many values. */
+import test from 'ava';
+import type { DashboardFields } from '../../subjects/dashboards/document.ts';
+import { merged } from '../../web/areas/dashboards/editing/merge.ts';
+import { isMatch } from '../../web/areas/dashboards/patterns.ts';
+import { rearranged } from '../../web/areas/dashboards/rearranged.ts';
+import { reduced } from '../../web/charts/reduce.ts';
+
+const document = (fields: object): DashboardFields =>
+  ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
+const panel = (id: string, title = id) => ({ id, title });
+
+test('what two people changed apart is in the merge, and nothing is in conflict', (t) => {
+  const base = document({ panels: [panel('a'), panel('b'), panel('c')] });
+  const mine = document({ panels: [panel('a', 'mine'), panel('c'), panel('d')] });
+  const theirs = document({ name: 'two', tags: ['x'], panels: [panel('a'), panel('b'), panel('c', 'theirs'), panel('e')] });
+  const { document: both, conflicts } = merged({ base, mine, theirs });
+  t.deepEqual(conflicts, []);
+  t.deepEqual([both.name, both.tags], ['two', ['x']]);
+  t.deepEqual(
+    both.panels.map(({ id, title }) => [id, title]),
+    [
+      ['a', 'mine'],
+      ['c', 'theirs'],
+      ['d', 'd'],
+      ['e', 'e'],
+    ],
+  );
+});
+
+test('what both changed in another way is a conflict, of which one is taken; the same change of both is none', (t) => {
+  const base = document({ panels: [panel('a'), panel('b')] });
+  const mine = document({ name: 'same', panels: [panel('a', 'mine'), panel('b')] });
+  const theirs = document({ name: 'same', panels: [panel('a', 'theirs')] });
+  const { document: usual, conflicts } = merged({ base, mine, theirs });
+  t.deepEqual(conflicts, [{ key: 'panels a', what: 'panel “mine”' }]);
+  t.deepEqual(
+    usual.panels.map(({ title }) => title),
+    ['mine'],
+  );
+  const { document: chosen } = merged({ base, mine, theirs }, { 'panels a': 'theirs' });
+  t.deepEqual(
+    chosen.panels.map(({ title }) => title),
+    ['theirs'],
+  );
+});
+
+test('a panel that moves stays on the grid, pushes what it covers down, and what is above moves up', (t) => {
+  const at = (x: number, y: number, width = 12, height = 4) => ({ x, y, width, height });
+  const places = new Map([
+    ['a', at(0, 0)],
+    ['b', at(12, 0)],
+    ['c', at(0, 4, 24)],
+  ]);
+  t.deepEqual(Object.fromEntries(rearranged(places, 'b', at(0, 0))), {
+    ...{ b: at(0, 0), a: at(0, 4), c: at(0, 8, 24) },
+  });
+  t.deepEqual(rearranged(places, 'a', at(20, 0)).get('a'), at(12, 0));
+  t.deepEqual(rearranged(places, 'a', at(-5, -5, 40, 0)).get('a'), at(0, 0, 24, 2));
+});
+
+for (const [pattern, text, matches] of [
+  ['^errors', 'errors of cart', true],
+  ['^(cart|web)$', 'web', true],
+  ['.*5..', 'code 503', true],
+  ['total$', 'totals', false],
+  ['(a+)+$', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', false],
+  ['(.*)*x', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', false],
+  ['[', '[', false],
+] as const)
+  test(`the pattern ${pattern} ${matches ? 'matches' : 'does not match'} ${text}`, (t) => {
+    t.is(isMatch(pattern, text), matches);
+  });
+
+for (const [reducer, figure] of [
+  ['last-not-null', 4],
+  ['last', undefined],
+  ['first', 1],
+  ['mean', 2.5],
+  ['max', 4],
+  ['p50', 2.5],
+  ['difference', 3],
+  ['delta', 3],
+  ['count', 5],
+] as const)
+  test(`the figure ${reducer} of 1, 2, 3, 4 and nothing is ${figure}`, (t) => {
+    t.is(reduced([1, '2', 3, 4, null], reducer), figure);
+  });
