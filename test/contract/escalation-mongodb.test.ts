@@ -1,0 +1,18 @@
+import test from 'ava';
+import { patientDocuments } from '../services/patient-documents.ts';
+import { startServices, unavailable } from '../services/services.ts';
+import { escalationContract } from './escalation-killed.ts';
+
+const reason = unavailable('mongodb');
+if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
+else
+  escalationContract({
+    name: 'mongodb',
+    async store() {
+      const services = await startServices(['mongodb']);
+      const url = services.url('mongodb').replace('/?', `/oiq-escalation-${process.pid}-${Date.now()}?`);
+      return { mongodb: url };
+    },
+    open: (store) => patientDocuments('mongodb' in store ? store.mongodb : ''),
+    members: 2,
+  });
