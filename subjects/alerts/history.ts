@@ -149,6 +149,21 @@ export const readAlerts = async (
   return rows.map(standing);
 };
 
+/** Alerts that rules had whose ids begin so, as far back as transitions are kept. */
+export const readAlertIdsOfRules = async (
+  { columns }: OwnColumns,
+  prefix: string,
+  limit: number,
+): Promise<readonly string[]> => {
+  const rows = await columns.query<{ alert_id: string }>(
+    `SELECT DISTINCT alert_id FROM alert_transitions
+    WHERE tenant_id = {tenant:String} AND startsWith(rule_id, {prefix:String}) LIMIT ${limit}`,
+    { prefix },
+    { maxResultRows: limit },
+  );
+  return rows.map(({ alert_id }) => alert_id);
+};
+
 /** What one evaluation found: of the rule, or of one of its alerts. */
 export interface PastEvaluation {
   readonly ms: string;

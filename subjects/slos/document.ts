@@ -117,3 +117,9 @@ export const SloFields = z.strictObject({
   enabled: z.boolean().default(true),
 });
 export type SloFields = z.output<typeof SloFields>;
+
+/** An objective with its id. */
+export interface KnownSlo {
+  readonly id: string;
+  readonly slo: SloFields;
+}

@@ -4,8 +4,7 @@ import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { compileMatchers } from '../alerts/routing/matching.ts';
 import { timesOf } from '../maintenance-windows/windows.ts';
-import type { SloFields } from './document.ts';
-import type { KnownSlo } from './status.ts';
+import type { KnownSlo, SloFields } from './document.ts';
 
 /** How many times an objective leaves out at most; of more, the latest. */
 const mostTimes = 2000;

@@ -7,9 +7,10 @@ import { readPieces } from '../../queries/slos/tallies.ts';
 import { summedBetween } from '../../queries/slos/window-sums.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
+import type { KnownSlo } from './document.ts';
 import { forecastOf } from './forecast.ts';
 import { seriesOf } from './looks.ts';
-import { type KnownSlo, objectiveOf, windowSoFar } from './status.ts';
+import { objectiveOf, windowSoFar } from './status.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 

@@ -8,9 +8,10 @@ import { readWindows } from '../../queries/slos/window-sums.ts';
 import { type Calendar, periodAt, type Window } from '../../queries/slos/windows.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { msOf } from '../alerts/durations.ts';
+import type { KnownSlo } from './document.ts';
 import { excludedIn } from './exclusions.ts';
 import { seriesOf } from './looks.ts';
-import { figuresOf, type KnownSlo, toldObjective } from './status.ts';
+import { figuresOf, toldObjective } from './status.ts';
 
 /** A Monday, with which weeks begin, and a first of January. */
 const startsAt = '2024-01-01T00:00';

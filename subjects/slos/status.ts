@@ -16,7 +16,7 @@ import { lengthWithout, periodAt, rollingAt, type Window } from '../../queries/s
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
-import type { SloFields } from './document.ts';
+import type { KnownSlo, SloFields } from './document.ts';
 import { excludedIn } from './exclusions.ts';
 import { seriesOf } from './looks.ts';
 import { policyStanding, type SloPolicyFields, windowsOfPolicy } from './policy.ts';
@@ -27,12 +27,6 @@ const hundred = fraction(100n);
 const longestBurnMs = 30 * dayMs;
 /** A look that is not older tells up to where there are slices; behind that, what is missing lowers the coverage. */
 const recentMs = 600_000;
-
-/** An objective with its id. */
-export interface KnownSlo {
-  readonly id: string;
-  readonly slo: SloFields;
-}
 
 type OwnColumns = Pick<Reading, 'columns'>;
 

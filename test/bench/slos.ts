@@ -8,9 +8,9 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { sumUpDays } from '../../sinks/slo-days.ts';
-import { SloFields } from '../../subjects/slos/document.ts';
+import { type KnownSlo, SloFields } from '../../subjects/slos/document.ts';
 import { seriesOf } from '../../subjects/slos/looks.ts';
-import { type KnownSlo, standingsOf, statusOf, toldObjective } from '../../subjects/slos/status.ts';
+import { standingsOf, statusOf, toldObjective } from '../../subjects/slos/status.ts';
 import { scratchDirectory } from '../services/scratch.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import type { KnownSlo } from '../../../subjects/slos/status.ts';
+import type { KnownSlo } from '../../../subjects/slos/document.ts';
 import { readSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, notFound } from '../../errors.ts';

@@ -7,9 +7,10 @@ import { type Incident, incidents } from '../../../schemas/resources/incident.ts
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { type SloReport, sloReports } from '../../../schemas/resources/slo-report.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
+import { readAlertIdsOfRules } from '../../../subjects/alerts/history.ts';
+import type { KnownSlo } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { frozenText, periodsIn, reportOf } from '../../../subjects/slos/report.ts';
-import type { KnownSlo } from '../../../subjects/slos/status.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { systemActor, systemChange } from '../../changes.ts';
 import { csvRow, csvType } from '../../csv.ts';
@@ -57,14 +58,10 @@ const incidentsIn = async (
   ports: Ports,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly (Incident & Stored)[]> => {
-  const alerts = await readingOf(caller, ports).columns.query<{ alert_id: string }>(
-    `SELECT DISTINCT alert_id FROM alert_transitions WHERE tenant_id = {tenant:String} AND startsWith(rule_id, {rules:String}) LIMIT ${mostIncidents}`,
-    { rules: `${id}-` },
-  );
+  const ids = await readAlertIdsOfRules(readingOf(caller, ports), `${id}-`, mostIncidents);
   const stored = ports.documents.of(caller.tenantId).collection(incidents);
   const openedAt = { $gte: new Date(fromMs).toISOString(), $lt: new Date(toMs).toISOString() };
   const found = new Map<string, Incident & Stored>();
-  const ids = alerts.map(({ alert_id }) => alert_id);
   for (const filter of [
     ...(slo.service === '' ? [] : [{ services: slo.service, openedAt }]),
     ...(ids.length === 0 ? [] : [{ alertIds: { $in: ids }, openedAt }]),
