@@ -79,7 +79,8 @@ test('of invented hourly series, errors are at most 0.8 of those of the day befo
 
 test('where each night was exactly 0 the next one is, and what is merely rare is not', (t) => {
   const random = randomOf(11);
-  const sun = (hour: number): number => Math.max(0, Math.sin((2 * Math.PI * ((hour % 24) - 6)) / 24));
+  const sun = (hour: number): number =>
+    hour % 24 > 6 && hour % 24 < 18 ? Math.sin((2 * Math.PI * ((hour % 24) - 6)) / 24) : 0;
   const power = made(480, (hour) => 100 * sun(hour) * (0.3 + 0.7 * random()));
   const found = told(power, { kind: 'count' });
   for (const [lead, value] of found.values.entries())
