@@ -76,6 +76,14 @@ export const examples: Readonly<Record<string, Example>> = {
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   createSyntheticLocation: () => ({ body: { name: `location ${Math.random()}` } }),
+  getSyntheticProbeWork: async ({ make }) => ({
+    body: { probe: 'p1' },
+    token: (await make('createSyntheticLocation')).token,
+  }),
+  sendSyntheticProbeResults: async ({ make }) => ({
+    body: { results: [] },
+    token: (await make('createSyntheticLocation')).token,
+  }),
   setSyntheticVariable: { params: { name: 'shop' }, body: { value: 'shop.example' } },
   deleteSyntheticVariable: async ({ make }) => {
     await make('setSyntheticVariable');

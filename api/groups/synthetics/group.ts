@@ -1,10 +1,10 @@
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
-import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { defineGroup } from '../define-group.ts';
 import { exportChecks, importChecks } from './as-code.ts';
 import { checkResource } from './check.ts';
-import { createLocation, deleteLocation, listLocations, locationResource } from './locations.ts';
+import { createLocation, deleteLocation, listLocations } from './locations.ts';
 import { getProbeWork, sendProbeResults } from './probe.ts';
 import { getUptime, listRuns } from './results.ts';
 import { runCheckNow } from './run-now.ts';
@@ -13,7 +13,7 @@ import { deleteVariable, listVariables, setVariable } from './variables.ts';
 export const syntheticsGroup = defineGroup({
   name: 'synthetics',
   summary: 'Checks that probe services from outside, their runs and locations.',
-  resources: [checkResource, locationResource],
+  resources: [checkResource],
   operations: [
     listLocations,
     createLocation,
@@ -29,7 +29,7 @@ export const syntheticsGroup = defineGroup({
     getProbeWork,
     sendProbeResults,
   ],
-  collections: [syntheticProbeContacts, syntheticVariables, syntheticAskedRuns],
+  collections: [syntheticLocations, syntheticProbeContacts, syntheticVariables, syntheticAskedRuns],
   planned: [
     ['GET /api/synthetics/downtimes', 'viewer', 'planned downtimes'],
     ['POST /api/synthetics/downtimes', 'editor', 'create'],

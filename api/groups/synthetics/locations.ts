@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
-import type { Stored } from '../../../schemas/ports/documents.ts';
+import { ConflictError, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   LocationFields,
   mostLocations,
@@ -13,22 +13,28 @@ import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { readChecks } from '../../../subjects/synthetics/known.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { defineResource } from '../../resources/resource.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { makeProbeToken } from './probe-token.ts';
 
-/** Writes with versions, uniqueness and bounds; what is served of it is below, as its token is shown once. */
-export const locationResource = defineResource<typeof LocationFields, SyntheticLocation>({
-  noun: 'synthetic location',
-  path: '/api/synthetics/locations',
-  collection: syntheticLocations,
-  verbs: [],
-  roles: { read: 'viewer', write: 'admin' },
-  fields: LocationFields,
-  example: { name: 'Frankfurt' },
-  most: mostLocations,
-});
+/** What the audit log is told: nothing of the token. */
+const told = ({ name, description, prefix }: SyntheticLocation): object => ({ name, description, prefix });
+
+/** Stores a new one. Throws where there are too many, or one of that name. */
+const insert = async (own: TenantDocuments, location: SyntheticLocation & { readonly id: string }) => {
+  const stored = own.collection(syntheticLocations);
+  if ((await stored.count()) >= mostLocations)
+    throw new ApiError('CONFLICT', `there are ${mostLocations} synthetic locations: delete one first`);
+  try {
+    return await stored.insert(location);
+  } catch (error) {
+    if (!(error instanceof ConflictError) || error.kind !== 'duplicate') throw error;
+    const name = JSON.stringify(location.name);
+    throw new ApiError('CONFLICT', `a synthetic location with the name ${name} already exists: choose another`, {
+      cause: error,
+    });
+  }
+};
 
 const LocationView = z.strictObject({
   id: z.string().describe('What checks name'),
@@ -87,7 +93,11 @@ export const createLocation = defineOperation({
   async handler({ caller, body, change }, { secretBox }) {
     const id = randomUUID();
     const { token, ...secret } = makeProbeToken(secretBox, caller.tenantId, id);
-    const location = await change((scope) => locationResource.writer(scope, caller).create({ ...body, ...secret, id }));
+    const location = await change(async ({ of, record }) => {
+      const after = await insert(of(caller.tenantId), { ...body, ...secret, id });
+      record({ id, name: after.name, after: told(after) });
+      return after;
+    });
     return { ...shown(location, { heardAt: null, checks: 0 }), token };
   },
 });
@@ -111,7 +121,8 @@ export const deleteLocation = defineOperation({
     if (id === localLocation) throw new ApiError('CONFLICT', 'the location local is part of the installation');
     await change(async (scope) => {
       const own = scope.of(caller.tenantId);
-      if ((await own.collection(syntheticLocations).find(id)) === undefined) throw notFound('synthetic location');
+      const before = await own.collection(syntheticLocations).find(id);
+      if (before === undefined) throw notFound('synthetic location');
       const checks = await readChecks(own, { locations: id });
       const alone = checks.filter(({ locations }) => locations.length === 1);
       if (alone.length > 0 && !query.force) {
@@ -131,7 +142,8 @@ export const deleteLocation = defineOperation({
             { action: 'synthetic-check.update' },
           );
       await deleteMatching(own.collection(syntheticProbeContacts), { location: id });
-      await locationResource.writer(scope, caller).remove(id, { action: 'synthetic-location.delete' });
+      await own.collection(syntheticLocations).delete(id, before.version);
+      scope.record({ id, name: before.name, before: told(before) });
     });
     return {};
   },
