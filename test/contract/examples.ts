@@ -76,6 +76,9 @@ export const examples: Readonly<Record<string, Example>> = {
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   createSyntheticLocation: () => ({ body: { name: `location ${Math.random()}` } }),
+  importSyntheticChecks: () => ({
+    body: { source: `name: check ${Math.random()}\ntype: tcp\ntcp: { host: shop.example.com, port: 443 }` },
+  }),
   getSyntheticProbeWork: async ({ make }) => ({
     body: { probe: 'p1' },
     token: (await make('createSyntheticLocation')).token,
