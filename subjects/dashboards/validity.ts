@@ -4,6 +4,7 @@ import { namesIn, parseFormula } from '../../queries/formula/parse.ts';
 import { parse } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import type { Validity } from '../../queries/validity.ts';
+import { inOrderOfUse } from '../../queries/variables/order.ts';
 import { referencesIn, templateOf } from '../../queries/variables/references.ts';
 import type { DashboardFields, Panel } from './document.ts';
 
@@ -79,6 +80,17 @@ const formulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
   });
 };
 
+/** Variables that use each other in a circle, which nothing can be asked with. */
+const circleProblems = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] => {
+  try {
+    inOrderOfUse(variables);
+    return [];
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    return [{ path: error.path ?? 'variables', message: error.message }];
+  }
+};
+
 interface LookedThrough {
   readonly problems: readonly Problem[];
   /** Why something is not known. */
@@ -88,10 +100,10 @@ interface LookedThrough {
 
 /** What can be said without reading, and the queries of which it must be read whether what they name has landed. */
 export const lookedThrough = (
-  { panels }: Pick<DashboardFields, 'panels'>,
+  { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
   saved: ReadonlyMap<string, Query>,
 ): LookedThrough => {
-  const problems: Problem[] = panels.flatMap(formulaProblems);
+  const problems: Problem[] = [...circleProblems({ variables }), ...panels.flatMap(formulaProblems)];
   const unknown = new Set<string>();
   const toRead: PlacedQuery[] = [];
   for (const found of panels.flatMap((panel) => queriesOf(panel, saved))) {
