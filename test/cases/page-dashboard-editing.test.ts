@@ -13,7 +13,11 @@ const panel = (id: string, title = id) => ({ id, title });
 test('what two people changed apart is in the merge, and nothing is in conflict', (t) => {
   const base = document({ panels: [panel('a'), panel('b'), panel('c')] });
   const mine = document({ panels: [panel('a', 'mine'), panel('c'), panel('d')] });
-  const theirs = document({ name: 'two', tags: ['x'], panels: [panel('a'), panel('b'), panel('c', 'theirs'), panel('e')] });
+  const theirs = document({
+    name: 'two',
+    tags: ['x'],
+    panels: [panel('a'), panel('b'), panel('c', 'theirs'), panel('e')],
+  });
   const { document: both, conflicts } = merged({ base, mine, theirs });
   t.deepEqual(conflicts, []);
   t.deepEqual([both.name, both.tags], ['two', ['x']]);

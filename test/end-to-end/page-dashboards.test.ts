@@ -130,7 +130,8 @@ declare(
     await page.setViewportSize({ width: 1400, height: 1000 });
     await signedInAt(tab, harness.url, `/dashboards/${id}?${range}`);
     const { items } = await asked();
-    const item = (title: string) => items.find(({ panelId }: { panelId: string }) => panelId === title.replaceAll(' ', '-'));
+    const item = (title: string) =>
+      items.find(({ panelId }: { panelId: string }) => panelId === title.replaceAll(' ', '-'));
     const chart = within(tab, 'Load').getByRole('img');
     await chart.waitFor();
     t.is(await chart.getAttribute('aria-label'), 'Load: 4 series, from 1,000 to 1,006.');
@@ -152,8 +153,8 @@ declare(
     t.is(await within(tab, 'Now').locator('dd').textContent(), `${(total / 1024).toPrecision(4)} KiBy`);
     t.is(await within(tab, 'Share').locator('b').textContent(), `${(total / 100).toPrecision(4)} %`);
     const rows = item('Rows').results.A.rows as [string, number][];
-  await within(tab, 'Rows').getByRole('row').nth(rows.length).waitFor();
-  await within(tab, 'Records').getByRole('listitem').first().waitFor();
+    await within(tab, 'Rows').getByRole('row').nth(rows.length).waitFor();
+    await within(tab, 'Records').getByRole('listitem').first().waitFor();
     t.deepEqual(
       (await within(tab, 'Rows').getByRole('row').allTextContents()).slice(1),
       rows.map(([service, count]) => `${service}${count} record`),
@@ -174,11 +175,11 @@ declare(
     await page.getByText('More of it').scrollIntoViewIfNeeded();
     await within(tab, 'Far below').locator('dd', { hasText: /\d/ }).waitFor();
     await page.getByText('More of it').click();
-  await within(tab, 'In a section').scrollIntoViewIfNeeded();
+    await within(tab, 'In a section').scrollIntoViewIfNeeded();
     await within(tab, 'In a section').locator('dd', { hasText: /\d/ }).waitFor();
     t.true(panelsAsked().includes('Far-below') && panelsAsked().includes('In-a-section'));
     await page.locator('summary', { hasText: 'job: All' }).waitFor();
-  await holdsAsAView(t, tab, '.panel-head >> nth=0');
+    await holdsAsAView(t, tab, '.panel-head >> nth=0');
   },
 );
 

@@ -88,7 +88,10 @@ declare('a rule is switched off, and the matrix tells which techniques are looke
   await beside.getByRole('button', { name: 'Switch off' }).waitFor();
   await page.getByRole('link', { name: 'ATT&CK' }).click();
   const { body } = await harness.ask('GET', '/api/siem/mitre/coverage');
-  await page.locator('.tactic').nth(body.tactics.length - 1).waitFor();
+  await page
+    .locator('.tactic')
+    .nth(body.tactics.length - 1)
+    .waitFor();
   const technique = page.locator('.technique', { hasText: 'T1033' });
   t.regex((await technique.first().textContent()) ?? '', /1 of 1 rules enabled, 2 signals/);
   await holdsAsAView(t, tab, '.tactic >> nth=0');

@@ -18,7 +18,10 @@ const thrown = (type: string, at: number, user: string) => ({
   ...{ traceId: Buffer.from('a'.repeat(32), 'hex'), spanId: Buffer.from('b'.repeat(16), 'hex') },
   attributes: [
     ...[text('exception.type', type), text('exception.message', `no <b>${type}</b>`), text('user.id', user)],
-    text('exception.stacktrace', `Error: x\n    at reserve (/srv/app/src/${type}.js:1:2)\n    at serve (/srv/app/src/web.js:3:4)`),
+    text(
+      'exception.stacktrace',
+      `Error: x\n    at reserve (/srv/app/src/${type}.js:1:2)\n    at serve (/srv/app/src/web.js:3:4)`,
+    ),
   ],
 });
 
@@ -40,35 +43,43 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('groups have the figures of the API, and one tells its stack, where it occurs and where it leads', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
-  const rows = page.locator('.errors .extent .row');
-  await rows.nth(1).waitFor();
-  const { items } = (await harness.ask('GET', '/api/errors?sort=-count')).body;
-  const cells = await rows.first().getByRole('gridcell').allTextContents();
-  t.deepEqual(cells.slice(0, 4), ['new', 'OutOfStock no <b>OutOfStock</b>', String(items[0].count), String(items[0].users)]);
-  t.deepEqual([items[0].count, items[0].users], [12, 5]);
-  await rows.first().click();
-  const beside = page.getByRole('complementary', { name: 'Error' });
-  await beside.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
-  await beside.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
-  await beside.getByRole('link', { name: 'Its trace' }).waitFor();
-  t.is(await beside.locator('.around').last().getByRole('listitem').count(), 12);
-  await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('link', { name: 'Its log record' }).click();
-  await page.waitForURL(/\/logs\?.*record=/);
-  await page.goBack();
-  await beside.getByRole('button', { name: 'Resolve' }).click();
-  await beside.getByRole('button', { name: 'Reopen' }).waitFor();
-  t.is((await harness.ask('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
-  await page.getByLabel('Show').selectOption('resolved');
-  await page.locator('.errors[aria-rowcount="2"]').waitFor();
-  await beside.getByRole('button', { name: 'Reopen' }).click();
-  await page.getByText('No such errors were seen in this range.').waitFor();
-  t.deepEqual(tab.complaints, []);
-});
+declare(
+  'groups have the figures of the API, and one tells its stack, where it occurs and where it leads',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
+    const rows = page.locator('.errors .extent .row');
+    await rows.nth(1).waitFor();
+    const { items } = (await harness.ask('GET', '/api/errors?sort=-count')).body;
+    const cells = await rows.first().getByRole('gridcell').allTextContents();
+    t.deepEqual(cells.slice(0, 4), [
+      'new',
+      'OutOfStock no <b>OutOfStock</b>',
+      String(items[0].count),
+      String(items[0].users),
+    ]);
+    t.deepEqual([items[0].count, items[0].users], [12, 5]);
+    await rows.first().click();
+    const beside = page.getByRole('complementary', { name: 'Error' });
+    await beside.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
+    await beside.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
+    await beside.getByRole('link', { name: 'Its trace' }).waitFor();
+    t.is(await beside.locator('.around').last().getByRole('listitem').count(), 12);
+    await holdsAsAView(t, tab, '.beside h2');
+    await beside.getByRole('link', { name: 'Its log record' }).click();
+    await page.waitForURL(/\/logs\?.*record=/);
+    await page.goBack();
+    await beside.getByRole('button', { name: 'Resolve' }).click();
+    await beside.getByRole('button', { name: 'Reopen' }).waitFor();
+    t.is((await harness.ask('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
+    await page.getByLabel('Show').selectOption('resolved');
+    await page.locator('.errors[aria-rowcount="2"]').waitFor();
+    await beside.getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('No such errors were seen in this range.').waitFor();
+    t.deepEqual(tab.complaints, []);
+  },
+);
 
 declare('somebody who only looks is told who may change it', async (t) => {
   const tab = await chromium.open();

@@ -51,7 +51,11 @@ test('each file may be kept for ever, in the form that the client takes, and a n
 
 /** Names of the files that one loads before it runs. */
 const loadedWith = (content: Buffer): string[] =>
-  [...gunzipSync(content).toString().matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, name = '']) => name);
+  [
+    ...gunzipSync(content)
+      .toString()
+      .matchAll(/(?:from|import)"\.\/([^"]+)"/g),
+  ].map(([, name = '']) => name);
 
 test('up to the first rows of logs the page takes 80 kB at most, each part that comes later 40, and all of it 450', async (t) => {
   const { files } = await openPage();

@@ -99,7 +99,12 @@ declare('hosts have the figures of the API, and one shows its series and leads t
   const { items } = (await harness.ask('GET', '/api/infrastructure/hosts?from=now-30m&sort=memory')).body;
   await page.getByRole('row').nth(items.length).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
-  t.deepEqual(cells.slice(0, 4), ['web-1', 'active', '25.0 %', `${(100 * items[0].memory.utilization.value).toFixed(1)} %`]);
+  t.deepEqual(cells.slice(0, 4), [
+    'web-1',
+    'active',
+    '25.0 %',
+    `${(100 * items[0].memory.utilization.value).toFixed(1)} %`,
+  ]);
   await page.getByRole('button', { name: 'web-1' }).click();
   const beside = page.getByRole('complementary', { name: 'Host' });
   await beside.getByRole('img').first().waitFor();

@@ -42,27 +42,36 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('the steps of getting started are the API’s, one is put away, and the doctor says why nothing arrives', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/get-started', admin);
-  const { steps } = (await harness.ask('GET', '/api/onboarding')).body;
-  await page.locator('.steps li').nth(steps.length - 1).waitFor();
-  t.is(await page.locator('.steps li').count(), steps.length);
-  await page.getByRole('button', { name: /^Not for us/ }).first().click();
-  await page.getByRole('button', { name: /^Show it again/ }).waitFor();
-  t.is((await harness.ask('GET', '/api/onboarding')).body.dismissed.length, 1);
-  await holdsAsAView(t, tab, '.steps');
-  await page.getByRole('link', { name: 'How to send' }).click();
-  await page.locator('pre').first().waitFor();
-  await holdsAsAView(t, tab, 'pre >> nth=0');
-  await page.getByRole('link', { name: 'Nothing arrives?' }).click();
-  await page.getByLabel('License key').fill('oiq_lk_wrong');
-  await page.getByRole('button', { name: 'Find out why' }).click();
-  const { body } = await harness.ask('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
-  await page.getByText(body.findings[0].message).waitFor();
-  await holdsAsAView(t, tab, 'main h1');
-});
+declare(
+  'the steps of getting started are the API’s, one is put away, and the doctor says why nothing arrives',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/get-started', admin);
+    const { steps } = (await harness.ask('GET', '/api/onboarding')).body;
+    await page
+      .locator('.steps li')
+      .nth(steps.length - 1)
+      .waitFor();
+    t.is(await page.locator('.steps li').count(), steps.length);
+    await page
+      .getByRole('button', { name: /^Not for us/ })
+      .first()
+      .click();
+    await page.getByRole('button', { name: /^Show it again/ }).waitFor();
+    t.is((await harness.ask('GET', '/api/onboarding')).body.dismissed.length, 1);
+    await holdsAsAView(t, tab, '.steps');
+    await page.getByRole('link', { name: 'How to send' }).click();
+    await page.locator('pre').first().waitFor();
+    await holdsAsAView(t, tab, 'pre >> nth=0');
+    await page.getByRole('link', { name: 'Nothing arrives?' }).click();
+    await page.getByLabel('License key').fill('oiq_lk_wrong');
+    await page.getByRole('button', { name: 'Find out why' }).click();
+    const { body } = await harness.ask('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
+    await page.getByText(body.findings[0].message).waitFor();
+    await holdsAsAView(t, tab, 'main h1');
+  },
+);
 
 declare('a key is minted, shown once, rotated and revoked', async (t) => {
   const tab = await chromium.open();
@@ -82,7 +91,10 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
   await beside.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('cell', { name: 'revoked' }).waitFor();
   const { items } = (await harness.ask('GET', '/api/license-keys')).body;
-  t.deepEqual(items.map(({ state }: { state: string }) => state), ['revoked']);
+  t.deepEqual(
+    items.map(({ state }: { state: string }) => state),
+    ['revoked'],
+  );
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -92,7 +104,10 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await signedInAt(tab, harness.url, '/settings/people', admin);
   const { items } = (await harness.ask('GET', '/api/users')).body;
   await page.getByRole('row').nth(items.length).waitFor();
-  await page.getByRole('row', { name: /auditor@a.example/ }).getByRole('button').click();
+  await page
+    .getByRole('row', { name: /auditor@a.example/ })
+    .getByRole('button')
+    .click();
   await page.getByRole('complementary', { name: 'Person' }).getByLabel('Role').selectOption('viewer');
   await page.getByRole('row', { name: /auditor@a.example viewer/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
@@ -151,7 +166,11 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
   const { items } = (await harness.ask('GET', '/api/audit?limit=1')).body;
   await page.getByRole('button', { name: /action: quota.set/ }).click();
-  await page.getByRole('row', { name: new RegExp(items[0].action) }).first().getByRole('button').click();
+  await page
+    .getByRole('row', { name: new RegExp(items[0].action) })
+    .first()
+    .getByRole('button')
+    .click();
   await page.getByRole('complementary', { name: 'Audit record' }).getByText(items[0].resource.id).first().waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();

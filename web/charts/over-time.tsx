@@ -261,7 +261,12 @@ export const OverTime = (props: OverTimeProps) => {
           </ul>
         </Scrolled>
       ) : null}
-      <Numbers steps={steps} lines={lines} shown={(value, index) => series[index]?.shown(value) ?? ''} {...(title === '' ? {} : { name: title })} />
+      <Numbers
+        steps={steps}
+        lines={lines}
+        shown={(value, index) => series[index]?.shown(value) ?? ''}
+        {...(title === '' ? {} : { name: title })}
+      />
     </>
   );
 };

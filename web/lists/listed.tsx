@@ -172,6 +172,25 @@ export const listed = <Operation extends Declared>(
       </Scrolled>
     );
   };
+  const hasToolbar = search !== undefined || choices.length + filters.length > 0 || Tools !== undefined;
+  const Toolbar = ({ problem }: { readonly problem: string | undefined }) =>
+    hasToolbar ? (
+      <div class="toolbar">
+        {search === undefined ? null : (
+          <Search
+            key={inAddress('search')}
+            label={`Search ${spec.title.toLowerCase()}`}
+            placeholder={search}
+            value={inAddress('search')}
+            problem={problem}
+            onSearch={(typed) => change({ search: typed.trim(), open: '' })}
+          />
+        )}
+        <Choices of={choices} />
+        <Filters of={filters} />
+        {Tools === undefined ? null : <Tools />}
+      </div>
+    ) : null;
   return () => {
     const query = asked();
     const params = spec.params?.();
@@ -187,23 +206,7 @@ export const listed = <Operation extends Declared>(
     const open = Open === undefined ? '' : inAddress('open');
     return (
       <>
-        {search === undefined && choices.length + filters.length === 0 && Tools === undefined ? null : (
-          <div class="toolbar">
-            {search === undefined ? null : (
-              <Search
-                key={inAddress('search')}
-                label={`Search ${spec.title.toLowerCase()}`}
-                placeholder={search}
-                value={inAddress('search')}
-                problem={error?.of('search')}
-                onSearch={(typed) => change({ search: typed.trim(), open: '' })}
-              />
-            )}
-            <Choices of={choices} />
-            <Filters of={filters} />
-            {Tools === undefined ? null : <Tools />}
-          </div>
-        )}
+        <Toolbar problem={error?.of('search')} />
         {error?.of('search') === undefined ? <Problem error={error} /> : null}
         <div class={open === '' ? 'list' : 'list with-record'}>
           <Found />

@@ -83,10 +83,13 @@ export class Board {
 
   #gather(): void {
     if (this.#asked === undefined || this.#gathering !== undefined) return;
-    this.#gathering = setTimeout(() => {
-      this.#gathering = undefined;
-      this.#askNow();
-    }, this.#asked.draft === undefined ? gatherMs : typedMs);
+    this.#gathering = setTimeout(
+      () => {
+        this.#gathering = undefined;
+        this.#askNow();
+      },
+      this.#asked.draft === undefined ? gatherMs : typedMs,
+    );
   }
 
   #askNow(): void {

@@ -75,8 +75,7 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
             >
               Version {version}
             </button>{' '}
-            {shownTime(Date.parse(at)).slice(0, 16)}{' '}
-            <span class="soft">{whoOf(actor)}</span>
+            {shownTime(Date.parse(at)).slice(0, 16)} <span class="soft">{whoOf(actor)}</span>
           </li>
         ))}
       </ul>

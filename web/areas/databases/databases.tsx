@@ -46,13 +46,27 @@ const Instances = listed({
     'Last seen': ({ lastSeen }) => shownMoment(lastSeen),
   },
   numbers: ['Calls', 'Errors', 'p95'],
-  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Instance | undefined; readonly onClose: () => void }) => (
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Instance | undefined;
+    readonly onClose: () => void;
+  }) => (
     <Beside label="Database" title={item?.name || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
-          <Fields values={{ engine: item.engine, addresses: item.addresses.join(', '), 'seen by': item.seenBy.join(', ') }} />
+          <Fields
+            values={{ engine: item.engine, addresses: item.addresses.join(', '), 'seen by': item.seenBy.join(', ') }}
+          />
           <h3>Who calls it</h3>
-          {'callers' in item.calls ? <Services names={item.calls.callers} /> : <p class="soft">{shownText(item.calls.reason)}</p>}
+          {'callers' in item.calls ? (
+            <Services names={item.calls.callers} />
+          ) : (
+            <p class="soft">{shownText(item.calls.reason)}</p>
+          )}
         </>
       )}
     </Beside>
@@ -67,7 +81,13 @@ const Statements = listed({
   choices: [
     {
       ...{ name: 'order', label: 'First' },
-      options: [['time', 'the most time'], ['calls', 'the most calls'], ['errors', 'the most errors'], ['mean', 'the slowest on average'], ['max', 'the slowest']],
+      options: [
+        ['time', 'the most time'],
+        ['calls', 'the most calls'],
+        ['errors', 'the most errors'],
+        ['mean', 'the slowest on average'],
+        ['max', 'the slowest'],
+      ],
     },
   ],
   nothing: 'No statements were seen in this range.',
@@ -83,17 +103,29 @@ const Statements = listed({
     Services: ({ services }) => services.join(', '),
   },
   numbers: ['Calls', 'Errors', 'Of the time', 'Mean', 'p95'],
-  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Statement | undefined; readonly onClose: () => void }) => (
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Statement | undefined;
+    readonly onClose: () => void;
+  }) => (
     <Beside label="Statement" title={item?.engine || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Raw label="Statement as text" text={item.statement} />
           <ul class="links">
             <li>
-              <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>Its slowest call</Link>
+              <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>
+                Its slowest call
+              </Link>
             </li>
           </ul>
-          <Fields values={{ databases: item.databases.join(', '), tables: item.collections.join(', '), calls: item.calls }} />
+          <Fields
+            values={{ databases: item.databases.join(', '), tables: item.collections.join(', '), calls: item.calls }}
+          />
           <h3>Who asks it</h3>
           <Services names={item.services} />
         </>

@@ -67,7 +67,11 @@ const Opened = ({ item }: { readonly item: Case }) => (
     <Fields
       values={{
         ...{ state: item.state, severity: item.severity, resolution: item.resolution },
-        ...{ opened: shownMoment(item.createdAt), contained: shownMoment(item.containedAt), closed: shownMoment(item.closedAt) },
+        ...{
+          opened: shownMoment(item.createdAt),
+          contained: shownMoment(item.containedAt),
+          closed: shownMoment(item.closedAt),
+        },
       }}
     />
     <h3>Signals</h3>
@@ -113,7 +117,15 @@ export const Cases = listed({
     Opened: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   numbers: ['Signals'],
-  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Case | undefined; readonly onClose: () => void }) => (
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Case | undefined;
+    readonly onClose: () => void;
+  }) => (
     <Beside label="Case" title={item?.title ?? id} onClose={onClose}>
       {item === undefined ? <p class="soft">It is not in this list.</p> : <Opened item={item} />}
     </Beside>

@@ -34,7 +34,16 @@ const Signals = listed({
   call: callOf<typeof listSignals>('GET', '/api/siem/signals'),
   isRanged: true,
   choices: [
-    { name: 'state', label: 'Show', options: [['', 'all'], ['open', 'open'], ['acknowledged', 'acknowledged'], ['closed', 'closed']] },
+    {
+      name: 'state',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['open', 'open'],
+        ['acknowledged', 'acknowledged'],
+        ['closed', 'closed'],
+      ],
+    },
     severityChoice,
   ],
   filters: ['ruleId', 'technique', 'entity'],
@@ -59,7 +68,15 @@ const Rules = listed({
   search: 'words of a title',
   choices: [
     severityChoice,
-    { name: 'enabled', label: 'Show', options: [['', 'all'], ['true', 'enabled'], ['false', 'switched off']] },
+    {
+      name: 'enabled',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['true', 'enabled'],
+        ['false', 'switched off'],
+      ],
+    },
   ],
   nothing: 'There are no such rules.',
   keyOf: ({ id }) => id,
@@ -68,7 +85,15 @@ const Rules = listed({
     Severity: ({ level }) => <Severity of={level} />,
     Kind: ({ kind }) => kind,
     State: ({ enabled, switchedOff }) =>
-      switchedOff === null ? (enabled ? 'enabled' : 'off') : <span class="text-error">stopped: {switchedOff.reason}</span>,
+      switchedOff === null ? (
+        enabled ? (
+          'enabled'
+        ) : (
+          'off'
+        )
+      ) : (
+        <span class="text-error">stopped: {switchedOff.reason}</span>
+      ),
     Tags: ({ tags }) => tags.join(', '),
     Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
   },
@@ -120,7 +145,7 @@ const Feeds = listed({
   columns: {
     Feed: ({ name }) => name,
     State: ({ enabled, status }) =>
-      status.error === null ? (enabled ? 'enabled' : 'off') : <span class="text-error">{shownText(status.error)}</span>,
+      status.error === null ? enabled ? 'enabled' : 'off' : <span class="text-error">{shownText(status.error)}</span>,
     'Last read': ({ status }) => shownMoment(status.lastSucceededAt),
     'Every seconds': ({ everySeconds }) => everySeconds,
   },

@@ -125,7 +125,9 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
             <details key={at} open={at === 0}>
               <summary>Record {at + 1}</summary>
               <Link to={toArea('/logs', { record: event.recordId })}>It in the logs</Link>
-              <Fields values={Object.fromEntries(Object.entries(event).map(([name, value]) => [name, textOf(value)]))} />
+              <Fields
+                values={Object.fromEntries(Object.entries(event).map(([name, value]) => [name, textOf(value)]))}
+              />
             </details>
           ))}
         </>

@@ -51,7 +51,9 @@ type Frame = OneError['newest']['chain'][number]['frames'][number];
 const shownFrame = (frame: Frame): string => {
   const { function: name, file, line, column } = frame;
   const place = [file, line, column].filter((part) => part !== null).join(':');
-  return [name, place === '' ? undefined : `(${place})`].filter((part) => part !== undefined && part !== null).join(' ');
+  return [name, place === '' ? undefined : `(${place})`]
+    .filter((part) => part !== undefined && part !== null)
+    .join(' ');
 };
 
 const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {

@@ -31,8 +31,8 @@ const Told = ({ answer }: { readonly answer: Answer }) => (
         <ul>
           {answer.refused.map(({ id, receivedAt, signal, reason, message }) => (
             <li key={id}>
-              <Link to={toArea('/settings/dead-letters', { open: id })}>{shownMoment(receivedAt)}</Link> {signal}, {reason}:{' '}
-              {shownText(message)}
+              <Link to={toArea('/settings/dead-letters', { open: id })}>{shownMoment(receivedAt)}</Link> {signal},{' '}
+              {reason}: {shownText(message)}
             </li>
           ))}
         </ul>
@@ -46,7 +46,9 @@ export const Doctor = () => {
   const [answer, setAnswer] = useState<Answer>();
   const run = async (form: HTMLFormElement): Promise<void> => {
     const said = Object.fromEntries(
-      [...new FormData(form)].map(([name, value]) => [name, String(value).trim()] as const).filter(([, value]) => value !== ''),
+      [...new FormData(form)]
+        .map(([name, value]) => [name, String(value).trim()] as const)
+        .filter(([, value]) => value !== ''),
     );
     const { status, key = '', endpoint, error } = said;
     const body = {

@@ -83,7 +83,8 @@ const Snippets = () => {
             </select>
           </label>
           <p>
-            It sends {chosen.signals.join(', ')}. Put a license key in the place of <code>{answer.keyPlaceholder}</code>.
+            It sends {chosen.signals.join(', ')}. Put a license key in the place of <code>{answer.keyPlaceholder}</code>
+            .
           </p>
           {chosen.pieces.map(({ name, text }) => (
             <div key={name}>

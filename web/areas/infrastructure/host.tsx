@@ -34,7 +34,14 @@ const Series = ({ id }: { readonly id: string }) => {
         return (
           <section key={name} aria-label={name}>
             <h3>{name}</h3>
-            <Lines title={name} name={name} unit={series[0]?.unit ?? ''} steps={steps} stepMs={answer?.stepMs ?? 0} lines={lines} />
+            <Lines
+              title={name}
+              name={name}
+              unit={series[0]?.unit ?? ''}
+              steps={steps}
+              stepMs={answer?.stepMs ?? 0}
+              lines={lines}
+            />
           </section>
         );
       })}

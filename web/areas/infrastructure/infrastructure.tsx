@@ -10,7 +10,15 @@ import { knownNumber, knownShare, knownText } from '../../lists/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { OpenHost } from './host.tsx';
 
-const state = { name: 'state', label: 'Show', options: [['', 'all'], ['active', 'active'], ['silent', 'silent']] } as const;
+const state = {
+  name: 'state',
+  label: 'Show',
+  options: [
+    ['', 'all'],
+    ['active', 'active'],
+    ['silent', 'silent'],
+  ],
+} as const;
 
 const Hosts = listed({
   title: 'Hosts',
@@ -21,7 +29,13 @@ const Hosts = listed({
     state,
     {
       ...{ name: 'sort', label: 'First' },
-      options: [['name', 'name'], ['cpu', 'the most CPU'], ['memory', 'the most memory'], ['disk', 'the fullest disks'], ['load', 'the most load']],
+      options: [
+        ['name', 'name'],
+        ['cpu', 'the most CPU'],
+        ['memory', 'the most memory'],
+        ['disk', 'the fullest disks'],
+        ['load', 'the most load'],
+      ],
     },
   ],
   nothing: 'No hosts were found: nothing with a host.name was sent in this range.',
@@ -49,7 +63,17 @@ const Disks = listed({
   call: callOf<typeof listDisks>('GET', '/api/infrastructure/disks'),
   isRanged: true,
   search: 'part of a device or mount point',
-  choices: [{ name: 'kind', label: 'Show', options: [['', 'all'], ['filesystem', 'file systems'], ['volume', 'volumes of pods']] }],
+  choices: [
+    {
+      name: 'kind',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['filesystem', 'file systems'],
+        ['volume', 'volumes of pods'],
+      ],
+    },
+  ],
   nothing: 'No disks were found in this range.',
   keyOf: ({ id }) => id,
   columns: {
@@ -87,7 +111,17 @@ const Compute = listed({
   call: callOf<typeof listCompute>('GET', '/api/infrastructure/compute'),
   isRanged: true,
   search: 'part of a name',
-  choices: [{ name: 'kind', label: 'Show', options: [['', 'all'], ['instance', 'instances'], ['container', 'containers']] }],
+  choices: [
+    {
+      name: 'kind',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['instance', 'instances'],
+        ['container', 'containers'],
+      ],
+    },
+  ],
   nothing: 'No instances or containers were found in this range.',
   keyOf: ({ id }) => id,
   columns: {

@@ -49,7 +49,9 @@ const Nodes = listed({
     Node: ({ name }) => name,
     Cluster: ({ cluster }) => knownText(cluster),
     Ready: ({ ready }) =>
-      ready.value === null ? knownText({ value: null, reason: ready.reason }) : (
+      ready.value === null ? (
+        knownText({ value: null, reason: ready.reason })
+      ) : (
         <span class={ready.value ? '' : 'text-error'}>{ready.value ? 'ready' : 'not ready'}</span>
       ),
     Conditions: ({ conditions }) =>
@@ -90,7 +92,16 @@ const Workloads = listed({
   isRanged: true,
   search: 'part of a name',
   choices: [
-    { name: 'state', label: 'Show', options: [['', 'all'], ['degraded', 'degraded'], ['ready', 'ready'], ['unknown', 'unknown']] },
+    {
+      name: 'state',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['degraded', 'degraded'],
+        ['ready', 'ready'],
+        ['unknown', 'unknown'],
+      ],
+    },
   ],
   nothing: 'No such workloads were found in this range.',
   keyOf: ({ id }) => id,
@@ -115,7 +126,9 @@ const Pods = listed({
   call: callOf<typeof listPods>('GET', '/api/kubernetes/pods'),
   isRanged: true,
   search: 'part of a name',
-  choices: [{ name: 'phase', label: 'Phase', options: [['', 'all'], ...phases.map((phase) => [phase, phase] as const)] }],
+  choices: [
+    { name: 'phase', label: 'Phase', options: [['', 'all'], ...phases.map((phase) => [phase, phase] as const)] },
+  ],
   nothing: 'No such pods were found in this range.',
   keyOf: ({ uid, id }) => uid.value ?? id,
   columns: {
@@ -142,7 +155,19 @@ const Containers = listed({
   call: callOf<typeof listContainers>('GET', '/api/kubernetes/containers'),
   isRanged: true,
   search: 'part of a name',
-  choices: [{ name: 'oom', label: 'Memory ran out', options: [['', 'all'], ['yes', 'yes'], ['likely', 'likely'], ['no', 'no'], ['unknown', 'unknown']] }],
+  choices: [
+    {
+      name: 'oom',
+      label: 'Memory ran out',
+      options: [
+        ['', 'all'],
+        ['yes', 'yes'],
+        ['likely', 'likely'],
+        ['no', 'no'],
+        ['unknown', 'unknown'],
+      ],
+    },
+  ],
   nothing: 'No such containers were found in this range.',
   keyOf: ({ id }) => id,
   columns: {
@@ -161,7 +186,17 @@ const Events = listed({
   title: 'Events',
   call: callOf<typeof listKubernetesEvents>('GET', '/api/kubernetes/events'),
   isRanged: true,
-  choices: [{ name: 'type', label: 'Show', options: [['', 'all'], ['Warning', 'warnings'], ['Normal', 'normal ones']] }],
+  choices: [
+    {
+      name: 'type',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['Warning', 'warnings'],
+        ['Normal', 'normal ones'],
+      ],
+    },
+  ],
   nothing: 'No such events came in this range.',
   keyOf: ({ id }) => id,
   columns: {

@@ -1,6 +1,7 @@
 /** Network: who sends how much to whom, as a table of edges, and names that are looked up. */
 import { useEffect, useState } from 'preact/hooks';
 import type { listFlows, showDns } from '../../../api/groups/network/flows.ts';
+import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
 import { partsOf } from '../../frame/parts.tsx';
@@ -11,7 +12,6 @@ import { Heads } from '../../lists/heads.tsx';
 import { knownNumber } from '../../lists/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { shownValue } from '../../charts/values.ts';
 
 const Flows = listed({
   title: 'Flows',
@@ -20,7 +20,12 @@ const Flows = listed({
   choices: [
     {
       ...{ name: 'by', label: 'Between' },
-      options: [['workload', 'workloads'], ['host', 'hosts'], ['zone', 'zones'], ['address', 'addresses']],
+      options: [
+        ['workload', 'workloads'],
+        ['host', 'hosts'],
+        ['zone', 'zones'],
+        ['address', 'addresses'],
+      ],
     },
   ],
   nothing: 'No flows were observed in this range: an agent on the hosts, or a router, has to send them.',

@@ -92,8 +92,18 @@ const OpenLetter = ({ id, onClose }: { readonly id: string; readonly onClose: ()
           <Change letter={answer} />
           <Fields
             values={{
-              ...{ signal: answer.signal, kind: answer.kind, 'wrong at byte': answer.position, received: shownMoment(answer.receivedAt) },
-              ...{ from: answer.source, project: answer.projectId, key: answer.keyId, size: shownValue(answer.size, 'By') },
+              ...{
+                signal: answer.signal,
+                kind: answer.kind,
+                'wrong at byte': answer.position,
+                received: shownMoment(answer.receivedAt),
+              },
+              ...{
+                from: answer.source,
+                project: answer.projectId,
+                key: answer.keyId,
+                size: shownValue(answer.size, 'By'),
+              },
               ...{ type: answer.contentType, encoding: answer.contentEncoding, format: answer.format },
             }}
           />
@@ -117,8 +127,26 @@ export const DeadLetters = listed({
   call: callOf<typeof listDeadLetters>('GET', '/api/dead-letter'),
   isRanged: true,
   choices: [
-    { name: 'state', label: 'Show', options: [['', 'all'], ['open', 'open'], ['replayed', 'replayed'], ['discarded', 'discarded']] },
-    { name: 'signal', label: 'Signal', options: [['', 'all'], ['logs', 'logs'], ['metrics', 'metrics'], ['traces', 'traces']] },
+    {
+      name: 'state',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['open', 'open'],
+        ['replayed', 'replayed'],
+        ['discarded', 'discarded'],
+      ],
+    },
+    {
+      name: 'signal',
+      label: 'Signal',
+      options: [
+        ['', 'all'],
+        ['logs', 'logs'],
+        ['metrics', 'metrics'],
+        ['traces', 'traces'],
+      ],
+    },
   ],
   nothing: 'Nothing was refused in this range.',
   keyOf: ({ id }) => id,

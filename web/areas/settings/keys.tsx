@@ -53,7 +53,9 @@ const Mint = () => {
 };
 
 const Change = ({ of }: { readonly of: Key }) => {
-  const [rotating] = useState(() => new Action(callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate')));
+  const [rotating] = useState(
+    () => new Action(callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate')),
+  );
   const [revoking] = useState(() => new Action(callOf<typeof revokeLicenseKey>('DELETE', '/api/license-keys/{id}')));
   const [secret, setSecret] = useState('');
   const { id, name, state } = of;
@@ -97,14 +99,27 @@ export const Keys = listed({
     Signals: ({ signals }) => signals?.join(', '),
     'Last used': ({ lastUsedAt }) => shownMoment(lastUsedAt).slice(0, 16),
   },
-  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Key | undefined; readonly onClose: () => void }) => (
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Key | undefined;
+    readonly onClose: () => void;
+  }) => (
     <Beside label="Key" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Change of={item} />
           <Fields
             values={{
-              ...{ state: item.state, prefix: item.prefix, project: item.projectId, expires: shownMoment(item.expiresAt ?? null) },
+              ...{
+                state: item.state,
+                prefix: item.prefix,
+                project: item.projectId,
+                expires: shownMoment(item.expiresAt ?? null),
+              },
               ...{ networks: item.allowedCidrs?.join(', '), 'requests a second': item.requestsPerSecond },
               ...{ 'used from': item.addresses, 'last refused': item.lastRefusal, made: shownMoment(item.createdAt) },
             }}
@@ -114,7 +129,8 @@ export const Keys = listed({
           <ul>
             {item.previous.map(({ prefix, validUntil, works }) => (
               <li key={prefix}>
-                <code>{shownText(prefix)}</code> {works ? `works until ${shownMoment(validUntil)}` : 'does not work any more'}
+                <code>{shownText(prefix)}</code>{' '}
+                {works ? `works until ${shownMoment(validUntil)}` : 'does not work any more'}
               </li>
             ))}
           </ul>

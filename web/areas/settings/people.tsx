@@ -16,7 +16,15 @@ type Member = Answered<typeof listUsers>['items'][number];
 type Role = Member['role'];
 const roles: readonly Role[] = ['viewer', 'auditor', 'editor', 'admin', 'owner'] as readonly Role[];
 
-const Roles = ({ name, value, onChange }: { readonly name: string; readonly value: string; readonly onChange?: (role: Role) => void }) => (
+const Roles = ({
+  name,
+  value,
+  onChange,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly onChange?: (role: Role) => void;
+}) => (
   <label>
     Role{' '}
     <select name={name} value={value} onChange={({ currentTarget }) => onChange?.(currentTarget.value as Role)}>
@@ -32,7 +40,9 @@ const Roles = ({ name, value, onChange }: { readonly name: string; readonly valu
 const Change = ({ member }: { readonly member: Member }) => {
   const [changing] = useState(() => new Action(callOf<typeof patchUser>('PATCH', '/api/users/{id}')));
   const [removing] = useState(() => new Action(callOf<typeof removeUser>('DELETE', '/api/users/{id}')));
-  const [resetting] = useState(() => new Action(callOf<typeof resetMemberMultiFactor>('DELETE', '/api/users/{id}/mfa')));
+  const [resetting] = useState(
+    () => new Action(callOf<typeof resetMemberMultiFactor>('DELETE', '/api/users/{id}/mfa')),
+  );
   const { id, role, disabled, multiFactor, name } = member;
   const params = { id };
   const to = async (body: { role?: Role; disabled?: boolean }): Promise<void> => {
@@ -76,7 +86,15 @@ export const People = listed({
     State: ({ disabled }) => (disabled ? 'kept out' : 'may sign in'),
     Joined: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
-  Open: ({ id, item, onClose }: { readonly id: string; readonly item: Member | undefined; readonly onClose: () => void }) => (
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Member | undefined;
+    readonly onClose: () => void;
+  }) => (
     <Beside label="Person" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
@@ -108,7 +126,9 @@ const Invite = () => {
 };
 
 const Withdraw = ({ id, email }: { readonly id: string; readonly email: string }) => {
-  const [action] = useState(() => new Action(callOf<typeof withdrawInvitation>('DELETE', '/api/users/invitations/{id}')));
+  const [action] = useState(
+    () => new Action(callOf<typeof withdrawInvitation>('DELETE', '/api/users/invitations/{id}')),
+  );
   return (
     <>
       <button type="button" class="plain" onClick={() => void action.run({ params: { id } }).then(refresh)}>

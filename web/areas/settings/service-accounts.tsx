@@ -21,10 +21,14 @@ interface Account {
   readonly role: string;
   readonly createdAt: string;
 }
-type Listed = Filtered<Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Account[] }> }>;
+type Listed = Filtered<
+  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Account[] }> }
+>;
 
 const Create = () => {
-  const [action] = useState(() => new Action(creationOf<typeof serviceAccountResource, never>('/api/service-accounts')));
+  const [action] = useState(
+    () => new Action(creationOf<typeof serviceAccountResource, never>('/api/service-accounts')),
+  );
   const run = async (form: HTMLFormElement): Promise<void> => {
     const said = new FormData(form);
     const body = { name: String(said.get('name')), role: String(said.get('role')) };
@@ -56,7 +60,9 @@ const NewToken = ({ id }: { readonly id: string }) => {
   const [token, setToken] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
     const said = new FormData(form);
-    const scopes = String(said.get('scopes')).split(/[\s,]+/).filter((scope) => scope !== '');
+    const scopes = String(said.get('scopes'))
+      .split(/[\s,]+/)
+      .filter((scope) => scope !== '');
     const expiresAt = new Date(Date.now() + Number(said.get('days')) * dayMs).toISOString();
     const made = await action.run({ params: { id }, body: { name: String(said.get('name')), scopes, expiresAt } });
     if (made === undefined) return;
@@ -71,7 +77,14 @@ const NewToken = ({ id }: { readonly id: string }) => {
           For <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
         <label>
-          Scopes <input name="scopes" required={true} placeholder="logs:read dashboards:write" spellcheck={false} autocomplete="off" />
+          Scopes{' '}
+          <input
+            name="scopes"
+            required={true}
+            placeholder="logs:read dashboards:write"
+            spellcheck={false}
+            autocomplete="off"
+          />
         </label>
         <label>
           Days it works <input name="days" type="number" min={1} max={365} defaultValue="90" required={true} />
@@ -87,7 +100,9 @@ const NewToken = ({ id }: { readonly id: string }) => {
 };
 
 const Revoke = ({ id, tokenId, name }: { readonly id: string; readonly tokenId: string; readonly name: string }) => {
-  const [action] = useState(() => new Action(callOf<typeof revokeToken>('DELETE', '/api/service-accounts/{id}/tokens/{tokenId}')));
+  const [action] = useState(
+    () => new Action(callOf<typeof revokeToken>('DELETE', '/api/service-accounts/{id}/tokens/{tokenId}')),
+  );
   return (
     <>
       <button type="button" class="plain" onClick={() => void action.run({ params: { id, tokenId } }).then(refresh)}>
@@ -98,7 +113,15 @@ const Revoke = ({ id, tokenId, name }: { readonly id: string; readonly tokenId: 
   );
 };
 
-const OpenAccount = ({ id, item, onClose }: { readonly id: string; readonly item: Account | undefined; readonly onClose: () => void }) => {
+const OpenAccount = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Account | undefined;
+  readonly onClose: () => void;
+}) => {
   const [asked] = useState(() => new Question(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens')));
   const [removing] = useState(() => new Action(callOf<typeof removeAccount>('DELETE', '/api/service-accounts/{id}')));
   useEffect(() => {
@@ -121,7 +144,8 @@ const OpenAccount = ({ id, item, onClose }: { readonly id: string; readonly item
         {answer?.items.map((token) => (
           <li key={token.id}>
             <b>{shownText(token.name)}</b> <code>{shownText(token.prefix)}</code> {token.scopes.join(' ')}, until{' '}
-            {shownMoment(token.expiresAt).slice(0, 16)}, last used {shownMoment(token.lastUsedAt).slice(0, 16) || 'never'}{' '}
+            {shownMoment(token.expiresAt).slice(0, 16)}, last used{' '}
+            {shownMoment(token.lastUsedAt).slice(0, 16) || 'never'}{' '}
             <Revoke id={id} tokenId={token.id} name={token.name} />
           </li>
         ))}

@@ -108,7 +108,16 @@ export const Usage = () => {
               {bytes(answer.today.limitBytes)}.
             </p>
             <table class="figures">
-              <Heads columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Bytes at the end of the period']} />
+              <Heads
+                columns={[
+                  'Signal',
+                  'Records',
+                  'Bytes',
+                  'Landed records',
+                  'Dead letters',
+                  'Bytes at the end of the period',
+                ]}
+              />
               <tbody>
                 {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (
                   <tr key={name}>

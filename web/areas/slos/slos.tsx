@@ -72,13 +72,23 @@ const Forecast = ({ id }: { readonly id: string }) => {
   return (
     <p>
       {runsOutAt === null ? 'The budget lasts.' : `The budget runs out at ${shownMoment(runsOutAt)}.`}
-      {interval === null ? '' : ` In 80 of 100 cases between ${shownMoment(interval.from) || 'later'} and ${shownMoment(interval.to) || 'later'}.`}
+      {interval === null
+        ? ''
+        : ` In 80 of 100 cases between ${shownMoment(interval.from) || 'later'} and ${shownMoment(interval.to) || 'later'}.`}
       {breachChance === null ? '' : ` That it runs out within the window: ${Math.round(100 * breachChance)} of 100.`}
     </p>
   );
 };
 
-const OpenSlo = ({ id, item, onClose }: { readonly id: string; readonly item: Slo | undefined; readonly onClose: () => void }) => {
+const OpenSlo = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Slo | undefined;
+  readonly onClose: () => void;
+}) => {
   const [asked] = useState(() => new Question(callOf<typeof getSloStatus>('GET', '/api/slos/{id}/status')));
   useEffect(() => {
     asked.ask({ params: { id } });
@@ -116,7 +126,9 @@ const OpenSlo = ({ id, item, onClose }: { readonly id: string; readonly item: Sl
               {answer.burnRates.map(({ window, rate, good, total }) => (
                 <tr key={window}>
                   <td>{window}</td>
-                  <td class={rate !== null && rate > 1 ? 'text-error' : ''}>{rate === null ? 'not known' : rate.toFixed(2)}</td>
+                  <td class={rate !== null && rate > 1 ? 'text-error' : ''}>
+                    {rate === null ? 'not known' : rate.toFixed(2)}
+                  </td>
                   <td>{good}</td>
                   <td>{total}</td>
                 </tr>
