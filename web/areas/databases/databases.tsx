@@ -9,7 +9,7 @@ import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
-import { knownText } from '../../lists/known.tsx';
+import { knownText } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Raw } from '../../lists/raw.tsx';
 

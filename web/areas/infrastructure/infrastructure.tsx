@@ -6,7 +6,7 @@ import type { listProcesses } from '../../../api/groups/infrastructure/processes
 import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { knownNumber, knownShare, knownText } from '../../lists/known.tsx';
+import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { OpenHost } from './host.tsx';
 

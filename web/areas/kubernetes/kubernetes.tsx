@@ -9,7 +9,7 @@ import type { listWorkloads } from '../../../api/groups/kubernetes/workloads.ts'
 import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { knownNumber, knownShare, knownText } from '../../lists/known.tsx';
+import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { OpenPod } from './pod.tsx';
 

@@ -12,7 +12,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
-import { knownNumber, knownShare } from '../../lists/known.tsx';
+import { knownNumber, knownShare } from '../../charts/known.tsx';
 
 const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 

@@ -9,7 +9,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
-import { knownNumber } from '../../lists/known.tsx';
+import { knownNumber } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 

@@ -13,7 +13,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
-import { knownNumber } from '../../lists/known.tsx';
+import { knownNumber } from '../../charts/known.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Quotas = Answered<typeof getQuotas>;

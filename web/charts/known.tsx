@@ -1,6 +1,6 @@
 /** Values that may not be known, and then say why. */
 import type { ComponentChildren } from 'preact';
-import { shownValue } from '../charts/values.ts';
+import { shownValue } from './values.ts';
 import { shownText } from '../frame/shown-text.tsx';
 
 interface Known<Value> {
