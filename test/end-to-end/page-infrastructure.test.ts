@@ -152,7 +152,12 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   const { items } = (await harness.ask('GET', '/api/network/flows?from=now-30m')).body;
   await page.getByRole('row').nth(1).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
-  t.deepEqual(cells.slice(0, 4), [items[0].source.name, items[0].destination.name, ' ', `${Number((items[0].bytes / 1024).toPrecision(4))} KiBy`]);
+  t.deepEqual(cells.slice(0, 4), [
+    items[0].source.name,
+    items[0].destination.name,
+    ' ',
+    `${Number((items[0].bytes / 1024).toPrecision(4))} KiBy`,
+  ]);
   await page.goto(`${harness.url}/network/dns`);
   await page.getByText('No lookups of names were seen in this range.').waitFor();
   await holdsAsAView(t, tab, 'main [role=status] >> nth=0');
