@@ -214,7 +214,10 @@ type Found = ReadonlyMap<string, readonly (readonly [number, number])[]> | 'erro
 const keyOf = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-type Series = readonly { readonly labels: Labels; readonly points: readonly (readonly [number, number | string | null])[] }[];
+type Series = readonly {
+  readonly labels: Labels;
+  readonly points: readonly (readonly [number, number | string | null])[];
+}[];
 const numberOf = (value: number | string | null): number => Number(String(value).replace(/^([+-])Inf$/, '$1Infinity'));
 const foundIn = (all: Series): Found =>
   new Map(

@@ -1,7 +1,7 @@
 /** Values that may not be known, and then say why. */
 import type { ComponentChildren } from 'preact';
-import { shownValue } from './values.ts';
 import { shownText } from '../frame/shown-text.tsx';
+import { shownValue } from './values.ts';
 
 interface Known<Value> {
   readonly value: Value | null;

@@ -1,6 +1,7 @@
 /** Databases: instances as their callers see them, and normalised statements. */
 import type { listDatabases } from '../../../api/groups/databases/list.ts';
 import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
+import { knownText } from '../../charts/known.tsx';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
@@ -9,7 +10,6 @@ import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
-import { knownText } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Raw } from '../../lists/raw.tsx';
 

@@ -3,10 +3,10 @@ import type { listCompute } from '../../../api/groups/infrastructure/compute.ts'
 import type { listDisks } from '../../../api/groups/infrastructure/disks.ts';
 import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
 import type { listProcesses } from '../../../api/groups/infrastructure/processes.ts';
+import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { OpenHost } from './host.tsx';
 

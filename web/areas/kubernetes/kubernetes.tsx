@@ -6,10 +6,10 @@ import type { listNamespaces } from '../../../api/groups/kubernetes/namespaces.t
 import type { listNodes } from '../../../api/groups/kubernetes/nodes.ts';
 import type { listPods } from '../../../api/groups/kubernetes/pods.ts';
 import type { listWorkloads } from '../../../api/groups/kubernetes/workloads.ts';
+import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { OpenPod } from './pod.tsx';
 

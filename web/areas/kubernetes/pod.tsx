@@ -1,6 +1,7 @@
 /** One pod beside the list: its containers, events and last log records. */
 import { useEffect, useState } from 'preact/hooks';
 import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
+import { knownNumber, knownShare } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
@@ -12,7 +13,6 @@ import { Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
-import { knownNumber, knownShare } from '../../charts/known.tsx';
 
 const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 

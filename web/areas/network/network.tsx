@@ -1,6 +1,7 @@
 /** Network: who sends how much to whom, as a table of edges, and names that are looked up. */
 import { useEffect, useState } from 'preact/hooks';
 import type { listFlows, showDns } from '../../../api/groups/network/flows.ts';
+import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
@@ -9,7 +10,6 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
-import { knownNumber } from '../../charts/known.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 

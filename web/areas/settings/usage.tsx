@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { getQuotas, setQuotas } from '../../../api/groups/usage/quotas.ts';
 import type { getUsage } from '../../../api/groups/usage/show.ts';
+import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
@@ -13,7 +14,6 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
-import { knownNumber } from '../../charts/known.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Quotas = Answered<typeof getQuotas>;
