@@ -139,10 +139,21 @@ const bytesOf = async (
 
 const withoutBody = new Set([204, 205, 304]);
 
+const inPieces = (body: readonly Buffer[]): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const pieces = body.values();
+  return new ReadableStream({
+    pull(controller) {
+      const { value } = pieces.next();
+      if (value === undefined) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+  });
+};
+
 const responseOf = ({ statusCode = 502, headers }: IncomingMessage, body: readonly Buffer[]): Response => {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) sent.append(name, one);
-  return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(body), {
+  return new Response(withoutBody.has(statusCode) ? null : inPieces(body), {
     status: statusCode,
     headers: sent,
   });
