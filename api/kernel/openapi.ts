@@ -155,7 +155,8 @@ const rightsOf = ({ role, entitlement, built, scope }: Operation): string =>
 
 const responsesOf = (operation: Operation): Json => {
   const statuses = new Set([400, 401, 403, 429, 500, 503]);
-  if (operation.path.includes('{')) statuses.add(404);
+  // What is asked of a project that there is not is answered so too.
+  if (operation.path.includes('{') || 'projectId' in propertiesOf(operation.query)) statuses.add(404);
   if (operation.method !== 'GET') for (const status of [404, 409, 412, 413, 415, 428]) statuses.add(status);
   if (operation.failure !== undefined) for (const status of [404, 422]) statuses.add(status);
   if (!operation.built) statuses.add(501);

@@ -211,7 +211,9 @@ test('each figure of pages is the length of its list', async (t) => {
     t.is((await ask('GET', `/api/incidents/pages?${of}`, undefined, 'viewer')).body.total, count);
     t.is((await ask('GET', `/api/incidents/pages?${of}&atNight=true`, undefined, 'viewer')).body.total, atNight);
   }
-  const group = body.byPolicy.find(({ key }: { readonly key: string }) => key === escalationPolicyId);
+  const group = body.byPolicy.find(
+    (one: { readonly escalationPolicyId: string }) => one.escalationPolicyId === escalationPolicyId,
+  );
   const { body: list } = await ask(
     'GET',
     `/api/incidents?escalationPolicyId=${escalationPolicyId}`,

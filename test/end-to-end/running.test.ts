@@ -136,7 +136,7 @@ test.serial('roles that take in stop before those that land what was taken in', 
   const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(
     ([line]) => (JSON.parse(line) as { role: string }).role,
   );
-  t.deepEqual(stopped, ['api', 'receivers', 'processors', 'sinks']);
+  t.deepEqual(stopped, ['probes', 'api', 'receivers', 'processors', 'sinks']);
 });
 
 test.serial(

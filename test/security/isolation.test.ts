@@ -39,7 +39,10 @@ const comparable = ({ status, body }: Answer, id: string): string =>
   `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
 
 /** Their path has a name that any organization may have, and no id: a name that nobody has is answered with nothing. */
-const askedByName = ['listLogFieldValues', 'listPrometheusLabelValues', 'showDatabaseEngine', 'showDatabaseSeries'];
+const askedByName = [
+  ...['listLogFieldValues', 'listPrometheusLabelValues', 'showDatabaseEngine', 'showDatabaseSeries'],
+  ...['setSyntheticVariable', 'deleteSyntheticVariable'],
+];
 /** Their id is of what comes with the platform, the same for every organization. */
 const ofThePlatform = ['getTemplate', 'instantiateTemplate', 'markTemplate', 'unmarkTemplate'];
 const asksByName = ({ operationId }: Operation): boolean => [...askedByName, ...ofThePlatform].includes(operationId);

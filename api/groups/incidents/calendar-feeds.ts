@@ -40,6 +40,7 @@ export const createCalendarFeed = defineOperation({
   operationId: 'createCalendarFeed',
   summary: 'Make an address at which a calendar follows the shifts of a schedule, or all of mine',
   role: 'viewer',
+  people: true,
   audit: 'calendar-feed.create',
   body: z.strictObject({
     scheduleId: z.string().min(1).max(128).nullable().default(null).describe('null: all my shifts, in every schedule'),

@@ -66,7 +66,9 @@ export const getIncidentMetrics = defineOperation({
     ...figures,
     bySeverity: Grouped,
     byService: Grouped.describe('One of several services counts under each'),
-    byPolicy: Grouped.describe('By escalation policy; those without one under an empty key'),
+    byPolicy: z
+      .array(z.strictObject({ escalationPolicyId: z.string().nullable(), ...figures }))
+      .describe('By escalation policy; null for those without one'),
     pages: z
       .strictObject({
         ...PageFigures,
@@ -94,7 +96,9 @@ export const getIncidentMetrics = defineOperation({
       ...{ from, to, ...figuresOf(looked), isCut: found.length > most },
       bySeverity: figuresBy(looked, (incident) => [incident.severity]),
       byService: figuresBy(looked, (incident) => incident.services),
-      byPolicy: figuresBy(looked, (incident) => [incident.escalationPolicyId ?? '']),
+      byPolicy: figuresBy(looked, (incident) => [incident.escalationPolicyId ?? '']).map(({ key, ...its }) => ({
+        ...{ escalationPolicyId: key === '' ? null : key, ...its },
+      })),
       pages: { ...pagedFigures(paged.pages), byPerson: pagedByPerson(paged.pages), isCut: paged.isCut },
     };
   },
