@@ -113,7 +113,7 @@ export const testContact = defineOperation({
   audit: 'contact.test',
   params: idParameter,
   // Every role may call it, and it writes to an address of the caller's choice.
-  limit: { rate: 0.1, burst: 10 },
+  limit: { rate: 0.1, burst: 30 },
   response: TestAnswer,
   async handler(input, ports) {
     const { caller, params } = input;
