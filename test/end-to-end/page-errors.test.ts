@@ -65,7 +65,9 @@ declare(
     await beside.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
     await beside.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
     await beside.getByRole('link', { name: 'Its trace' }).waitFor();
-    t.is(await beside.locator('.around').last().getByRole('listitem').count(), 12);
+    const occurrences = beside.locator('.around').last().getByRole('listitem');
+    await occurrences.nth(11).waitFor();
+    t.is(await occurrences.count(), 12);
     await holdsAsAView(t, tab, '.beside h2');
     await beside.getByRole('link', { name: 'Its log record' }).click();
     await page.waitForURL(/\/logs\?.*record=/);
