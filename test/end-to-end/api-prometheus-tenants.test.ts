@@ -117,6 +117,8 @@ const questions: readonly (readonly [
   ['status/runtimeinfo', {}, 'GET'],
   ['status/flags', {}, 'GET'],
   ['status/config', {}, 'GET'],
+  ['status/walreplay', {}, 'GET'],
+  ['features', {}, 'GET'],
   ['targets', {}, 'GET'],
   ['targets/metadata', {}, 'GET'],
   ['alertmanagers', {}, 'GET'],
@@ -183,7 +185,7 @@ test('every operation of the group is asked', async (t) => {
     .filter(({ path }) => path.startsWith('/api/prom/api/v1/'))
     .map(({ method, path }) => `${method} ${path}`);
   t.deepEqual([...asked].sort(), served.sort());
-  t.is(served.length, 26);
+  t.is(served.length, 28);
 });
 
 test('series are counted by organization', async (t) => {
