@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from '../errors.ts';
 
 const maxDepth = 64;
-const maxElements = 10_000;
 /** For the whole body: 1 MiB needs 70 kB a second. */
 const bodyTimeoutMs = 15_000;
 
@@ -24,8 +23,8 @@ export const readForm = async (request: IncomingMessage, cap: number): Promise<s
   return (await readBytes(request, cap)).toString();
 };
 
-/** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and `maxElements` elements an array. */
-export const readJson = async (request: IncomingMessage, cap: number): Promise<unknown> => {
+/** Reads a JSON body of at most `cap` bytes, `maxDepth` levels and so many elements an array. */
+export const readJson = async (request: IncomingMessage, cap: number, maxElements: number): Promise<unknown> => {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `the content encoding ${encoding} is not supported here`);
@@ -43,7 +42,7 @@ export const readJson = async (request: IncomingMessage, cap: number): Promise<u
       cause,
     });
   }
-  refuseExcess(value);
+  refuseExcess(value, maxElements);
   return value;
 };
 
@@ -101,7 +100,7 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
   return at;
 };
 
-const refuseExcess = (root: unknown): void => {
+const refuseExcess = (root: unknown, maxElements: number): void => {
   const left: unknown[] = [root];
   for (let value = left.pop(); left.length > 0 || value !== undefined; value = left.pop()) {
     if (typeof value === 'string') refuseIllFormed(value);

@@ -79,6 +79,8 @@ export interface Definition<
   /** More fields of the body that the server owns. They are ignored, as `id` and `version` are. */
   readonly serverOwned?: readonly string[];
   readonly maxBodyBytes?: number | undefined;
+  /** Of each array in a JSON body; 10,000 if it is left out. */
+  readonly maxElements?: number | undefined;
   /** Media types besides JSON that the body may have, in lower case, each with how its bytes become what `body` declares, or a promise of that. */
   readonly alsoTakes?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
   /** The body is form-encoded: its fields are parameters of the query. */
@@ -124,6 +126,7 @@ export interface DeclaredOperation
   readonly people: boolean;
   readonly audit: readonly string[];
   readonly maxBodyBytes: number;
+  readonly maxElements: number;
   readonly budgetMs: number;
   readonly contentType: string;
   /** All content types, `contentType` first. */
@@ -186,6 +189,7 @@ export const defineOperation = <
     ...declared,
     audit: [audit].flat(),
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
+    maxElements: definition.maxElements ?? 10_000,
     contentType: contentTypes[0] ?? '',
     contentTypes,
     built,

@@ -21,7 +21,7 @@ export const bodyOf = async (
   const takes = Object.entries(operation.alsoTakes ?? {}).find(([other]) => other === type.trim())?.[1];
   if (takes !== undefined) return takes(await readBytes(request, operation.maxBodyBytes), caller);
   if (operation.body === undefined && !saysJson(request)) return undefined;
-  return readJson(request, operation.maxBodyBytes);
+  return readJson(request, operation.maxBodyBytes, operation.maxElements);
 };
 
 /** Query parameters by name. A name that is given several times has an array. */

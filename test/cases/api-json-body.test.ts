@@ -7,7 +7,7 @@ import { readJson } from '../../api/kernel/json-body.ts';
 
 const cap = 100_000;
 const server = createServer((request, response) => {
-  readJson(request, cap).then(
+  readJson(request, cap, 10_000).then(
     (value) => response.end(JSON.stringify(value)),
     (error: unknown) => {
       const { status, message } = apiErrorOf(error);

@@ -190,7 +190,7 @@ const bad: readonly [title: string, body: object, path: string][] = [
   ['neither series nor a query', {}, 'series'],
   ['both', { series: [good], query: counts }, 'series'],
   ['too many points', { series: [{ points: made(30_000, () => 1) }, { points: made(30_000, () => 1) }] }, 'series'],
-  ['a table', { query: { kind: 'rows', signal: 'logs' } }, 'query'],
+  ['a table', { query: { kind: 'rows', signal: 'logs' } }, 'step'],
   ['an unknown signal', { query: { ...counts, signal: 'smells' } }, 'query.signal'],
   ['a range that ends before it begins', { query: counts, from: 'now', to: 'now-1h' }, 'from'],
 ];
@@ -202,6 +202,14 @@ for (const [title, body, path] of bad)
       t.is(answer.body.details[0].path, path, JSON.stringify(answer.body));
     }
   });
+
+test('50,000 points are scored, and one more is refused', async (t) => {
+  const points = made(50_000, (i) => i % 100, 60_000);
+  const { status, body } = await ask('detect', { series: [{ points }] });
+  t.is(status, 200, JSON.stringify(body).slice(0, 200));
+  t.is(body.series[0].points.length, 50_000);
+  t.is((await ask('detect', { series: [{ points: made(50_001, () => 1) }] })).status, 400);
+});
 
 test('a horizon of too many steps is refused by its path', async (t) => {
   const answer = await ask('forecast', { series: [{ points: made(50, () => 1) }], horizon: '90d' });

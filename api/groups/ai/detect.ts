@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isLearning, type Point, type Scored, scoreSeries } from '../../../subjects/anomalies/scorer.ts';
 import { signs } from '../../../subjects/anomalies/state.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { askedSeries, namedSeries, partial, seriesAsked } from './asked-series.ts';
+import { askedSeries, mostPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
 
 const bound = z.number().nullable();
 /** So many points take some milliseconds; other requests come between. */
@@ -30,6 +30,7 @@ export const detectAnomalies = defineOperation({
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   maxBodyBytes: 5 * 1024 * 1024,
+  maxElements: mostPoints,
   body: z.strictObject({
     ...askedSeries,
     falseAlarmsPerWeek: z.number().min(0.001).max(1000).default(1).describe('Of all series together'),

@@ -7,7 +7,7 @@ import { crossing, type Limit } from '../../../queries/forecast/until.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { DurationText } from '../../../queries/time-parameters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { askedSeries, type NamedPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
+import { askedSeries, mostPoints, type NamedPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
 
 const mostSteps = 1000;
 /** A forecast takes up to 30 CPU-ms. */
@@ -30,6 +30,7 @@ export const forecastSeries = defineOperation({
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   maxBodyBytes: 5 * 1024 * 1024,
+  maxElements: mostPoints,
   body: z.strictObject({
     ...askedSeries,
     horizon: z
