@@ -16,5 +16,4 @@ export interface SloReport {
 export const sloReports = defineCollection<SloReport>({
   name: 'slo-reports',
   indexes: [['sloId'], ['of']],
-  evidence: true,
 });

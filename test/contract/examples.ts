@@ -226,6 +226,10 @@ export const examples: Readonly<Record<string, Example>> = {
   listAlertRuleGroups: async (world) => ({ params: { id: (await firingAlert(world)).ruleId } }),
   testAlertRule: async ({ make }) => ({ params: { id: (await make('createAlertRule')).id }, body: {} }),
   startAlertBacktest: async ({ make }) => ({ body: { ruleId: (await make('createAlertRule')).id, from: 'now-1h' } }),
+  setSloPolicy: async ({ make }) => ({
+    params: { id: (await make('createServiceLevelObjective')).id },
+    body: { steps: [{ name: 'freeze', budgetLeftBelow: 10, freeze: true }] },
+  }),
   importSlos: ({ tenant }) => ({
     body: {
       source: `apiVersion: openslo/v1
