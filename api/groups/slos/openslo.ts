@@ -3,11 +3,9 @@ import { QueryError } from '../../../queries/errors.ts';
 import { versions } from '../../../subjects/slos/openslo/indicators.ts';
 import { type ReadSlo, readOpenSloApart } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
-import type { Caller } from '../../callers/caller.ts';
-import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { saysTheSame } from '../../resources/resource-history.ts';
+import { type Importing, importInParts, outcomeFields, writeByName } from '../../resources/import-by-name.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundSlo } from './found.ts';
 import { type Document, prepared, sloResource } from './slo.ts';
@@ -35,15 +33,8 @@ spec:
 `;
 
 const mostObjectives = 500;
-/** Written in one transaction, which has to end within seconds. */
-const atOnce = 50;
-
 const Outcome = z.strictObject({
-  document: z.int().describe('Number of the document in the text, from 1'),
-  line: z.int(),
-  name: z.string().nullable().describe('Null where it could not be read'),
-  outcome: z.enum(['created', 'changed', 'unchanged', 'refused']),
-  id: z.string().nullable().describe('Null where it was refused, or would be created'),
+  ...outcomeFields,
   problems: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Why it was refused'),
 });
 type Outcome = z.input<typeof Outcome>;
@@ -55,28 +46,15 @@ const refusal = (error: unknown): Outcome['problems'] => {
 };
 
 /** Creates or changes the objective of that name. */
-const take = async (
-  { document, line, slo }: ReadSlo,
-  { scope, caller, dryRun }: { readonly scope: AuditedTransaction; readonly caller: Caller; readonly dryRun: boolean },
-): Promise<Outcome> => {
+const take = async ({ document, line, slo }: ReadSlo, importing: Importing): Promise<Outcome> => {
   const told = { document, line, name: slo.name, problems: [] };
   let next: Document;
   try {
-    next = prepared(slo, caller);
+    next = prepared(slo, importing.caller);
   } catch (error) {
     return { ...told, outcome: 'refused', id: null, problems: refusal(error) };
   }
-  const stored = scope.of(caller.tenantId).collection(sloResource.collection);
-  const { items } = await stored.list({ filter: { name: slo.name }, limit: 1 });
-  const [known] = items;
-  const writer = sloResource.writer(scope, caller);
-  if (known === undefined) {
-    const made = dryRun ? undefined : await writer.create(next, { action: 'service-level-objective.create' });
-    return { ...told, outcome: 'created', id: made?.id ?? null };
-  }
-  if (saysTheSame(next, known)) return { ...told, outcome: 'unchanged', id: known.id };
-  if (!dryRun) await writer.change(known.id, () => next, { action: 'service-level-objective.update' });
-  return { ...told, outcome: 'changed', id: known.id };
+  return { ...told, ...(await writeByName(sloResource, next, importing)) };
 };
 
 export const importSlos = defineOperation({
@@ -105,20 +83,15 @@ export const importSlos = defineOperation({
         'source',
         `has ${slos.length} objectives, and at most ${mostObjectives} are read at once: split it`,
       );
-    const items: Outcome[] = problems.map(({ document, line, field, message }) => ({
+    const refused: Outcome[] = problems.map(({ document, line, field, message }) => ({
       ...{ document, line, name: null, outcome: 'refused', id: null, problems: [{ path: field, message }] },
     }));
-    for (let from = 0; from < slos.length; from += atOnce)
-      items.push(
-        ...(await change(async (scope) => {
-          const outcomes: Outcome[] = [];
-          for (const slo of slos.slice(from, from + atOnce))
-            outcomes.push(await take(slo, { scope, caller, dryRun: body.dryRun }));
-          // There may be nothing that is new.
-          scope.unchanged();
-          return outcomes;
-        })),
-      );
+    const taken = await importInParts(slos, change, async (part, scope) => {
+      const outcomes: Outcome[] = [];
+      for (const slo of part) outcomes.push(await take(slo, { scope, caller, dryRun: body.dryRun }));
+      return outcomes;
+    });
+    const items = [...refused, ...taken];
     return { items: items.toSorted((one, other) => one.document - other.document || one.line - other.line) };
   },
 });

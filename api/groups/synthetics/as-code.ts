@@ -11,11 +11,9 @@ import {
 import type { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { readChecks, readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
-import type { Caller } from '../../callers/caller.ts';
-import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { saysTheSame } from '../../resources/resource-history.ts';
+import { type Importing, importInParts, outcomeFields, writeByName } from '../../resources/import-by-name.ts';
 import { checkResource } from './check.ts';
 
 const readLocations = async (documents: TenantDocuments) =>
@@ -43,53 +41,39 @@ export const exportChecks = defineOperation({
 });
 
 const Outcome = z.strictObject({
-  document: z.int().describe('Number of the document in the text, from 1'),
-  line: z.int(),
-  name: z.string().nullable().describe('Null where it could not be read'),
-  outcome: z.enum(['created', 'changed', 'unchanged', 'refused']),
-  id: z.string().nullable().describe('Null where it was refused, or would be created'),
+  ...outcomeFields,
   problems: z
     .array(z.strictObject({ path: z.string(), line: z.int(), message: z.string() }))
     .describe('Why it was refused'),
 });
 type Outcome = z.input<typeof Outcome>;
 
-/** Written in one transaction, which has to end within seconds. */
-const atOnce = 50;
-
-interface Taking {
-  readonly scope: AuditedTransaction;
-  readonly caller: Caller;
-  readonly dryRun: boolean;
-}
+/** What checks may name: ids of locations by name, and what there is. An import changes none of it. */
+const readNamed = async (own: TenantDocuments) => ({
+  ids: new Map((await readLocations(own)).map(({ id, name }) => [name, id])),
+  known: await readKnown(own),
+});
 
 /** Creates or changes the check of that name. */
-const take = async (file: ReadCheckFile, { scope, caller, dryRun }: Taking): Promise<Outcome> => {
+const take = async (
+  file: ReadCheckFile,
+  { ids, known }: Awaited<ReturnType<typeof readNamed>>,
+  importing: Importing,
+): Promise<Outcome> => {
   const told = { document: file.document, line: file.line, name: file.name };
   const refuse = (problems: readonly { path: string; message: string; line?: number }[]): Outcome => ({
     ...{ ...told, outcome: 'refused', id: null },
     problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? lineOfField(file, path) })),
   });
   if (file.check === undefined) return refuse(file.problems);
-  const own = scope.of(caller.tenantId);
-  const ids = new Map((await readLocations(own)).map(({ id, name }) => [name, id]));
   const next: CheckFields = {
     ...file.check,
     locations: file.check.locations.map((location) => ids.get(location) ?? location),
   };
-  const problems = checkProblems(next, await readKnown(own));
+  const problems = checkProblems(next, known);
   if (problems.length > 0) return refuse(problems);
-  const [known] = (await own.collection(checkResource.collection).list({ filter: { name: next.name }, limit: 1 }))
-    .items;
-  const writer = checkResource.writer(scope, caller);
   try {
-    if (known === undefined) {
-      const made = dryRun ? undefined : await writer.create(next, { action: 'synthetic-check.create' });
-      return { ...told, outcome: 'created', id: made?.id ?? null, problems: [] };
-    }
-    if (saysTheSame(next, known)) return { ...told, outcome: 'unchanged', id: known.id, problems: [] };
-    if (!dryRun) await writer.change(known.id, () => next, { action: 'synthetic-check.update' });
-    return { ...told, outcome: 'changed', id: known.id, problems: [] };
+    return { ...told, ...(await writeByName(checkResource, next, importing)), problems: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return refuse(error.details ?? [{ path: '', message: error.message }]);
@@ -128,18 +112,12 @@ export const importChecks = defineOperation({
     const files = await readCheckFilesApart({ tenantId: caller.tenantId, signal }, body.source);
     if (files.length > mostChecks)
       throw invalid('source', `has ${files.length} checks, and at most ${mostChecks} are read`);
-    const items: Outcome[] = [];
-    for (let from = 0; from < files.length; from += atOnce)
-      items.push(
-        ...(await change(async (scope) => {
-          const outcomes: Outcome[] = [];
-          for (const file of files.slice(from, from + atOnce))
-            outcomes.push(await take(file, { scope, caller, dryRun: body.dryRun }));
-          // There may be nothing that is new.
-          scope.unchanged();
-          return outcomes;
-        })),
-      );
+    const items = await importInParts(files, change, async (part, scope) => {
+      const named = await readNamed(scope.of(caller.tenantId));
+      const outcomes: Outcome[] = [];
+      for (const file of part) outcomes.push(await take(file, named, { scope, caller, dryRun: body.dryRun }));
+      return outcomes;
+    });
     return { items };
   },
 });

@@ -1,0 +1,63 @@
+/** Imports of documents that become resources by their names: in order, some at a time, with what became of each. */
+import { z } from 'zod';
+import type { Caller } from '../callers/caller.ts';
+import type { AuditedTransaction, Transact } from '../changes.ts';
+import type { Resource } from './resource.ts';
+import { saysTheSame } from './resource-history.ts';
+
+/** The part of an outcome that all imports have. */
+export const outcomeFields = {
+  document: z.int().describe('Number of the document in the text, from 1'),
+  line: z.int(),
+  name: z.string().nullable().describe('Null where it could not be read'),
+  outcome: z.enum(['created', 'changed', 'unchanged', 'refused']),
+  id: z.string().nullable().describe('Null where it was refused, or would be created'),
+};
+
+/** Written in one transaction, which has to end within seconds. */
+const atOnce = 50;
+
+/** Takes all of them in order, so many in one transaction of which nothing may come. */
+export const importInParts = async <Given, Outcome>(
+  given: readonly Given[],
+  change: Transact,
+  take: (part: readonly Given[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
+): Promise<Outcome[]> => {
+  const outcomes: Outcome[] = [];
+  for (let from = 0; from < given.length; from += atOnce)
+    outcomes.push(
+      ...(await change(async (scope) => {
+        const part = await take(given.slice(from, from + atOnce), scope);
+        // There may be nothing that is new.
+        scope.unchanged();
+        return part;
+      })),
+    );
+  return outcomes;
+};
+
+export interface Importing {
+  readonly scope: AuditedTransaction;
+  readonly caller: Caller;
+  /** Then nothing is written. */
+  readonly dryRun: boolean;
+}
+
+/** Creates or changes the one of that name. Throws what the resource's writer throws. */
+export const writeByName = async <Document extends { readonly name: string }, View>(
+  resource: Resource<Document, View>,
+  next: Document,
+  { scope, caller, dryRun }: Importing,
+): Promise<{ readonly outcome: 'created' | 'changed' | 'unchanged'; readonly id: string | null }> => {
+  const stored = scope.of(caller.tenantId).collection(resource.collection);
+  const { items } = await stored.list({ filter: { name: next.name }, limit: 1 });
+  const [known] = items;
+  const writer = resource.writer(scope, caller);
+  if (known === undefined) {
+    const made = dryRun ? undefined : await writer.create(next, { action: `${resource.type}.create` });
+    return { outcome: 'created', id: made?.id ?? null };
+  }
+  if (saysTheSame(next, known)) return { outcome: 'unchanged', id: known.id };
+  if (!dryRun) await writer.change(known.id, () => next, { action: `${resource.type}.update` });
+  return { outcome: 'changed', id: known.id };
+};
