@@ -228,9 +228,9 @@ class OneServer implements ServerColumns {
 
   async execute(sql: string): Promise<void> {
     try {
-      await this.#server.command(
-        this.#isCluster && (await this.#server.hasReplicaMacros()) ? replicatedForm(sql) : sql,
-      );
+      const replicated = this.#isCluster ? replicatedForm(sql) : sql;
+      const isReplica = replicated !== sql && (await this.#server.hasReplicaMacros());
+      await this.#server.command(isReplica ? replicated : sql);
     } catch (error) {
       if (codeOf(error) === undefined) throw unreachable(error);
       throw new Error(`the statement failed on ${this.#server.name}: ${asError(error).message}`, { cause: error });
