@@ -1,6 +1,37 @@
 /** The field of a search, with what is wrong in it. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { shownText } from './shown-text.tsx';
+
+/** What stands around the field, whose id is `search`, and which `search-problem` describes. */
+export const SearchForm = ({
+  label,
+  problem,
+  onSubmit,
+  children,
+}: {
+  readonly label: string;
+  readonly problem: string | undefined;
+  readonly onSubmit: () => void;
+  readonly children: ComponentChildren;
+}) => (
+  <search>
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      <label for="search">{label}</label>
+      {children}
+      <button type="submit">Search</button>
+      <p class="problem-text" id="search-problem" role="alert">
+        {problem === undefined ? '' : shownText(problem)}
+      </p>
+    </form>
+  </search>
+);
 
 export const Search = ({
   label,
@@ -17,33 +48,20 @@ export const Search = ({
 }) => {
   const [typed, setTyped] = useState(value);
   return (
-    <search>
-      <form
-        class="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSearch(typed);
-        }}
-      >
-        <label for="search">{label}</label>
-        <input
-          id="search"
-          data-search
-          type="search"
-          value={typed}
-          maxLength={1024}
-          autocomplete="off"
-          spellcheck={false}
-          placeholder={placeholder}
-          aria-invalid={problem !== undefined}
-          aria-describedby="search-problem"
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-        <button type="submit">Search</button>
-        <p class="problem-text" id="search-problem" role="alert">
-          {problem === undefined ? '' : shownText(problem)}
-        </p>
-      </form>
-    </search>
+    <SearchForm {...{ label, problem, onSubmit: () => onSearch(typed) }}>
+      <input
+        id="search"
+        data-search
+        type="search"
+        value={typed}
+        maxLength={1024}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={placeholder}
+        aria-invalid={problem !== undefined}
+        aria-describedby="search-problem"
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+    </SearchForm>
   );
 };

@@ -1,5 +1,6 @@
 /** The field of a search: names and values are suggested as one types, and what is wrong is told before it is asked. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { SearchForm } from '../frame/search.tsx';
 import { shownText } from '../frame/shown-text.tsx';
 import { taken } from './completion.ts';
 import { type SearchedSignal, searchProblem } from './problem.ts';
@@ -87,49 +88,36 @@ export const SearchEditor = ({
     else setTold(wrong);
   };
   return (
-    <search>
-      <form
-        class="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <label for="search">{label}</label>
-        <div class="combobox">
-          <input
-            ref={field}
-            id="search"
-            data-search
-            type="text"
-            role="combobox"
-            value={typed}
-            maxLength={1024}
-            autocomplete="off"
-            spellcheck={false}
-            placeholder={placeholder}
-            aria-autocomplete="list"
-            aria-expanded={suggested !== undefined}
-            aria-controls={suggested === undefined ? undefined : 'search-options'}
-            aria-activedescendant={active < 0 ? undefined : `search-option-${active}`}
-            aria-invalid={problem !== undefined}
-            aria-describedby="search-problem"
-            onInput={({ currentTarget }) => {
-              setTyped(currentTarget.value);
-              open(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length);
-            }}
-            onKeyDown={(event) =>
-              heed(event, take, () => open(typed, event.currentTarget.selectionStart ?? typed.length))
-            }
-            onBlur={close}
-          />
-          {suggested === undefined ? null : <Options {...{ suggested, active, onTake: take }} />}
-        </div>
-        <button type="submit">Search</button>
-        <p class="problem-text" id="search-problem" role="alert">
-          {problem === undefined ? '' : shownText(problem)}
-        </p>
-      </form>
-    </search>
+    <SearchForm {...{ label, problem, onSubmit: submit }}>
+      <div class="combobox">
+        <input
+          ref={field}
+          id="search"
+          data-search
+          type="text"
+          role="combobox"
+          value={typed}
+          maxLength={1024}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder={placeholder}
+          aria-autocomplete="list"
+          aria-expanded={suggested !== undefined}
+          aria-controls={suggested === undefined ? undefined : 'search-options'}
+          aria-activedescendant={active < 0 ? undefined : `search-option-${active}`}
+          aria-invalid={problem !== undefined}
+          aria-describedby="search-problem"
+          onInput={({ currentTarget }) => {
+            setTyped(currentTarget.value);
+            open(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length);
+          }}
+          onKeyDown={(event) =>
+            heed(event, take, () => open(typed, event.currentTarget.selectionStart ?? typed.length))
+          }
+          onBlur={close}
+        />
+        {suggested === undefined ? null : <Options {...{ suggested, active, onTake: take }} />}
+      </div>
+    </SearchForm>
   );
 };
