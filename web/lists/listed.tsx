@@ -11,6 +11,7 @@ import { shownText, textOf } from '../frame/shown-text.tsx';
 import { Freshness, Problem } from '../frame/standing.tsx';
 import { refreshes, writtenRange } from '../frame/time-range.ts';
 import { Scrolled } from './scrolled.tsx';
+import { ShowMore } from './show-more.tsx';
 
 /** A choice of one value, by which the API filters or sorts. */
 export interface Choice {
@@ -164,11 +165,7 @@ export const listed = <Operation extends Declared>(
     return (
       <Scrolled class="scrolled" label={spec.title}>
         <Table spec={spec} items={items} />
-        {list.hasFurther.value ? (
-          <button type="button" class="plain" onClick={() => list.askFurther()}>
-            Show more
-          </button>
-        ) : null}
+        <ShowMore of={list} />
       </Scrolled>
     );
   };

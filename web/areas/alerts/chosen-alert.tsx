@@ -1,16 +1,16 @@
 /** One alert beside the list: why it fires, how it went, who sees to it, and how to mute it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { type Alert, acknowledgeCall, evaluationsCall, silenceCall } from './calls.ts';
@@ -65,12 +65,7 @@ const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
 };
 
 const Evaluations = ({ alert: { id, ruleId } }: { readonly alert: Alert }) => {
-  const [asked] = useState(() => new Question(evaluationsCall));
-  useEffect(() => {
-    asked.ask({ params: { id: ruleId }, query: { alertId: id, limit: 20 } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(evaluationsCall, { params: { id: ruleId }, query: { alertId: id, limit: 20 } });
   return (
     <>
       <h3>Last evaluations</h3>

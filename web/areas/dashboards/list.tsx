@@ -13,6 +13,7 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { ShowMore } from '../../lists/show-more.tsx';
 import { createCall, listCall, type Summary } from './calls.ts';
 
 const list = new Paged(listCall, ({ items }) => items);
@@ -93,11 +94,7 @@ const Listed = () => {
           ))}
         </tbody>
       </table>
-      {list.hasFurther.value ? (
-        <button type="button" class="plain" onClick={() => list.askFurther()}>
-          Show more
-        </button>
-      ) : null}
+      <ShowMore of={list} />
     </Scrolled>
   );
 };

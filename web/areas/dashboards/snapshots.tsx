@@ -1,14 +1,14 @@
 /** Snapshots of a dashboard beside it: made, shown once as a link, listed and revoked. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes, writtenRange } from '../../frame/time-range.ts';
+import { refresh, writtenRange } from '../../frame/time-range.ts';
 import { Beside } from '../../lists/beside.tsx';
 import { type Dashboard, freezeCall, revokeCall, snapshotsCall } from './calls.ts';
 
@@ -80,12 +80,7 @@ const Revoke = ({ id, name }: { readonly id: string; readonly name: string }) =>
 
 export const Snapshots = (props: SnapshotsProps) => {
   const { id } = props.dashboard;
-  const [asked] = useState(() => new Question(snapshotsCall));
-  useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(snapshotsCall, { params: { id } });
   return (
     <Beside label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
       {mayAs('editor') ? <Make {...props} /> : <p class="soft">Editors make snapshots.</p>}

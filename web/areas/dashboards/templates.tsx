@@ -1,13 +1,13 @@
 /** Templates of dashboards, those first whose panels would show most of what is sent. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/question.ts';
 import { change, go, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { Search } from '../../frame/search.tsx';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { instantiateCall, markCall, type Template, templatesCall, unmarkCall } from './calls.ts';
@@ -54,13 +54,9 @@ const Line = ({ template }: { readonly template: Template }) => {
 };
 
 export const Templates = () => {
-  const [asked] = useState(() => new Question(templatesCall));
   const search = inAddress('search');
-  useEffect(() => {
-    asked.ask({ query: { search } });
-    return () => asked.cancel();
-  }, [search, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const standing = useAsked(templatesCall, { query: { search } });
+  const { answer, error } = standing;
   return (
     <>
       <Search
@@ -84,7 +80,7 @@ export const Templates = () => {
           </table>
         )}
       </Scrolled>
-      <Freshness of={asked.standing.value} />
+      <Freshness of={standing} />
     </>
   );
 };

@@ -1,13 +1,11 @@
 /** The matrix of ATT&CK: which techniques rules look for, and which were seen. */
-import { useEffect, useState } from 'preact/hooks';
 import type { getMitreCoverage } from '../../../api/groups/siem/coverage.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Coverage = Extract<Answered<typeof getMitreCoverage>, { tactics: unknown }>;
@@ -27,12 +25,8 @@ const One = ({ technique }: { readonly technique: Technique }) => {
 };
 
 export const Matrix = () => {
-  const [asked] = useState(() => new Question(callOf<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage')));
-  useEffect(() => {
-    asked.ask({ query: {} });
-    return () => asked.cancel();
-  }, [refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const standing = useAsked(callOf<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage'), { query: {} });
+  const { answer, error } = standing;
   const coverage = answer !== undefined && 'tactics' in answer ? (answer as Coverage) : undefined;
   return (
     <>
@@ -59,7 +53,7 @@ export const Matrix = () => {
           </Scrolled>
         </>
       )}
-      <Freshness of={asked.standing.value} />
+      <Freshness of={standing} />
     </>
   );
 };

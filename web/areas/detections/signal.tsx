@@ -1,18 +1,18 @@
 /** One signal beside the list: what matched and why, and its triage. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { getSignal, triageSignal } from '../../../api/groups/siem/signals.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, creationOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { Link } from '../../frame/link.tsx';
 import { mayAs } from '../../frame/session.ts';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 
 type Signal = Answered<typeof getSignal>;
@@ -87,12 +87,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
 };
 
 export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [asked] = useState(() => new Question(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}')));
-  useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}'), { params: { id } });
   return (
     <Beside label="Signal" title={answer?.ruleTitle ?? 'Signal'} onClose={onClose}>
       <Problem error={error} />

@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
-import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
 import { mayAs } from '../../frame/session.ts';
@@ -14,6 +14,7 @@ import { refresh, refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { ShowMore } from '../../lists/show-more.tsx';
 import { changeCall, errorCall, type OneError, occurrencesCall } from './calls.ts';
 
 type Status = OneError['status'];
@@ -162,23 +163,14 @@ const Occurrences = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ul>
-      {list.hasFurther.value ? (
-        <button type="button" class="plain" onClick={() => list.askFurther()}>
-          Show more
-        </button>
-      ) : null}
+      <ShowMore of={list} />
     </>
   );
 };
 
 export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [asked] = useState(() => new Question(errorCall));
   const { from, to } = writtenRange.value;
-  useEffect(() => {
-    asked.ask({ params: { id }, query: { from, to } });
-    return () => asked.cancel();
-  }, [id, from, to, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(errorCall, { params: { id }, query: { from, to } });
   if (answer === undefined)
     return (
       <Beside label="Error" title="Error" onClose={onClose}>

@@ -1,29 +1,24 @@
 /** Get started: what is still to do, how to send, and a doctor for what does not arrive. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { dismissOnboardingSteps, showOnboarding } from '../../../api/groups/onboarding/checklist.ts';
 import type { listSnippets } from '../../../api/groups/onboarding/snippets.ts';
 import { Action } from '../../client/action.ts';
 import { callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Doctor } from './doctor.tsx';
 
 const Checklist = () => {
-  const [asked] = useState(() => new Question(callOf<typeof showOnboarding>('GET', '/api/onboarding')));
   const [action] = useState(() => new Action(callOf<typeof dismissOnboardingSteps>('PUT', '/api/onboarding')));
-  useEffect(() => {
-    asked.ask({});
-    return () => asked.cancel();
-  }, [refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof showOnboarding>('GET', '/api/onboarding'), {});
   const dismissed = answer?.dismissed ?? [];
   const set = async (next: typeof dismissed): Promise<void> => {
     if ((await action.run({ body: { dismissed: [...next] } })) !== undefined) refresh();
@@ -59,12 +54,7 @@ const Checklist = () => {
 };
 
 const Snippets = () => {
-  const [asked] = useState(() => new Question(callOf<typeof listSnippets>('GET', '/api/onboarding/snippets')));
-  useEffect(() => {
-    asked.ask({});
-    return () => asked.cancel();
-  }, [refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof listSnippets>('GET', '/api/onboarding/snippets'), {});
   const items = answer?.items ?? [];
   const chosen = items.find(({ id }) => id === inAddress('sender')) ?? items[0];
   return (

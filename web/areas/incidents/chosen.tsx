@@ -11,6 +11,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
+import { ShowMore } from '../../lists/show-more.tsx';
 import { acknowledgeCall, type Incident, noteCall, reopenCall, resolveCall, timelineCall } from './calls.ts';
 
 const steps = {
@@ -84,11 +85,7 @@ const Timeline = ({ id }: { readonly id: string }) => {
           </li>
         ))}
       </ol>
-      {list.hasFurther.value ? (
-        <button type="button" class="plain" onClick={() => list.askFurther()}>
-          Show more
-        </button>
-      ) : null}
+      <ShowMore of={list} />
       <Problem error={list.furtherError.value} />
     </>
   );

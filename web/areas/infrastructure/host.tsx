@@ -1,16 +1,15 @@
 /** One host beside the list: how it stands, its series over time, and where it leads. */
-import { useEffect, useState } from 'preact/hooks';
 import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
 import type { showHostTimeseries } from '../../../api/groups/infrastructure/timeseries.ts';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
 import { Problem } from '../../frame/standing.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 
 type Host = Answered<typeof listHosts>['items'][number];
@@ -18,13 +17,8 @@ type Host = Answered<typeof listHosts>['items'][number];
 const seriesCall = callOf<typeof showHostTimeseries>('GET', '/api/infrastructure/hosts/{id}/timeseries');
 
 const Series = ({ id }: { readonly id: string }) => {
-  const [asked] = useState(() => new Question(seriesCall));
   const { from, to } = writtenRange.value;
-  useEffect(() => {
-    asked.ask({ params: { id }, query: { from, to } });
-    return () => asked.cancel();
-  }, [id, from, to, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(seriesCall, { params: { id }, query: { from, to } });
   const byName = Map.groupBy(answer?.series ?? [], ({ name }) => name);
   return (
     <>

@@ -1,29 +1,23 @@
 /** One pod beside the list: its containers, events and last log records. */
-import { useEffect, useState } from 'preact/hooks';
 import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
 import { knownNumber, knownShare } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 
 const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 
 export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [asked] = useState(() => new Question(podCall));
   const { from, to } = writtenRange.value;
-  useEffect(() => {
-    asked.ask({ params: { uid: id }, query: { from, to } });
-    return () => asked.cancel();
-  }, [id, from, to, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(podCall, { params: { uid: id }, query: { from, to } });
   const name = answer?.name.value ?? id;
   return (
     <Beside label="Pod" title={name} onClose={onClose}>

@@ -1,14 +1,13 @@
 /** Network: who sends how much to whom, as a table of edges, and names that are looked up. */
-import { useEffect, useState } from 'preact/hooks';
 import type { listFlows, showDns } from '../../../api/groups/network/flows.ts';
 import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
@@ -44,13 +43,11 @@ const Flows = listed({
 });
 
 const Dns = () => {
-  const [asked] = useState(() => new Question(callOf<typeof showDns>('GET', '/api/network/dns')));
   const { from, to } = writtenRange.value;
-  useEffect(() => {
-    asked.ask({ query: { from, to, limit: 200 } });
-    return () => asked.cancel();
-  }, [from, to, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const standing = useAsked(callOf<typeof showDns>('GET', '/api/network/dns'), {
+    query: { from, to, limit: 200 },
+  });
+  const { answer, error } = standing;
   return (
     <>
       <Problem error={error} />
@@ -84,7 +81,7 @@ const Dns = () => {
           </tbody>
         </table>
       </Scrolled>
-      <Freshness of={asked.standing.value} />
+      <Freshness of={standing} />
     </>
   );
 };

@@ -6,10 +6,11 @@ import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Raw } from '../../lists/raw.tsx';
@@ -77,12 +78,7 @@ const Change = ({ letter }: { readonly letter: Letter }) => {
 };
 
 const OpenLetter = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [asked] = useState(() => new Question(callOf<typeof showDeadLetter>('GET', '/api/dead-letter/{id}')));
-  useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof showDeadLetter>('GET', '/api/dead-letter/{id}'), { params: { id } });
   return (
     <Beside label="Dead letter" title={answer?.reason ?? 'Dead letter'} onClose={onClose}>
       <Problem error={error} />

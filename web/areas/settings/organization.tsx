@@ -1,13 +1,13 @@
 /** The organization: its name, zone of time, and how long records are kept. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { getAccount, patchAccount } from '../../../api/groups/users/account.ts';
 import type { getRetention, putRetention } from '../../../api/groups/users/retention.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Account = Answered<typeof getAccount>;
@@ -64,17 +64,8 @@ const Kept = ({ retention }: { readonly retention: Retention }) => {
 };
 
 export const Organization = () => {
-  const [account] = useState(() => new Question(callOf<typeof getAccount>('GET', '/api/account')));
-  const [retention] = useState(() => new Question(callOf<typeof getRetention>('GET', '/api/account/retention')));
-  useEffect(() => {
-    account.ask({});
-    retention.ask({});
-    return () => {
-      account.cancel();
-      retention.cancel();
-    };
-  }, [refreshes.value]);
-  const [known, kept] = [account.standing.value, retention.standing.value];
+  const known = useAsked(callOf<typeof getAccount>('GET', '/api/account'), {});
+  const kept = useAsked(callOf<typeof getRetention>('GET', '/api/account/retention'), {});
   return (
     <Scrolled class="scrolled" label="Organization">
       <h2>Organization</h2>

@@ -1,16 +1,16 @@
 /** Service accounts and their tokens. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { removeAccount, serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';
 import type { createToken, listTokens, revokeToken } from '../../../api/groups/service-accounts/tokens.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, creationOf, type Declared, type Filtered } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Beside } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 
@@ -122,19 +122,16 @@ const OpenAccount = ({
   readonly item: Account | undefined;
   readonly onClose: () => void;
 }) => {
-  const [asked] = useState(() => new Question(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens')));
   const [removing] = useState(() => new Action(callOf<typeof removeAccount>('DELETE', '/api/service-accounts/{id}')));
-  useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the service account “${item?.name ?? id}” and its tokens?`)) return;
     if ((await removing.run({ params: { id } })) === undefined) return;
     onClose();
     refresh();
   };
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens'), {
+    params: { id },
+  });
   return (
     <Beside label="Service account" title={item?.name ?? id} onClose={onClose}>
       <Problem error={error ?? removing.error.value} />

@@ -1,18 +1,18 @@
 /** What was sent in the period of the plan, quotas, and setting them. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { getQuotas, setQuotas } from '../../../api/groups/usage/quotas.ts';
 import type { getUsage } from '../../../api/groups/usage/show.ts';
 import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
 import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refresh } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
@@ -84,18 +84,9 @@ const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
 );
 
 export const Usage = () => {
-  const [asked] = useState(() => new Question(callOf<typeof getUsage>('GET', '/api/usage')));
-  const [quotas] = useState(() => new Question(callOf<typeof getQuotas>('GET', '/api/usage/quotas')));
-  useEffect(() => {
-    asked.ask({ query: {} });
-    quotas.ask({});
-    return () => {
-      asked.cancel();
-      quotas.cancel();
-    };
-  }, [refreshes.value]);
-  const { answer, error } = asked.standing.value;
-  const known = quotas.standing.value;
+  const standing = useAsked(callOf<typeof getUsage>('GET', '/api/usage'), { query: {} });
+  const { answer, error } = standing;
+  const known = useAsked(callOf<typeof getQuotas>('GET', '/api/usage/quotas'), {});
   return (
     <>
       <Scrolled class="scrolled" label="Usage">
@@ -142,7 +133,7 @@ export const Usage = () => {
           </>
         )}
       </Scrolled>
-      <Freshness of={asked.standing.value} />
+      <Freshness of={standing} />
     </>
   );
 };

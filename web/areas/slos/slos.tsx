@@ -1,18 +1,17 @@
 /** Service level objectives: how each stands, and one with its budget, burn rates and forecast. */
-import { useEffect, useState } from 'preact/hooks';
 import type { getSloBurnRate, getSloForecast } from '../../../api/groups/slos/over-time.ts';
 import type { sloResource } from '../../../api/groups/slos/slo.ts';
 import type { getSloStatus } from '../../../api/groups/slos/status.ts';
 import { Lines } from '../../charts/lines.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { callOf, listOf, type ViewOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
@@ -32,13 +31,11 @@ const Left = ({ percent }: { readonly percent: number | null }) =>
   );
 
 const BurnRate = ({ id }: { readonly id: string }) => {
-  const [asked] = useState(() => new Question(callOf<typeof getSloBurnRate>('GET', '/api/slos/{id}/burn-rate')));
   const { from, to } = writtenRange.value;
-  useEffect(() => {
-    asked.ask({ params: { id }, query: { from, to } });
-    return () => asked.cancel();
-  }, [id, from, to, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof getSloBurnRate>('GET', '/api/slos/{id}/burn-rate'), {
+    params: { id },
+    query: { from, to },
+  });
   const items = answer?.items ?? [];
   return (
     <>
@@ -60,12 +57,9 @@ const BurnRate = ({ id }: { readonly id: string }) => {
 };
 
 const Forecast = ({ id }: { readonly id: string }) => {
-  const [asked] = useState(() => new Question(callOf<typeof getSloForecast>('GET', '/api/slos/{id}/forecast')));
-  useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof getSloForecast>('GET', '/api/slos/{id}/forecast'), {
+    params: { id },
+  });
   if (answer === undefined) return <Problem error={error} />;
   const { runsOutAt, interval, breachChance, reason } = answer;
   if (reason !== null) return <p class="soft">When the budget runs out is not known: {shownText(reason)}</p>;
@@ -89,12 +83,7 @@ const OpenSlo = ({
   readonly item: Slo | undefined;
   readonly onClose: () => void;
 }) => {
-  const [asked] = useState(() => new Question(callOf<typeof getSloStatus>('GET', '/api/slos/{id}/status')));
-  useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = useAsked(callOf<typeof getSloStatus>('GET', '/api/slos/{id}/status'), { params: { id } });
   const service = item?.service;
   return (
     <Beside label="Objective" title={item?.name ?? id} onClose={onClose}>
