@@ -41,7 +41,10 @@ const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
 
 const counted = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
 
-/** The count of changes is one from before the slices are read: if more are written meanwhile, the sums are not taken for true. */
+/**
+ * The count of changes is one from before the slices are read: if more are written meanwhile, the sums are not taken for true. On several shards
+ * each server sums up the slices that it has, and the parts of a day add up.
+ */
 const sumUp = (columns: Columns, days: readonly Day[], wanted: string): Promise<void> => {
   const { own, every, known, enough, parts, by_total } = countsOfSlices(countedAs(wanted));
   const keys = days.map(

@@ -72,7 +72,7 @@ FROM slo_slices GROUP BY tenant_id, slo_id, series, day`,
   takesIn: ['tenant_id', 'slo_id', 'series', 'day', 'changes', 'changed_at'],
 };
 
-/** Sums of the slices of a day, at a number of changes. Read with FINAL, and only where the changes are the same (`queries/slos/days.ts`). */
+/** Sums of the slices of a day, at a number of changes. Read with FINAL, and only where the changes are the same (`queries/slos/tallies.ts`). */
 export const sloDaysTable = defineTable({
   name: 'slo_days',
   summary: 'Sums of the slices of a day',

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { askedRange } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { slicesKeptDays } from '../../../schemas/slo-slices.ts';
 import { duration, durationText, msOf } from '../../../subjects/alerts/durations.ts';
 import { burnRatesOver, forecastAt, mostPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
 import { invalid } from '../../errors.ts';
@@ -9,8 +7,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundSlo } from './found.ts';
-
-const dayMs = 86_400_000;
+import { rangeOfSlices } from './range.ts';
 
 export const getSloBurnRate = defineOperation({
   method: 'GET',
@@ -37,21 +34,18 @@ export const getSloBurnRate = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     const slo = await foundSlo(params.id, caller, ports);
-    const nowMs = ports.clock.now();
-    const asked = askedRange(query, nowMs);
+    const asked = rangeOfSlices(query, ports.clock.now());
     const sliceMs = msOf(slo.slo.query.slice);
     const windowMs = msOf(query.window);
     if (windowMs % sliceMs !== 0) throw invalid('window', `must be whole slices, of ${slo.slo.query.slice} each`);
-    const fromMs = Math.max(Number(asked.from / 1_000_000n), nowMs - slicesKeptDays * dayMs);
-    const toMs = Math.min(Number(asked.to / 1_000_000n), nowMs);
-    const stepMs = stepWithin(windowMs, sliceMs, { fromMs, toMs });
+    const stepMs = stepWithin(windowMs, sliceMs, asked);
     if (stepMs === undefined)
       throw invalid(
         'from',
         `gives more than ${mostPoints} points of ${query.window}: take a later one, or a longer window`,
       );
     const aligned = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
-    const range = { fromMs: aligned(fromMs), toMs: aligned(toMs) };
+    const range = { fromMs: aligned(asked.fromMs), toMs: aligned(asked.toMs) };
     const isEmpty = range.fromMs >= range.toMs;
     const items = isEmpty ? [] : await burnRatesOver(readingOf(caller, ports), slo, { range, windowMs, stepMs });
     return { window: query.window, step: durationText(stepMs), items };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { askedRange } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { hashOf } from '../../../runtime/hash-of.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
@@ -22,6 +21,7 @@ import { versionsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { sloFigures } from './figures.ts';
 import { foundSlo } from './found.ts';
+import { rangeOfSlices } from './range.ts';
 
 const mostPeriods = 100;
 const mostIncidents = 1000;
@@ -167,12 +167,7 @@ export const getSloReport = defineOperation({
     const ownZone = known.slo.query.calendar?.timeZone ?? 'UTC';
     const { period, timeZone = ownZone, format } = query;
     const nowMs = ports.clock.now();
-    const asked = askedRange(query, nowMs);
-    const oldestMs = nowMs - 800 * 86_400_000;
-    const range = {
-      fromMs: Math.max(Number(asked.from / 1_000_000n), oldestMs),
-      toMs: Math.min(Number(asked.to / 1_000_000n), nowMs),
-    };
+    const range = rangeOfSlices(query, nowMs);
     const periods = periodsIn({ period, timeZone }, range, mostPeriods);
     if (periods === undefined)
       throw invalid('from', `gives more than ${mostPeriods} periods: take a later one, or longer periods`);
