@@ -196,7 +196,8 @@ test('the feed tells that an incident was declared, acknowledged, resolved and r
   t.is((await ask('GET', item.detail, undefined, 'viewer')).status, 200);
 });
 
-test('each figure of pages is the length of its list', async (t) => {
+// Alone: while others page, what is counted and what is then listed differ.
+test.serial('each figure of pages is the length of its list', async (t) => {
   const viewer = await userOf('viewer');
   const escalationPolicyId = await policyOf(viewer);
   await declare({ title: 'counted', escalationPolicyId });
@@ -204,8 +205,8 @@ test('each figure of pages is the length of its list', async (t) => {
   const { body } = await ask('GET', '/api/incidents/metrics', undefined, 'viewer');
   const { body: all } = await ask('GET', '/api/incidents/pages?limit=1000', undefined, 'viewer');
   const { pages } = body;
-  // Other tests page meanwhile.
-  t.true(pages.pages > 0 && all.total >= pages.pages);
+  t.true(pages.pages > 0);
+  t.is(all.total, pages.pages);
   for (const { userId, pages: count, atNight } of pages.byPerson) {
     const of = `userId=${userId}&to=${body.to}`;
     t.is((await ask('GET', `/api/incidents/pages?${of}`, undefined, 'viewer')).body.total, count);
