@@ -1,4 +1,5 @@
 /** Escalates incidents: queues the pages that are due, and opens an incident again whose acknowledgement holds no more. */
+import { documentsIn } from '../../runtime/documents-in.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';
@@ -10,6 +11,7 @@ import {
   type EscalationDeed,
   escalationDeeds,
   escalations,
+  type IncidentTold,
   type PageOpening,
 } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
@@ -36,6 +38,7 @@ interface KnownEscalation {
   readonly key: string;
   readonly state: Escalation;
   readonly openings?: readonly PageOpening[];
+  readonly told?: IncidentTold | undefined;
 }
 
 interface Putting extends Paging {
@@ -171,8 +174,7 @@ const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 
 const changedWithinMs = 30 * 60_000;
 
 /** Whether an incident has something to tell, although nobody is to be paged: it opened or ended, here or where pages opened something. */
-const hasToTell = async (documents: Documents, { tenantId, ...incident }: Known & { readonly tenantId: string }) => {
-  const known = await documents.of(tenantId).collection(escalations).find(incident.id);
+const hasToTell = (incident: Known, known: KnownEscalation | undefined): boolean => {
   if (toTell(incident, known) !== undefined) return true;
   const about = { key: keyOf(incident), isTimedOut: false };
   return (known?.openings ?? []).length > 0 && toldBy(incident, known, about) === 'resolved';
@@ -185,11 +187,17 @@ const toLookAt = async ({ documents, clock }: EscalatePorts) => {
   const due = new Map<string, { readonly tenantId: string; readonly id: string }>();
   for await (const { tenantId, id } of documents.everywhere(incidents, { escalatesAt: { $lte: iso(nowMs) } }))
     due.set(`${tenantId}/${id}`, { tenantId, id });
-  const changed = { updatedAt: { $gte: iso(nowMs - changedWithinMs) } };
-  for await (const incident of documents.everywhere(incidents, changed)) {
-    const { tenantId, id } = incident;
-    const key = `${tenantId}/${id}`;
-    if (!due.has(key) && (await hasToTell(documents, incident))) due.set(key, { tenantId, id });
+  const changed: (Known & { readonly tenantId: string })[] = [];
+  for await (const incident of documents.everywhere(incidents, { updatedAt: { $gte: iso(nowMs - changedWithinMs) } }))
+    if (!due.has(`${incident.tenantId}/${incident.id}`)) changed.push(incident);
+  for (const [tenantId, own] of Map.groupBy(changed, (incident) => incident.tenantId)) {
+    const filter = { id: { $in: own.map(({ id }) => id) } };
+    const known = new Map<string, KnownEscalation>();
+    for await (const one of documentsIn(documents.of(tenantId).collection(escalations), { filter }))
+      known.set(one.id, one);
+    for (const { tenantId: _, ...incident } of own)
+      if (hasToTell(incident, known.get(incident.id)))
+        due.set(`${tenantId}/${incident.id}`, { tenantId, id: incident.id });
   }
   return due.values();
 };
