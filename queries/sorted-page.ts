@@ -1,8 +1,7 @@
 /** Lists that are sorted by a name or by a figure after all of it was read, page by page. */
 import { z } from 'zod';
 import { jsonIn, jsonPart } from './cursor.ts';
-
-export type Direction = 'ascending' | 'descending';
+import type { Direction } from './sort.ts';
 
 /** Where a thing stands in a sorted list: a name that each has for itself, and what it is sorted by, null where that is not known. */
 const Position = z.strictObject({ name: z.string(), value: z.union([z.string(), z.number(), z.null()]) });

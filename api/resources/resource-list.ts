@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursorParameter } from '../../queries/cursor.ts';
+import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { type Collection, containing, type Filter, type Page, type Stored } from '../../schemas/ports/documents.ts';
 import { invalid } from '../errors.ts';
@@ -39,10 +40,7 @@ export const listParameters = ({ filters = {}, searched = ['name'], sorts = usua
             .optional()
             .describe(`Text in ${searched.join(' or ')}, case-insensitive`),
         }),
-    sort: z
-      .enum(sorts.flatMap((field) => [field, `-${field}`]))
-      .optional()
-      .describe(`A leading - reverses the order; default ${sorts[0]}`),
+    sort: z.enum(sortsOf(sorts)).optional().describe(`${sortText}; default ${sorts[0]}`),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     cursor: cursorParameter,
   });
@@ -70,11 +68,11 @@ export const readPage = async <Fields extends object>(
   if (typeof search === 'string') {
     conditions.push({ $or: searched.map((field) => ({ [field]: containing(search) })) });
   }
-  const [field, direction] = sort.startsWith('-') ? [sort.slice(1), -1 as const] : [sort, 1 as const];
+  const { by, direction } = sortOf(sort);
   try {
     return await collection.list({
       filter: conditions.length === 0 ? {} : { $and: conditions },
-      sort: { [field]: direction },
+      sort: { [by]: direction === 'ascending' ? 1 : -1 },
       limit,
       after: cursor,
     });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import { sortOf } from '../sort.ts';
 
 /** Series alive at two times: with points in the hour before. */
 const counts = {
@@ -75,18 +76,23 @@ export const seriesCounts = async (
   return countsOf(row ?? { before: '0', now: '0', came: '0', went: '0' });
 };
 
-/** By what metrics are ranked: series now, growth, or churn. */
-export const cardinalityOrders = ['series', 'growth', 'churn'] as const;
-const orders = {
+const sortedBy = {
   series: `toInt64(countIf(${alive}))`,
   growth: `toInt64(countIf(${alive})) - toInt64(countIf(${aliveBefore}))`,
   churn: `toInt64(countIf(${appeared}) + countIf(${gone}))`,
 } as const;
 
+/** By what metrics are sorted, the largest first: series now, growth, or churn. */
+export const cardinalitySorts = [
+  '-series',
+  '-growth',
+  '-churn',
+] as const satisfies readonly `-${keyof typeof sortedBy}`[];
+
 export interface MetricsQuestion extends CardinalityQuestion {
   /** One alone. */
   readonly metric?: string | undefined;
-  readonly order: (typeof cardinalityOrders)[number];
+  readonly sort: (typeof cardinalitySorts)[number];
   readonly after?: { readonly size: string; readonly metric: string } | undefined;
   readonly limit: number;
 }
@@ -94,17 +100,18 @@ export interface MetricsQuestion extends CardinalityQuestion {
 /** Metrics with series at either time or between, the largest first, and the position of the last one where there are more. */
 export const metricCardinality = async (
   { columns }: Pick<Reading, 'columns'>,
-  { range, metric, order, after, limit, ...scope }: MetricsQuestion,
+  { range, metric, sort, after, limit, ...scope }: MetricsQuestion,
 ): Promise<{
   readonly items: z.output<typeof MetricCardinality>[];
   readonly more: { readonly size: string; readonly metric: string } | undefined;
 }> => {
+  const size = sortedBy[sortOf(sort).by];
   const rows = await columns.query<Counted & { metric: string; size: string }>(
-    `SELECT metric, ${figures}, toString(${orders[order]}) AS size FROM (${eachSeries(scope, metric === undefined ? '' : ofOne)}) GROUP BY metric
+    `SELECT metric, ${figures}, toString(${size}) AS size FROM (${eachSeries(scope, metric === undefined ? '' : ofOne)}) GROUP BY metric
     HAVING countIf(${aliveBefore} OR ${alive} OR ${appeared}) > 0${
-      after === undefined ? '' : ` AND (-(${orders[order]}), metric) > (-{size:Int64}, {afterMetric:String})`
+      after === undefined ? '' : ` AND (-(${size}), metric) > (-{size:Int64}, {afterMetric:String})`
     }
-    ORDER BY ${orders[order]} DESC, metric LIMIT ${limit + 1}`,
+    ORDER BY ${size} DESC, metric LIMIT ${limit + 1}`,
     {
       ...{ ...timesOf(range), ...projectScopeValues(scope) },
       ...(metric === undefined ? {} : { metric }),

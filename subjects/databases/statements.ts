@@ -1,10 +1,12 @@
 /** Statements that databases were asked, by their normalised form: what they cost, who asks them, and who else knows them. */
+
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
+import { sortOf } from '../../queries/sort.ts';
 import { exact } from '../../queries/time.ts';
 import { durationBucketSql } from '../../schemas/tables/durations.ts';
 import { firstAttribute, quote } from '../../schemas/tables/literal.ts';
@@ -44,17 +46,22 @@ export const Statement = z.strictObject({
 });
 export type Statement = z.output<typeof Statement>;
 
-/** What statements are listed by, largest first. */
-export const statementOrders = ['time', 'calls', 'errors', 'mean', 'max'] as const;
-export type StatementOrder = (typeof statementOrders)[number];
-
-const orderExpressions: Readonly<Record<StatementOrder, string>> = {
+const sortedBy = {
   time: 'toFloat64(sum(duration_sum))',
   calls: 'toFloat64(sum(calls))',
   errors: 'toFloat64(sum(errors))',
   mean: 'sum(duration_sum) / sum(calls)',
   max: 'toFloat64(max(duration_max))',
-};
+} as const;
+
+/** By what statements are sorted, the largest first. */
+export const statementSorts = [
+  '-time',
+  '-calls',
+  '-errors',
+  '-mean',
+  '-max',
+] as const satisfies readonly `-${keyof typeof sortedBy}`[];
 
 export interface StatementQuery extends ProjectScope {
   readonly engine?: string | undefined;
@@ -62,7 +69,7 @@ export interface StatementQuery extends ProjectScope {
   readonly database?: string | undefined;
   /** A part of the normalised form, in any case. */
   readonly search?: string | undefined;
-  readonly order: StatementOrder;
+  readonly sort: (typeof statementSorts)[number];
   readonly limit: number;
   /** The place of the last statement of the page before. */
   readonly after?: { readonly value: string; readonly digest: string } | undefined;
@@ -112,7 +119,7 @@ const asked = (query: StatementQuery): string => {
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY text, system`;
 };
 
-/** Statements of a range, with the most of what they are ordered by first. One more than `limit` when there are more. */
+/** Statements of a range, with the most of what they are sorted by first. One more than `limit` when there are more. */
 export const readStatements = async (
   reading: Reading,
   query: StatementQuery,
@@ -121,7 +128,7 @@ export const readStatements = async (
   { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
 > => {
   requireEntitlement(reading, 'traces');
-  const order = orderExpressions[query.order];
+  const number = sortedBy[sortOf(query.sort).by];
   const parameters: Record<string, string> = {
     from: String(range.from),
     to: String(range.to),
@@ -137,7 +144,7 @@ export const readStatements = async (
       arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(collections))) AS collections, arraySort(groupUniqArrayArray(20)(services)) AS services,
       toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
       lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
-      ${order} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
+      ${number} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
     FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${asked(query)}))
     ${query.search === undefined ? '' : 'WHERE positionCaseInsensitive(form, {search:String}) > 0'}
     GROUP BY digest, system)

@@ -1,8 +1,10 @@
 /** Groups of errors of a range. */
+
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
+import { sortOf, sortsOf } from '../../queries/sort.ts';
 import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
@@ -56,14 +58,15 @@ export type ErrorGroup = z.output<typeof ErrorGroup>;
 
 /** SQL of what a list is sorted by; whole numbers. Of a range it is frozen by when the list began. */
 const sortedBy = { lastSeen: 'last', firstSeen: 'first_ever', count: 'total', users: 'users' } as const;
-export const errorSorts = Object.keys(sortedBy).flatMap((name) => [`-${name}`, name]) as [string, ...string[]];
+export const errorSorts = sortsOf(Object.keys(sortedBy) as (keyof typeof sortedBy)[]);
+export type ErrorSort = (typeof errorSorts)[number];
 
 export interface GroupsQuestion {
   readonly range: Range;
   readonly filter: ErrorFilter & { readonly status?: ErrorStatus | undefined; readonly search?: string | undefined };
   /** When the list began, epoch milliseconds: what lands later is not on its pages. */
   readonly landedBy: number;
-  readonly sort: string;
+  readonly sort: ErrorSort;
   readonly limit: number;
   readonly after?: { readonly value: string; readonly id: string } | undefined;
 }
@@ -160,9 +163,8 @@ export const readErrorGroups = async (
   const known = includedScope(reading, filter);
   const search = searchSql(filter.search, known);
   const status = statusSql(filter.status, standings);
-  const column = sortedBy[sort.replace('-', '') as keyof typeof sortedBy];
-  const isDescending = sort.startsWith('-');
-  const [direction, beyond] = isDescending ? ['DESC', '<'] : ['ASC', '>'];
+  const column = sortedBy[sortOf(sort).by];
+  const [direction, beyond] = sortOf(sort).direction === 'descending' ? ['DESC', '<'] : ['ASC', '>'];
   const position =
     after === undefined ? '' : ` AND (toInt64(${column}), known.id) ${beyond} ({afterValue:Int64}, {afterId:String})`;
   const occurrences = await countedOccurrences(reading, range, scope);

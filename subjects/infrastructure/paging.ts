@@ -6,6 +6,7 @@ import { type ProjectScope, projectScopeParameters } from '../../queries/project
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Incompleteness } from '../../queries/result.ts';
+import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
 import { type Position, positionIn, positionPart, sortedPage } from '../../queries/sorted-page.ts';
 import { formatTime } from '../../queries/time.ts';
 
@@ -13,14 +14,16 @@ import { formatTime } from '../../queries/time.ts';
 export type SortKey = string | number | null;
 export type Sorts<Item> = Readonly<Record<string, (item: Item) => SortKey>>;
 
-/** Query parameters of such a list, which can be sorted by these names; the first is the default. */
+/** Query parameters of such a list, which can be sorted by these names; the first is the default, a figure with the largest first. */
 export const listParameters = <Name extends string>(names: readonly [Name, ...Name[]]) => ({
   ...rangeParameters,
   cursor: cursorParameter,
   ...projectScopeParameters,
   search: z.string().max(512).optional().describe('A part of the name or of what else identifies it, in any case'),
-  sort: z.enum(names).default(names[0] as never),
-  order: z.enum(['ascending', 'descending']).optional().describe('Default: names ascending, figures descending'),
+  sort: z
+    .enum(sortsOf(names))
+    .default((names[0] === 'name' ? 'name' : `-${names[0]}`) as never)
+    .describe(sortText),
 });
 
 export interface ListQuery {
@@ -32,7 +35,6 @@ export interface ListQuery {
   readonly scope?: 'account' | undefined;
   readonly search?: string | undefined;
   readonly sort: string;
-  readonly order?: 'ascending' | 'descending' | undefined;
 }
 
 /** The form of the answer. */
@@ -112,19 +114,16 @@ export const pageOf = <Item>(
   found: Found<Item>,
   { sorts, id, texts }: Listing<Item>,
 ) => {
-  const keyOf = sorts[query.sort];
+  const { by, direction } = sortOf(query.sort);
+  const keyOf = sorts[by];
   if (keyOf === undefined) throw invalid('sort', `must be one of ${Object.keys(sorts).join(', ')}`);
   const wanted = query.search?.toLowerCase() ?? '';
   const items = found.items.filter(
     (item) => wanted === '' || texts(item).some((text) => text?.toLowerCase().includes(wanted)),
   );
-  const isText = items.some((item) => typeof keyOf(item) === 'string');
   const { shown, last } = sortedPage(
     items,
-    {
-      ...{ nameOf: id, sortedBy: (item) => keyOf(item) ?? undefined },
-      direction: query.order ?? (isText ? 'ascending' : 'descending'),
-    },
+    { nameOf: id, sortedBy: (item) => keyOf(item) ?? undefined, direction },
     { limit: query.limit, after: page.after },
   );
   return {

@@ -158,8 +158,8 @@ test('statements are filtered by engine, service, project, database and text, an
   t.deepEqual(await statements('projectId=other'), ['update users set a=?']);
   t.deepEqual(await statements('database=orders&engine=mongodb'), ['users {find: ?,filter: {name: ?}}']);
   t.deepEqual(await statements('search=UPDATE'), ['update users set a=?']);
-  t.is((await statements('order=calls'))[0], 'select * from users where id=?');
-  t.is((await statements('order=mean'))[0], 'select a from t where b=?');
+  t.is((await statements('sort=-calls'))[0], 'select * from users where id=?');
+  t.is((await statements('sort=-mean'))[0], 'select a from t where b=?');
 });
 
 test('records and series that know a statement are counted within the project that is asked for', async (t) => {

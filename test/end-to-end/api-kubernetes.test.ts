@@ -602,7 +602,7 @@ test('lists are filtered, searched and sorted', async (t) => {
       typeof name === 'string' ? name : name.value,
     );
   t.deepEqual(await names('containers?cluster=prometheus&oom=yes'), ['app', 'sidecar']);
-  t.deepEqual(await names('containers?cluster=semconv&sort=memory&limit=1'), ['app']);
+  t.deepEqual(await names('containers?cluster=semconv&sort=-memory&limit=1'), ['app']);
   t.deepEqual(await names('pods?cluster=semconv&phase=Succeeded'), ['load-1']);
   t.deepEqual(await names('pods?owner=cart&cluster=receivers'), ['cart-7d4b9c6f5d-x2x4z']);
   t.deepEqual(await names('workloads?state=degraded&cluster=receivers'), ['cart']);

@@ -237,9 +237,7 @@ test('aggregates are what arithmetic gives', async (t) => {
   const measure = encodeURIComponent(
     'count, sum(took) as total,avg(took),min(took),max(took),p50(took),distinct(http.route)',
   );
-  const body = await get(
-    `/api/logs/aggregate?${range}&measure=${measure}&groupBy=service&orderBy=service&order=ascending`,
-  );
+  const body = await get(`/api/logs/aggregate?${range}&measure=${measure}&groupBy=service&sort=service`);
   t.deepEqual(
     body.columns.map(({ name }: { name: string }) => name),
     ['service', 'count', 'total', 'avg_took', 'min_took', 'max_took', 'p50_took', 'distinct_http.route'],

@@ -30,12 +30,12 @@ for (const [query, message] of mistakes)
     t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details have the path beside');
   });
 
-test('an order by what is not counted names the parameter', async (t) => {
+test('a sort by what is not counted names the parameter', async (t) => {
   for (const signal of ['logs/aggregate', 'spans']) {
-    const { body } = await harness.ask('GET', `/api/${signal}?projectId=p1&measure=count&orderBy=p95`, {
+    const { body } = await harness.ask('GET', `/api/${signal}?projectId=p1&measure=count&sort=-p95`, {
       as: 'viewer',
     });
-    t.regex(body.message, /^orderBy: must be one of count/, signal);
+    t.regex(body.message, /^sort: must be one of count/, signal);
   }
 });
 

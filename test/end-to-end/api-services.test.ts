@@ -80,9 +80,9 @@ test('a service says its environments, versions, languages and runtimes, of the 
   t.deepEqual([...all.items[0].versions].sort(), ['1.0', '1.1', '9']);
   const money = await ask(`/api/services?${range}&projectId=money`);
   t.deepEqual(
-    money.items.map(({ name, versions }: { name: string; versions: string[] }) => [name, versions]),
+    money.items.map(({ name, versions }: { name: string; versions: string[] }) => [name, versions.toSorted()]),
     [
-      [odd, ['1']],
+      [odd, ['1', '2']],
       ['web', ['7']],
     ],
   );
@@ -91,8 +91,8 @@ test('a service says its environments, versions, languages and runtimes, of the 
 test('lists are sorted by any figure both ways, and pages give each service once', async (t) => {
   const sorts = ['name', 'requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex', 'lastSeen'];
   for (const sort of sorts)
-    for (const direction of ['ascending', 'descending']) {
-      const query = `scope=account&sort=${sort}&direction=${direction}`;
+    for (const sign of ['', '-']) {
+      const query = `scope=account&sort=${sign}${sort}`;
       const { items } = await ask(`/api/services?${range}&${query}`);
       t.is(items.length, 5);
       const paged: Item[] = [];
@@ -119,7 +119,7 @@ test('lists are sorted by any figure both ways, and pages give each service once
         );
       t.deepEqual(
         values,
-        [...values].sort((one, other) => (direction === 'ascending' ? one - other : other - one)),
+        [...values].sort((one, other) => (sign === '' ? one - other : other - one)),
         query,
       );
     }

@@ -95,8 +95,8 @@ const rowsOf = async (path: string): Promise<number> => (await harness.ask('GET'
 declare('hosts have the figures of the API, and one shows its series and leads to its logs', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/infrastructure?from=now-30m&sort=memory');
-  const { items } = (await harness.ask('GET', '/api/infrastructure/hosts?from=now-30m&sort=memory')).body;
+  await signedInAt(tab, harness.url, '/infrastructure?from=now-30m&sort=-memory');
+  const { items } = (await harness.ask('GET', '/api/infrastructure/hosts?from=now-30m&sort=-memory')).body;
   await page.getByRole('row').nth(items.length).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
   t.deepEqual(cells.slice(0, 4), [

@@ -56,7 +56,7 @@ declare('the page opens at the services: the slow one is first, and tells what i
   await page.waitForURL('**/services');
   const first = page.locator('.services .extent .row').first();
   await first.getByText('bank.example, p95 1.').waitFor();
-  const { body } = await harness.ask('GET', '/api/services?scope=account&sort=p95');
+  const { body } = await harness.ask('GET', '/api/services?scope=account&sort=-p95');
   t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
     ...body.items.map(({ name }: { name: string }) => name),
   ]);

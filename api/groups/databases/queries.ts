@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, integer } from '../../../queries/cursor.ts'
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention, serviceParameter } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
-import { readStatements, Statement, statementOrders } from '../../../subjects/databases/statements.ts';
+import { readStatements, Statement, statementSorts } from '../../../subjects/databases/statements.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -31,9 +31,9 @@ export const listDatabaseQueries = defineOperation({
       .describe('Product, such as postgresql; former names of the conventions too'),
     database: z.string().min(1).max(512).optional().describe('db.namespace'),
     search: z.string().min(1).max(512).optional().describe('A part of the normalised statement, in any case'),
-    order: z
-      .enum(statementOrders)
-      .default('time')
+    sort: z
+      .enum(statementSorts)
+      .default('-time')
       .describe('Largest first: total time, calls, errors, mean or longest duration'),
   }),
   response: z.strictObject({

@@ -3,6 +3,7 @@ import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/c
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { sortText } from '../../../queries/sort.ts';
 import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
 import { ErrorGroup, errorSorts, readErrorGroups } from '../../../subjects/errors/groups.ts';
 import { errorFilterParameters, errorRange, recheckRange } from '../../../subjects/errors/scope.ts';
@@ -27,7 +28,7 @@ export const listErrors = defineOperation({
       .max(1024)
       .optional()
       .describe('Words that must all occur in the type, the message or the culprit, case-insensitive'),
-    sort: z.enum(errorSorts).default('-lastSeen').describe('A leading - reverses the order'),
+    sort: z.enum(errorSorts).default('-lastSeen').describe(sortText),
   }),
   response: z.strictObject({
     items: z.array(ErrorGroup),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { defaultName } from '../../../queries/aggregate/measures.ts';
 import { namingParts } from '../../../queries/errors.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
@@ -7,6 +6,7 @@ import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { queryPartsOf } from '../../../queries/search/query-parts.ts';
+import { sortOf, sortText } from '../../../queries/sort.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -39,13 +39,14 @@ export const aggregateLogs = defineOperation({
       .max(4096)
       .optional()
       .describe('Fields or attributes with commas between them, as searches spell them: service,severity,"a,b"'),
-    orderBy: z
+    sort: z
       .string()
       .min(1)
       .max(512)
       .optional()
-      .describe('A measure (count, p95_took, or its name) or field of groupBy; without it the first measure'),
-    order: z.enum(['descending', 'ascending']).default('descending'),
+      .describe(
+        `A measure (count, p95_took, or its name) or field of groupBy. ${sortText}; default the first measure so`,
+      ),
     limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Most groups'),
     step: stepParameter.step.describe(
       'Length of a step, such as 5m, or auto: the answer is series. Without it, a table',
@@ -64,7 +65,7 @@ export const aggregateLogs = defineOperation({
     const { step } = query;
     const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
     return namingParts(
-      { 'order.by': 'orderBy' },
+      { 'order.by': 'sort' },
       run(
         {
           ...{
@@ -75,9 +76,7 @@ export const aggregateLogs = defineOperation({
             groupBy,
             limit: query.limit,
           },
-          ...(query.orderBy === undefined && query.order === 'descending'
-            ? {}
-            : { order: { by: query.orderBy ?? firstOf(measures), direction: query.order } }),
+          ...(query.sort !== undefined && { order: sortOf(query.sort) }),
         },
         { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },
         { range, stepMs },
@@ -85,7 +84,3 @@ export const aggregateLogs = defineOperation({
     );
   },
 });
-
-/** The name that the first measure has in answers. */
-const firstOf = ([first]: ReturnType<typeof parseMeasures>): string =>
-  first === undefined ? '' : (first.as ?? defaultName(first));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyText, decodeCursor, encodeCursor, integer, textIn, textPart } from '../../../queries/cursor.ts';
 import {
-  cardinalityOrders,
+  cardinalitySorts,
   LabelCardinality,
   labelCardinality,
   MetricCardinality,
@@ -29,9 +29,9 @@ export const showCardinality = defineOperation({
   query: z.strictObject({
     ...rangeParameters,
     ...projectScopeParameters,
-    order: z
-      .enum(cardinalityOrders)
-      .default('series')
+    sort: z
+      .enum(cardinalitySorts)
+      .default('-series')
       .describe('Largest first: series at `to`, growth, or appeared and gone'),
     metric: z.string().min(1).max(1024).optional().describe('One metric, with its labels'),
   }),
@@ -51,11 +51,11 @@ export const showCardinality = defineOperation({
     const range = page?.range ?? rangeOf(query, { caller, signal: 'metrics', nowMs });
     if (page !== undefined) refuseBeyondRetention(range, { caller, signal: 'metrics', nowMs, wasListed: true });
     const reading = { columns: columns.of(caller.tenantId) };
-    const { projectId, scope, order, limit, metric } = query;
+    const { projectId, scope, sort, limit, metric } = query;
     const question = { range, projectId, scope };
     const [total, { items, more }, labels] = await Promise.all([
       seriesCounts(reading, question),
-      metricCardinality(reading, { ...question, order, limit, metric, after: page?.after }),
+      metricCardinality(reading, { ...question, sort, limit, metric, after: page?.after }),
       metric === undefined ? undefined : labelCardinality(reading, { ...question, metric }),
     ]);
     const used = await usesOfMetrics(

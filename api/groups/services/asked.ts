@@ -4,7 +4,7 @@ import { decodeCursor, integer, someText } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
 import { type Range, rangeOf, refuseBeyondRetention } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { type Direction, type Position, positionIn } from '../../../queries/sorted-page.ts';
+import { type Position, positionIn } from '../../../queries/sorted-page.ts';
 import { isService } from '../../../subjects/services/detail.ts';
 import { minutesOf } from '../../../subjects/services/minutes.ts';
 import { notFound } from '../../errors.ts';
@@ -44,15 +44,6 @@ interface InCursor {
   readonly range: Range;
   readonly after: Position;
 }
-
-/** The order of a list that can be sorted by name or by figures. */
-export const directionParameter = {
-  direction: z.enum(['ascending', 'descending']).optional().describe('Default: names ascending, figures descending'),
-};
-
-/** The order that is asked for. */
-export const directionOf = ({ sort, direction }: { sort: string; direction?: Direction | undefined }): Direction =>
-  direction ?? (sort === 'name' ? 'ascending' : 'descending');
 
 /** The parameter of the path that names a service. */
 export const serviceParams = z.strictObject({

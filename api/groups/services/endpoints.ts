@@ -3,6 +3,7 @@ import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { sortOf, sortsOf, sortText } from '../../../queries/sort.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { apdexParameter } from '../../../subjects/services/chosen.ts';
 import { Endpoint, readEndpoints } from '../../../subjects/services/endpoints.ts';
@@ -13,7 +14,7 @@ import { figureOf, figureSorts } from '../../../subjects/services/sorting.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { directionOf, directionParameter, minutesAsked, requireService, serviceParams } from './asked.ts';
+import { minutesAsked, requireService, serviceParams } from './asked.ts';
 
 const kind = 'endpoints';
 
@@ -31,10 +32,11 @@ export const listEndpoints = defineOperation({
     ...apdexParameter,
     search: z.string().min(1).max(512).optional().describe('Part of the name, in any case'),
     sort: z
-      .enum(['name', ...figureSorts])
+      .enum(sortsOf(['name', ...figureSorts] as const))
       .default('name')
-      .describe('By a figure, an endpoint may move between two pages while spans of the range still arrive'),
-    ...directionParameter,
+      .describe(
+        `${sortText}. By a figure, an endpoint may move between two pages while spans of the range still arrive`,
+      ),
   }),
   response: z.strictObject({
     ...minutesFields,
@@ -50,13 +52,13 @@ export const listEndpoints = defineOperation({
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
     const { endpoints, partial } = await readEndpoints(reading, { ...choice, apdexThresholdMs });
-    const { sort } = query;
+    const { by, direction } = sortOf(query.sort);
     const { shown, last } = sortedPage(
       endpoints,
       {
         nameOf: ({ name, kind }) => `${name}\n${kind}`,
-        sortedBy: ({ name, figures }) => (sort === 'name' ? name : figureOf(figures, sort)),
-        direction: directionOf(query),
+        sortedBy: ({ name, figures }) => (by === 'name' ? name : figureOf(figures, by)),
+        direction,
       },
       { limit: query.limit, after },
     );

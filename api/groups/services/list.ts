@@ -3,6 +3,7 @@ import { encodeCursor } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
+import { sortOf, sortsOf, sortText } from '../../../queries/sort.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
 import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen.ts';
 import {
@@ -17,7 +18,7 @@ import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { directionOf, directionParameter, minutesAsked } from './asked.ts';
+import { minutesAsked } from './asked.ts';
 
 const kind = 'services';
 
@@ -36,10 +37,9 @@ export const listServices = defineOperation({
     ...apdexParameter,
     search: z.string().min(1).max(512).optional().describe('Part of the name, in any case'),
     sort: z
-      .enum(serviceSorts)
+      .enum(sortsOf(serviceSorts))
       .default('name')
-      .describe('By a figure, a service may move between two pages while spans of the range still arrive'),
-    ...directionParameter,
+      .describe(`${sortText}. By a figure, a service may move between two pages while spans of the range still arrive`),
   }),
   response: z.strictObject({
     ...minutesFields,
@@ -52,10 +52,10 @@ export const listServices = defineOperation({
     const { minutes, after } = minutesAsked(kind, query, reading);
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const { services, partial } = await readServices(reading, { ...query, minutes, settings });
-    const direction = directionOf(query);
+    const { by, direction } = sortOf(query.sort);
     const { shown, last } = sortedPage(
       services,
-      { nameOf: ({ name }) => name, sortedBy: sortedBy(query.sort), direction },
+      { nameOf: ({ name }) => name, sortedBy: sortedBy(by), direction },
       { limit: query.limit, after },
     );
     return {

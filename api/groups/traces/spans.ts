@@ -9,14 +9,13 @@ import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { queryPartsOf } from '../../../queries/search/query-parts.ts';
 import { Span } from '../../../queries/signals/span-record.ts';
+import { sortOf, sortText } from '../../../queries/sort.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-
-const directions = ['descending', 'ascending'] as const;
 
 const Query = z.strictObject({
   ...rangeParameters,
@@ -28,11 +27,9 @@ const Query = z.strictObject({
     .optional()
     .describe('A search of spans (`queries/search/README.md`): status:error duration:>100ms http.route:/cart/*'),
   order: z
-    .enum([...spanOrders, ...directions])
+    .enum(spanOrders)
     .optional()
-    .describe(
-      'Of spans newest (the default), oldest, or slowest by their own duration; of groups descending (the default) or ascending',
-    ),
+    .describe('Of spans, without measure: newest (the default), oldest, or slowest by their own duration'),
   measure: z
     .string()
     .max(4096)
@@ -47,13 +44,13 @@ const Query = z.strictObject({
     .describe(
       'With measure: fields or attributes with commas between them, as searches spell them: service,http.route',
     ),
-  orderBy: z
+  sort: z
     .string()
     .min(1)
     .max(512)
     .optional()
     .describe(
-      'With measure: a measure (count, p95_duration, or its name) or field of groupBy; without it the first measure',
+      `With measure: a measure (count, p95_duration, or its name) or field of groupBy. ${sortText}; default the first measure so`,
     ),
   step: stepParameter.step.describe(
     'With measure: length of a step, such as 5m, or auto: the answer is series. Without it, a table',
@@ -79,10 +76,9 @@ export const searchSpans = defineOperation({
     const reading = readingOf(caller, ports);
     if (query.measure !== undefined)
       return { items: [], nextCursor: null, aggregate: await aggregate(query, query.measure, reading, signal) };
-    for (const name of ['groupBy', 'orderBy', 'step'] as const)
+    for (const name of ['groupBy', 'sort', 'step'] as const)
       if (query[name] !== undefined) throw invalid(name, 'needs a measure, such as measure=count');
-    const order = spanOrders.find((each) => each === (query.order ?? 'newest'));
-    if (order === undefined) throw invalid('order', `${query.order} is for groups: it needs a measure`);
+    const { order = 'newest' } = query;
     const { items, nextCursor } = await listSpans({ ...query, projectId: projectOf(query), order }, reading);
     const hint = await hintOfList('traces', query, items, reading);
     return { items: [...items], nextCursor, aggregate: null, ...hint };
@@ -92,26 +88,23 @@ export const searchSpans = defineOperation({
 const projectOf = ({ scope, projectId }: Query): string | undefined => (scope === 'account' ? undefined : projectId);
 
 const aggregate = (query: Query, measure: string, reading: Reading, signal: AbortSignal): Promise<Result> => {
-  const { orderBy, step, limit } = query;
+  const { sort, step, limit } = query;
   if (query.cursor !== undefined) throw invalid('cursor', 'is of a list: figures come at once');
-  const direction = directions.find((each) => each === (query.order ?? 'descending'));
-  if (direction === undefined)
-    throw invalid('order', `${query.order} is for spans: of groups it is descending or ascending`);
+  if (query.order !== undefined) throw invalid('order', 'is for spans: groups are sorted by sort');
   const parts = queryPartsOf('traces', query);
   const range = rangeOf(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
   const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
   const measures = parseMeasures('measure', measure);
-  if (orderBy === undefined && direction === 'ascending') throw invalid('orderBy', 'is required for order=ascending');
   return namingParts(
     {
-      'order.by': 'orderBy',
+      'order.by': 'sort',
       ...Object.fromEntries(measures.map((_, index) => [`measures.${index}.search`, 'measure'])),
     },
     run(
       {
         ...{ kind: 'aggregate', signal: 'traces', measures, limit, ...parts },
         groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
-        ...(orderBy === undefined ? {} : { order: { by: orderBy, direction } }),
+        ...(sort !== undefined && { order: sortOf(sort) }),
       },
       reading,
       { range, stepMs, signal },

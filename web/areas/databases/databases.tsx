@@ -80,13 +80,13 @@ const Statements = listed({
   search: 'part of a statement',
   choices: [
     {
-      ...{ name: 'order', label: 'First' },
+      ...{ name: 'sort', label: 'First' },
       options: [
-        ['time', 'the most time'],
-        ['calls', 'the most calls'],
-        ['errors', 'the most errors'],
-        ['mean', 'the slowest on average'],
-        ['max', 'the slowest'],
+        ['-time', 'the most time'],
+        ['-calls', 'the most calls'],
+        ['-errors', 'the most errors'],
+        ['-mean', 'the slowest on average'],
+        ['-max', 'the slowest'],
       ],
     },
   ],

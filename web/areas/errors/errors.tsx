@@ -16,12 +16,12 @@ import { OpenError } from './chosen.tsx';
 const list = new Paged(errorsCall, ({ items }) => items);
 
 const statuses = ['unresolved', 'resolved', 'ignored'] as const;
-const sorts: readonly (readonly [sort: string, title: string])[] = [
+const sorts = [
   ['-lastSeen', 'the last seen'],
   ['-firstSeen', 'the newest'],
   ['-count', 'the most'],
   ['-users', 'the most users'],
-];
+] as const;
 
 const setOpen = (error: string): void => change({ error }, { replace: inAddress('error') !== '' });
 
@@ -77,7 +77,8 @@ const Choice = ({
 
 export const Errors = () => {
   const { from, to } = writtenRange.value;
-  const [search, sort, service] = [inAddress('search'), inAddress('sort') || '-lastSeen', inAddress('service')];
+  const [search, service] = [inAddress('search'), inAddress('service')];
+  const [sort] = sorts.find(([each]) => each === inAddress('sort')) ?? sorts[0];
   const status = statuses.find((each) => each === inAddress('status'));
   useEffect(() => {
     const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };

@@ -43,7 +43,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
   const [asked] = useState(() => new Question(endpointsCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    asked.ask({ params: { name }, query: { from, to, ...projectScope.value, sort: 'p95', limit: 100 } });
+    asked.ask({ params: { name }, query: { from, to, ...projectScope.value, sort: '-p95', limit: 100 } });
     return () => asked.cancel();
   }, [name, from, to, projectScope.value]);
   const { answer, error } = asked.standing.value;

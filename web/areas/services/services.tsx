@@ -29,15 +29,15 @@ const map = new Question(mapCall);
 const overview = new Question(overviewCall);
 
 const sorts = {
-  p95: 'the slowest',
-  errorRate: 'the most errors',
-  requests: 'the most requests',
+  '-p95': 'the slowest',
+  '-errorRate': 'the most errors',
+  '-requests': 'the most requests',
   name: 'name',
 } as const;
 type Sort = keyof typeof sorts;
 const sort = computed<Sort>(() => {
   const written = inAddress('sort');
-  return written in sorts ? (written as Sort) : 'p95';
+  return written in sorts ? (written as Sort) : '-p95';
 });
 const open = computed(() => inAddress('service'));
 const waits = computed(() => longestWaits(map.standing.value.answer?.edges ?? []));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer } from '../../../../queries/cursor.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../../queries/range.ts';
+import { sortOf, sortsOf, sortText } from '../../../../queries/sort.ts';
 import {
   describePatterns,
   LogPattern,
@@ -20,7 +21,7 @@ const sortedBy: Readonly<Record<string, (total: PatternTotal) => number>> = {
   firstSeen: ({ firstMs }) => firstMs,
   lastSeen: ({ lastMs }) => lastMs ?? 0,
 };
-const sorts = Object.keys(sortedBy).flatMap((name) => [`-${name}`, name]) as [string, ...string[]];
+const sorts = sortsOf(Object.keys(sortedBy));
 const verdicts = { new: 'isNew', gone: 'isGone', spiking: 'isSpiking' } as const;
 
 export const listLogPatterns = defineOperation({
@@ -36,7 +37,7 @@ export const listLogPatterns = defineOperation({
     ...filterParameters,
     search: z.string().max(1024).optional().describe('Words that must all occur in the template, case-insensitive'),
     only: z.enum(['new', 'gone', 'spiking']).optional().describe('Only patterns that are this'),
-    sort: z.enum(sorts).default('-count'),
+    sort: z.enum(sorts).default('-count').describe(sortText),
   }),
   response: z.strictObject({
     items: z.array(LogPattern),
@@ -81,14 +82,14 @@ const chosen = (
   });
 };
 
-const sortValueOf = (sort: string, total: PatternTotal): number => sortedBy[sort.replace('-', '')]?.(total) ?? 0;
+const sortValueOf = (sort: string, total: PatternTotal): number => sortedBy[sortOf(sort).by]?.(total) ?? 0;
 
 type Placed = Pick<PatternTotal, 'id' | 'count' | 'firstMs' | 'lastMs'>;
 const orderOf =
   (sort: string) =>
   (one: Placed, two: Placed): number => {
     const difference = sortValueOf(sort, one as PatternTotal) - sortValueOf(sort, two as PatternTotal);
-    if (difference !== 0) return sort.startsWith('-') ? -difference : difference;
+    if (difference !== 0) return sortOf(sort).direction === 'descending' ? -difference : difference;
     return one.id < two.id ? -1 : Number(one.id > two.id);
   };
 

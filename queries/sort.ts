@@ -1,0 +1,21 @@
+/** How lists are sorted, everywhere the same: `sort=p95` ascending, `sort=-p95` descending. */
+export type Direction = 'ascending' | 'descending';
+
+type Sort<Name extends string> = Name | `-${Name}`;
+
+/** All that a list can be sorted by: each name, and each with a leading `-`. */
+export const sortsOf = <Name extends string>(names: readonly Name[]): [Sort<Name>, ...Sort<Name>[]] =>
+  names.flatMap((name): Sort<Name>[] => [name, `-${name}`]) as [Sort<Name>, ...Sort<Name>[]];
+
+type By<Written extends string> = Written extends `-${infer Name}` ? Name : Written;
+
+/** The name by which `sort` sorts, and the direction. */
+export const sortOf = <Written extends string>(
+  sort: Written,
+): { readonly by: By<Written>; readonly direction: Direction } =>
+  sort.startsWith('-')
+    ? { by: sort.slice(1) as By<Written>, direction: 'descending' }
+    : { by: sort as By<Written>, direction: 'ascending' };
+
+/** What documents say of `sort`. */
+export const sortText = 'A leading - sorts descending';
