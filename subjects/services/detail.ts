@@ -24,7 +24,9 @@ const Instance = z.strictObject({
     .describe(
       'The first of these that its resource has: service.instance.id, k8s.pod.uid, k8s.pod.name, container.id, host.name; else a number of the resource',
     ),
-  ...{ version: z.string(), environment: z.string() },
+  version: z.string().describe('The one that it ran last'),
+  versions: z.array(z.string()).describe('All that it ran in the range, the last one first'),
+  environment: z.string(),
   ...{ host: z.string(), pod: z.string(), container: z.string() },
   ...Sent,
 });
@@ -196,25 +198,33 @@ const instanceKeys = ['service.instance.id', 'k8s.pod.uid', 'k8s.pod.name', 'con
 const instanceIdOf = ({ id, text }: Seen): string =>
   instanceKeys.map(text).find((value) => value !== '') ?? `resource ${id}`;
 
+const byLastSeen = (one: { readonly lastSeen: string }, other: { readonly lastSeen: string }): number =>
+  one.lastSeen < other.lastSeen ? 1 : -1;
+
+/** One instance may run several versions in turn, such as a host that is updated: it is what it was last. */
 const instancesOf = (seen: readonly Seen[]): ServiceParts['instances'] => {
   const instances = new Map<string, ServiceParts['instances'][number]>();
-  for (const each of seen) {
+  const latestFirst = seen.toSorted(({ sums: one }, { sums: other }) => byLastSeen(one, other));
+  for (const each of latestFirst) {
     const { text, sums } = each;
     const id = instanceIdOf(each);
     const version = text('service.version');
-    // One instance may run several versions in turn, such as a host that is updated.
-    const key = JSON.stringify([id, version]);
-    const known = instances.get(key);
-    const of = {
-      version,
+    const known = instances.get(id);
+    if (known !== undefined) {
+      const versions = new Set([...known.versions, version].filter((one) => one !== ''));
+      instances.set(id, { ...known, ...add(known, sums), versions: [...versions] });
+      continue;
+    }
+    instances.set(id, {
+      ...{ id, version, versions: version === '' ? [] : [version] },
       environment: text('environment'),
       host: text('host.name'),
       pod: text('k8s.pod.name'),
       container: text('container.id'),
-    };
-    instances.set(key, known === undefined ? { id, ...of, ...sums } : { ...known, ...add(known, sums) });
+      ...sums,
+    });
   }
-  return [...instances.values()].sort((one, other) => (one.lastSeen < other.lastSeen ? 1 : -1));
+  return [...instances.values()].sort(byLastSeen);
 };
 
 const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>): ServiceParts['versions'] => {
@@ -240,7 +250,7 @@ const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>
         firstReceived: first ?? { value: null, reason: 'it was not kept' },
       };
     })
-    .sort((one, other) => (one.lastSeen < other.lastSeen ? 1 : -1));
+    .sort(byLastSeen);
 };
 
 /** When the organization first received something of each version of a service. */

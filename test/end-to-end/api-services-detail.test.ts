@@ -79,6 +79,14 @@ test('a service has its instances, versions, runtimes, what all share, and no ot
   );
 });
 
+test('an instance that ran two versions is one, with what it ran last and what it ran before', async (t) => {
+  const { instances, versions } = await ask(`${pathOf(odd)}?${range}&scope=account`);
+  const [last, first] = versions.map(({ version }: { version: string }) => version);
+  t.deepEqual([last, first].toSorted(), ['1', '2']);
+  t.is(instances.length, 1);
+  t.like(instances[0], { id: 'odd-1', version: last, versions: [last, first], spans: 50 });
+});
+
 test('a service that the scope never had is not found, and one that was silent in the range is', async (t) => {
   for (const path of ['', '/timeseries', '/endpoints']) {
     const statusOf = async (name: string, query: string) =>
@@ -110,7 +118,7 @@ test('endpoints have the figures of their raw spans, sorted and in pages', async
     wrongWith(figures, named.get(`${name} ${kinds.indexOf(kind)}`) as ByHand, secondsOf(body)),
   );
   t.deepEqual(wrong, []);
-  for (const sort of ['name', 'requests', 'p95', 'apdex']) {
+  for (const sort of ['name', 'requests', '-p95', '-apdex']) {
     const query = `scope=account&sort=${sort}`;
     const { items } = await ask(`${pathOf('cart')}/endpoints?${range}&${query}`);
     const paged: unknown[] = [];

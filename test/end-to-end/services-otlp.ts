@@ -29,6 +29,7 @@ const instances: readonly Instance[] = [
   { service: 'web', id: 'web-1', version: '7', environment: 'live', spans: 150 },
   { service: 'web', id: 'web-1', version: '7', environment: 'live', projectId: 'money', spans: 50 },
   { service: odd, id: 'odd-1', version: '1', environment: 'live', projectId: 'money', spans: 40 },
+  { service: odd, id: 'odd-1', version: '2', environment: 'live', projectId: 'money', spans: 10 },
   { service: 'canary-b', id: 'canary-b', version: 'canary-b', environment: 'canary-b', tenantId: 'b', spans: 20 },
   { service: 'cart', id: 'canary-b', version: 'canary-b', environment: 'canary-b', tenantId: 'b', spans: 20 },
 ];
