@@ -4,7 +4,9 @@ import type { Incompleteness } from '../result.ts';
 import { Span } from '../signals/span-record.ts';
 import { exact, formatTime } from '../time.ts';
 import { criticalPath, type PathSegment, selfTimes } from './critical-path.ts';
+import { leastRepeated, mostRepeated, repeatedCalls } from './repeated-calls.ts';
 import { type SpanTree, spanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
+import { normalizedStatement } from './statement.ts';
 
 /** What an answer lists at most. */
 const mostSegments = 10_000;
@@ -66,6 +68,20 @@ export const traceFacts = {
   warningCounts: z
     .partialRecord(z.enum(spanWarnings), z.int())
     .describe('Spans that carry each warning; what none carries is left out'),
+  repeatedCalls: z
+    .array(
+      z.strictObject({
+        callerSpanId: z.string(),
+        firstSpanId: z.string().describe('Of the calls'),
+        service: z.string(),
+        name: z.string(),
+        count: z.int(),
+        criticalPathNs: nanoseconds.describe('How much of the critical path these calls are'),
+      }),
+    )
+    .describe(
+      `Calls of one service, name and statement (its literals aside) that one span makes ${leastRepeated} times or more, such as a statement for each row of another; at most ${mostRepeated}, those first that were waited for longest`,
+    ),
   criticalPath: z
     .strictObject({
       rootSpanId: z.string(),
@@ -90,13 +106,18 @@ export interface FactRow {
   readonly service: string;
   readonly name: string;
   readonly resource: string;
+  /** Stands for its database statement without literals; equal ones are equal. */
+  readonly statement: string;
   /** Where it lies on the bus: unique. */
   readonly at: string;
 }
 
+/** SQL of `statement`. */
+export const factStatement = `toString(cityHash64(${normalizedStatement})) AS statement`;
+
 /** SQL of that. */
 export const factSelection = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
-  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${busPlace} AS at`;
+  toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatement}, ${busPlace} AS at`;
 
 /** Whole nanoseconds as answers carry them. */
 const wholeNs = (value: number): number | string => exact(BigInt(Math.round(value)).toString());
@@ -156,12 +177,22 @@ export class TraceAnalysis {
       rootCount: roots.length,
       missingParentCount: warningCounts['missing-parent'] ?? 0,
       warningCounts,
+      repeatedCalls: this.#repeated(),
       criticalPath: this.#segments(roots[0] ?? 0),
     };
   }
 
   #timeOf(relative: number): string {
     return formatTime(this.#begin + BigInt(Math.round(relative)));
+  }
+
+  #repeated(): TraceFacts['repeatedCalls'] {
+    const found = repeatedCalls(this.#rows, { parents: this.#tree.parents, onPath: this.#onPath });
+    return found.slice(0, mostRepeated).map(({ caller, first, count, onPath }) => {
+      const { span, service, name } = this.#rows[first] as FactRow;
+      const { span: callerSpanId } = this.#rows[caller] as FactRow;
+      return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: wholeNs(onPath) };
+    });
   }
 
   #root(index: number): TraceFacts['roots'][number] {

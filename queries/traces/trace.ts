@@ -10,7 +10,15 @@ import type { Reading } from '../reading.ts';
 import { resourcesOf } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
 import { type SpanRow, spanOf, spanSelection } from '../signals/span-record.ts';
-import { busPlace, type FactRow, factSelection, TraceAnalysis, TraceSpan, traceFacts } from './trace-facts.ts';
+import {
+  busPlace,
+  type FactRow,
+  factSelection,
+  factStatement,
+  TraceAnalysis,
+  TraceSpan,
+  traceFacts,
+} from './trace-facts.ts';
 
 /** Spans of one page. */
 const mostSpans = 10_000;
@@ -66,6 +74,7 @@ interface PageRow extends SpanRow {
   readonly offset: string;
   readonly ordinal: number;
   readonly at: string;
+  readonly statement: string;
 }
 
 /** A trace, with the spans behind a cursor; `undefined` where nothing of it has landed. Every page has the facts of the whole trace. */
@@ -87,7 +96,7 @@ export const readTrace = async (
     );
   const readSpans = (): Promise<PageRow[]> =>
     columns.query<PageRow>(
-      `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${busPlace} AS at FROM spans
+      `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${factStatement}, ${busPlace} AS at FROM spans
       WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${mostSpans + 1}`,
       { ...parameters, ...position },
     );

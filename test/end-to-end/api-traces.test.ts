@@ -228,6 +228,31 @@ test.serial('a trace: its facts, its roots, its critical path, and where each sp
   ]);
 });
 
+test.serial('a statement that one span asks for each row is told of, whatever its values', async (t) => {
+  const trace = hex(0xb7, 32);
+  const start = ago(45);
+  const called = (index: number, name: string, text: string): SentSpan => ({
+    ...{ trace, span: hex(2 + index, 16), parent: hex(1, 16), service: 'shop', name, kind: 3 },
+    ...{ start: start + BigInt(index) * 10n, duration: 10 },
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
+  });
+  const each = Array.from({ length: 5 }, (_, index) =>
+    called(index, 'SELECT items', `SELECT price FROM items WHERE id = ${index}`),
+  );
+  const others = Array.from({ length: 3 }, (_, index) => called(5 + index, 'SELECT users', 'SELECT 1 FROM users'));
+  await landed.spans(
+    [
+      { trace, span: hex(1, 16), service: 'shop', name: 'GET /cart', kind: 2, start, duration: 100 },
+      ...each,
+      ...others,
+    ],
+    other,
+  );
+  const { body } = await get(`/api/traces/${trace}`);
+  const expected = { callerSpanId: hex(1, 16), firstSpanId: hex(2, 16), service: 'shop', name: 'SELECT items' };
+  t.deepEqual(body.repeatedCalls, [{ ...expected, count: 5, criticalPathNs: 50 }]);
+});
+
 test.serial('a trace of 100,000 spans comes in pages, each with the facts of all', async (t) => {
   const trace = hex(0xb1, 32);
   const count = 100_000;

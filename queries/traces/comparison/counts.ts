@@ -2,8 +2,9 @@
 import { quote } from '../../../schemas/tables/literal.ts';
 import type { Reading } from '../../reading.ts';
 import { spanKinds } from '../../signals/span-record.ts';
+import { statementKeys } from '../statement.ts';
 import type { Candidate } from './ranking.ts';
-import { type Sample, statementKeys } from './sample.ts';
+import type { Sample } from './sample.ts';
 
 /** Values of one field that are tested: the most frequent. */
 const mostValues = 100;

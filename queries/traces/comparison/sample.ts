@@ -1,4 +1,5 @@
 /** The units that are compared, as SQL: spans or whole traces of both sets, thinned where there are many. */
+
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import type { Range } from '../../range.ts';
@@ -6,6 +7,7 @@ import type { Reading } from '../../reading.ts';
 import { rangeValues, withinRange } from '../../records.ts';
 import { searchCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
+import { normalizedStatement } from '../statement.ts';
 
 export type Unit = 'spans' | 'traces';
 
@@ -30,10 +32,6 @@ export interface SetSizes {
   readonly selected: number;
   readonly baseline: number;
 }
-
-/** Attributes that hold a database statement with its literals, present names first. */
-export const statementKeys = ['db.query.text', 'db.statement'] as const;
-const statementOf = `normalizeQuery(${statementKeys.reduceRight((rest, key) => `if(attributes['${key}'] != '', attributes['${key}'], ${rest})`, "''")})`;
 
 /** Every how many-th unit of each set is looked at. */
 interface Thinning {
@@ -103,7 +101,7 @@ export class Sample {
     const thin = this.isThinned
       ? ` AND cityHash64(trace_id) % if(${this.#selected}, ${selected}, ${baseline}) = 0`
       : '';
-    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${statementOf} AS statement, ${this.#selected} AS selected
+    return `(SELECT trace_id, service, name, kind, resource_id, attributes, attribute_types, ${normalizedStatement} AS statement, ${this.#selected} AS selected
       FROM spans WHERE ${this.#base}${this.#population}${thin})`;
   }
 

@@ -34,6 +34,26 @@ const logsOf = ({ startTime, durationNs, traceId: id }: Trace): string => {
   return `/logs?${query}`;
 };
 
+/** The calls that a span repeats most: one call for all of them would do. */
+const Repeated = ({ of: { repeatedCalls } }: { readonly of: Trace }) => {
+  const [first] = repeatedCalls;
+  if (first === undefined) return null;
+  const { count, service, name, criticalPathNs, firstSpanId } = first;
+  return (
+    <p class="legend">
+      {shownText(service)} calls{' '}
+      <Link to={addressWith({ span: firstSpanId })}>
+        <bdi>{shownText(name)}</bdi>
+      </Link>{' '}
+      <b id="repeated">{number.format(count)} times</b> from one span: {shownDuration(criticalPathNs)} of what the trace
+      waited for.
+      {repeatedCalls.length === 1
+        ? null
+        : ` Other calls are repeated, too: ${number.format(repeatedCalls.length - 1)}.`}
+    </p>
+  );
+};
+
 const Facts = ({ trace }: { readonly trace: Trace }) => {
   const [root] = trace.roots;
   const read = pages.items.value.length;
@@ -49,6 +69,7 @@ const Facts = ({ trace }: { readonly trace: Trace }) => {
         {read < trace.spanCount ? <span role="status">{number.format(read)} of them are here. </span> : null}
         <Link to={logsOf(trace)}>Logs of this trace</Link>
       </p>
+      <Repeated of={trace} />
     </>
   );
 };

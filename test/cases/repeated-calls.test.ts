@@ -1,0 +1,50 @@
+/** Calls that one span repeats. */
+import test from 'ava';
+import { type Call, repeatedCalls } from '../../queries/traces/repeated-calls.ts';
+
+const call = (more: Partial<Call> = {}): Call => ({
+  kind: 3,
+  service: 'cart',
+  name: 'SELECT',
+  statement: '1',
+  ...more,
+});
+const root = call({ kind: 2 });
+
+/** All of these below the first one, each with as much of the critical path as its place. */
+const repeatedOf = (calls: readonly Call[]) =>
+  repeatedCalls(calls, {
+    parents: Int32Array.from(calls, (_, at) => (at === 0 ? -1 : 0)),
+    onPath: Float64Array.from(calls, (_, at) => at),
+  });
+
+test('four calls of one statement below one span are told of, with what was waited for', (t) => {
+  t.deepEqual(repeatedOf([root, call(), call(), call(), call()]), [{ caller: 0, first: 1, count: 4, onPath: 10 }]);
+  t.deepEqual(repeatedOf([root, call({ kind: 4 }), ...Array.from({ length: 3 }, () => call({ kind: 4 }))]).length, 1);
+});
+
+for (const [title, calls] of [
+  ['three calls', [call(), call(), call()]],
+  ['calls of two statements', [call(), call(), call({ statement: '2' }), call({ statement: '2' })]],
+  ['calls of two names', [call(), call(), call({ name: 'GET' }), call({ name: 'GET' })]],
+  ['calls of two services', [call(), call(), call({ service: 'web' }), call({ service: 'web' })]],
+  ['spans of the inside', Array.from({ length: 9 }, () => call({ kind: 1 }))],
+] as const)
+  test(`${title} are not repeated`, (t) => {
+    t.deepEqual(repeatedOf([root, ...calls]), []);
+  });
+
+test('calls of several callers are counted apart', (t) => {
+  const calls = [root, root, call(), call(), call(), call(), call()];
+  const parents = Int32Array.from([-1, 0, 0, 1, 1, 1, 1]);
+  const onPath = new Float64Array(calls.length);
+  t.deepEqual(repeatedCalls(calls, { parents, onPath }), [{ caller: 1, first: 3, count: 4, onPath: 0 }]);
+});
+
+test('what was waited for longest comes first', (t) => {
+  const found = repeatedOf([root, ...Array.from({ length: 8 }, (_, at) => call({ name: at < 4 ? 'early' : 'late' }))]);
+  t.deepEqual(
+    found.map(({ first }) => first),
+    [5, 1],
+  );
+});
