@@ -27,6 +27,14 @@ export const timesOf = (
   return once.fromMs < range.toMs && once.toMs > range.fromMs ? [once] : [];
 };
 
+const mostNext = 5;
+/** How far ahead times are looked for. */
+const aheadMs = 366 * dayMs;
+
+/** The time of a window that holds now, and the next ones within a year, five at most. */
+export const nextTimesOf = (window: Times, nowMs: number): readonly Occurrence[] =>
+  timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, mostNext);
+
 interface Known {
   readonly version: number;
   readonly fromMs: number;

@@ -75,6 +75,12 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
+  createSyntheticDowntime: () => ({
+    body: {
+      ...{ name: `downtime ${Math.random()}`, timeZone: 'UTC', startsAt: '2026-01-04T22:00', durationMinutes: 60 },
+      labels: { team: 'shop' },
+    },
+  }),
   createSyntheticLocation: () => ({ body: { name: `location ${Math.random()}` } }),
   importSyntheticChecks: () => ({
     body: { source: `name: check ${Math.random()}\ntype: tcp\ntcp: { host: shop.example.com, port: 443 }` },

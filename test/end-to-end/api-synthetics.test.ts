@@ -182,3 +182,72 @@ test('what is wrong in a file is named by its line, and leaves the other documen
   t.is(two.line, 12);
   t.is(two.path, 'http.steps.0.url');
 });
+
+test('a downtime is a maintenance window about checks, seen from both sides', async (t) => {
+  const downtimes = '/api/synthetics/downtimes';
+  const windows = '/api/maintenance-windows';
+  const one = await create(check({ labels: { team: 'downtimes' } }));
+  const other = await create(check());
+  const foreign = await create(check(), elsewhere);
+  const startsAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
+  const times = { timeZone: 'UTC', startsAt, durationMinutes: 120 };
+  const post = (body: object) => harness.ask('POST', downtimes, { as: 'editor', body: { ...times, ...body } });
+  for (const [body, path] of [
+    [{ name: 'none' }, 'checkIds'],
+    [{ name: 'foreign', checkIds: [one.id, foreign.id] }, 'checkIds.1'],
+    [{ name: 'rule', checkIds: [one.id], recurrence: 'FREQ=SOMETIMES' }, 'recurrence'],
+    [{ name: 'wall', checkIds: [one.id], startsAt: '2026-02-30T10:00' }, 'startsAt'],
+  ] as const) {
+    const { status, body: answer } = await post(body);
+    t.is(status, 400);
+    t.is(answer.details[0].path, path);
+  }
+  t.is(
+    (await harness.ask('POST', downtimes, { as: 'viewer', body: { ...times, name: 'x', checkIds: [one.id] } })).status,
+    403,
+  );
+
+  const { status, body: made } = await post({ name: 'by label', labels: { team: 'downtimes' } });
+  t.is(status, 200, JSON.stringify(made));
+  t.like(made, {
+    isActive: true,
+    labels: { team: 'downtimes' },
+    checkIds: [],
+    checks: [{ id: one.id, name: one.name }],
+  });
+  t.is((await harness.ask('GET', `${windows}/${made.id}`)).body.name, 'by label');
+  const listed = async (query = '') =>
+    (await harness.ask('GET', `${downtimes}${query}`, { as: 'viewer' })).body.items.map(
+      ({ name }: { name: string }) => name,
+    );
+  await harness.ask('POST', windows, {
+    body: { ...times, name: 'seen from there', matchers: [{ name: 'check', value: other.name }] },
+  });
+  await harness.ask('POST', windows, {
+    body: { ...times, name: 'of hosts', matchers: [{ name: 'host', value: 'web-1' }] },
+  });
+  t.deepEqual(await listed(), ['by label', 'seen from there']);
+  t.deepEqual(await listed(`?checkId=${other.id}`), ['seen from there']);
+  t.is((await harness.ask('GET', `${downtimes}?checkId=${foreign.id}`)).status, 404);
+  t.is((await harness.ask('GET', `${checks}/${one.id}`)).body.state, 'maintenance');
+
+  // What is added afterwards excludes its time, and is in the audit log.
+  const uptime = async () => (await harness.ask('GET', `${checks}/${one.id}/uptime?from=now-2h`)).body.items[0];
+  t.true(Math.abs((await uptime()).excludedMs - 3_600_000) < 120_000);
+  const { items } = (await harness.ask('GET', '/api/audit?limit=100', { as: 'auditor' })).body;
+  t.true(
+    items.some(
+      ({ action, resource }: { action: string; resource: { id: string } }) =>
+        action === 'maintenance-window.create' && resource.id === made.id,
+    ),
+  );
+  t.is((await harness.ask('DELETE', `${downtimes}/${made.id}`, elsewhere)).status, 404);
+  const hosts = (await harness.ask('GET', windows)).body.items.find(
+    ({ name }: { name: string }) => name === 'of hosts',
+  );
+  t.is((await harness.ask('DELETE', `${downtimes}/${hosts.id}`)).status, 404);
+  t.is((await harness.ask('DELETE', `${downtimes}/${made.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.ask('GET', `${windows}/${made.id}`)).status, 404);
+  t.is((await uptime()).excludedMs, 0);
+  t.is((await harness.ask('GET', `${checks}/${one.id}`)).body.state, null);
+});

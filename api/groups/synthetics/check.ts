@@ -2,9 +2,12 @@ import { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
+import { timesOf } from '../../../subjects/maintenance-windows/windows.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { downtimesOf, readWindows, type Window } from '../../../subjects/synthetics/downtimes.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
+import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
 import { invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -17,7 +20,10 @@ const share = z.number().nullable();
 const View = z.strictObject({
   ...CheckFields.shape,
   locations: z.array(z.string()).describe('Empty where its last location was deleted: it runs nowhere'),
-  state: z.enum(checkStates).nullable().describe('Null where it was not judged yet, or that cannot be read now'),
+  state: z
+    .enum([...checkStates, 'maintenance'])
+    .nullable()
+    .describe('maintenance: in a planned downtime; null where it was not judged yet, or that cannot be read now'),
   since: z.iso.datetime().nullable(),
   uptime: z
     .strictObject({ day: share, days30: share, days90: share })
@@ -28,23 +34,44 @@ const View = z.strictObject({
 
 type Document = CheckFields & Stored;
 
+interface Shown {
+  readonly state: CheckState | null;
+  readonly since: string | null;
+}
+
+/** A planned downtime covers what the check would be. */
+const shownState = (
+  document: Document,
+  known: Standing | undefined,
+  { windows, nowMs }: { readonly windows: readonly Window[]; readonly nowMs: number },
+): Shown => {
+  const since = (ms: number): string => new Date(ms).toISOString();
+  const downtimes = document.enabled ? downtimesOf(document, windows, { fromMs: nowMs, toMs: nowMs + 1 }) : [];
+  if (downtimes.length > 0)
+    return { state: 'maintenance', since: since(Math.min(...downtimes.map(({ fromMs }) => fromMs))) };
+  return known === undefined ? { state: null, since: null } : { state: known.state, since: since(known.sinceMs) };
+};
+
 const show = async (
   documents: readonly Document[],
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
   const nowMs = ports.clock.now();
   const ids = documents.map(({ id }) => id);
-  const standings = await readStandings(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
-    ports.log.warn({ error: String(error) }, 'how checks stand cannot be read');
-    return new Map<string, Standing>();
-  });
+  const [standings, windows] = await Promise.all([
+    readStandings(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
+      ports.log.warn({ error: String(error) }, 'how checks stand cannot be read');
+      return new Map<string, Standing>();
+    }),
+    readWindows(ports.documents.of(caller.tenantId)),
+  ]);
+  const held = windows.filter((window) => timesOf(window, { fromMs: nowMs, toMs: nowMs + 1 }).length > 0);
   return documents.map((document) => {
     const known = standings.get(document.id);
     const [day = null, days30 = null, days90 = null] = known?.uptime ?? [];
     return {
       ...document,
-      state: known?.state ?? null,
-      since: known === undefined ? null : new Date(known.sinceMs).toISOString(),
+      ...shownState(document, known, { windows: held, nowMs }),
       uptime: known === undefined ? null : { day, days30, days90 },
     };
   });

@@ -4,6 +4,7 @@ import { syntheticVariables } from '../../../schemas/resources/synthetic-variabl
 import { defineGroup } from '../define-group.ts';
 import { exportChecks, importChecks } from './as-code.ts';
 import { checkResource } from './check.ts';
+import { createDowntime, deleteDowntime, listDowntimes } from './downtimes.ts';
 import { createLocation, deleteLocation, listLocations } from './locations.ts';
 import { getProbeWork, sendProbeResults } from './probe.ts';
 import { getUptime, listRuns } from './results.ts';
@@ -26,13 +27,11 @@ export const syntheticsGroup = defineGroup({
     getUptime,
     exportChecks,
     importChecks,
+    listDowntimes,
+    createDowntime,
+    deleteDowntime,
     getProbeWork,
     sendProbeResults,
   ],
   collections: [syntheticLocations, syntheticProbeContacts, syntheticVariables, syntheticAskedRuns],
-  planned: [
-    ['GET /api/synthetics/downtimes', 'viewer', 'planned downtimes'],
-    ['POST /api/synthetics/downtimes', 'editor', 'create'],
-    ['DELETE /api/synthetics/downtimes/{id}', 'editor', 'delete'],
-  ],
 });

@@ -5,6 +5,7 @@ import { timeParameter } from '../../../queries/time-parameters.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { runOutcomes } from '../../../schemas/synthetic-runs.ts';
+import { downtimesOf, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { type KnownCheck, readCheck } from '../../../subjects/synthetics/known.ts';
 import { mostPeriods, periodsOf } from '../../../subjects/synthetics/periods.ts';
 import { readRuns, readStates } from '../../../subjects/synthetics/stored-results.ts';
@@ -106,12 +107,16 @@ export const getUptime = defineOperation({
     const range = { fromMs: asked.fromMs, toMs: Math.min(asked.toMs, nowMs) };
     const periods = periodsOf(range, query);
     if (periods === undefined) throw invalid('period', `gives more than ${mostPeriods} periods: take a longer one`);
-    const states = await readStates(readingOf(caller, ports), check.id, range);
+    const [states, windows] = await Promise.all([
+      readStates(readingOf(caller, ports), check.id, range),
+      readWindows(ports.documents.of(caller.tenantId)),
+    ]);
+    const downtimes = downtimesOf(check, windows, range);
     const locations = [null, ...check.locations];
     return {
       items: periods.flatMap((period) =>
         locations.map((location) => {
-          const { fromMs, toMs, ...figures } = uptimeOf(states.get(location ?? '') ?? [], [], period);
+          const { fromMs, toMs, ...figures } = uptimeOf(states.get(location ?? '') ?? [], downtimes, period);
           return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), location, ...figures };
         }),
       ),

@@ -3,29 +3,40 @@ import {
   type MaintenanceWindow,
   MaintenanceWindowFields,
   maintenanceWindows,
-} from '../../../schemas/resources/maintenance-window.ts';
-import { compileMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
-import { RecurrenceError, recurrenceOf } from '../../../subjects/maintenance-windows/recurrence.ts';
-import { timesOf } from '../../../subjects/maintenance-windows/windows.ts';
-import { invalid } from '../../errors.ts';
-import { defineResource } from '../../resources/resource.ts';
-import { storedView } from '../../resources/resource-spec.ts';
+} from '../../schemas/resources/maintenance-window.ts';
+import { compileMatchers, matcherProblem } from '../../subjects/alerts/routing/matching.ts';
+import { RecurrenceError, recurrenceOf } from '../../subjects/maintenance-windows/recurrence.ts';
+import { nextTimesOf } from '../../subjects/maintenance-windows/windows.ts';
+import { invalid } from '../errors.ts';
+import { defineResource } from '../resources/resource.ts';
+import { storedView } from '../resources/resource-spec.ts';
 
 /** Of an organization. */
 const mostWindows = 500;
-const shownTimes = 5;
-/** How far ahead times are looked for. */
-const aheadMs = 366 * 86_400_000;
 
-const View = z.strictObject({
-  ...MaintenanceWindowFields.shape,
+/** What every view of a window tells beside what was written. */
+export const standingView = {
   createdBy: z.string().describe('Who made it: a user or a service account'),
   isActive: z.boolean().describe('Whether it holds now'),
   times: z
     .array(z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }))
     .describe('That of now and the next ones within a year, five at most'),
   ...storedView,
-});
+};
+
+const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...standingView });
+
+/** When a window holds from now on, as views tell it. */
+export const standingOf = (window: MaintenanceWindow, nowMs: number) => {
+  const found = nextTimesOf(window, nowMs);
+  return {
+    isActive: found.some(({ fromMs }) => fromMs <= nowMs),
+    times: found.map(({ fromMs, toMs }) => ({
+      from: new Date(fromMs).toISOString(),
+      to: new Date(toMs).toISOString(),
+    })),
+  };
+};
 
 const checkRecurrence = ({ recurrence }: MaintenanceWindow): void => {
   try {
@@ -49,6 +60,13 @@ const checkMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => {
     );
 };
 
+/** A window that can hold; throws what is wrong with it. */
+export const preparedWindow = (after: MaintenanceWindow): MaintenanceWindow => {
+  checkRecurrence(after);
+  checkMatchers(after);
+  return after;
+};
+
 export const maintenanceWindowResource = defineResource<typeof MaintenanceWindowFields, MaintenanceWindow, typeof View>(
   {
     noun: 'maintenance window',
@@ -70,25 +88,9 @@ export const maintenanceWindowResource = defineResource<typeof MaintenanceWindow
     live: true,
     initial: ({ caller }) => ({ createdBy: caller.actor.id }),
     most: mostWindows,
-    prepare(after) {
-      checkRecurrence(after);
-      checkMatchers(after);
-      return after;
-    },
-    show(documents, { ports }) {
-      const nowMs = ports.clock.now();
-      return documents.map((window) => {
-        const found = timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, shownTimes);
-        return {
-          ...window,
-          isActive: found.some(({ fromMs }) => fromMs <= nowMs),
-          times: found.map(({ fromMs, toMs }) => ({
-            from: new Date(fromMs).toISOString(),
-            to: new Date(toMs).toISOString(),
-          })),
-        };
-      });
-    },
+    prepare: preparedWindow,
+    show: (documents, { ports }) =>
+      documents.map((window) => ({ ...window, ...standingOf(window, ports.clock.now()) })),
     list: { searched: ['name', 'description'] },
   },
 );

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { type MaintenanceWindow, MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import {
+  downtimeTest,
+  matchersOf,
+  namesChecks,
+  readWindows,
+  scopeOf,
+  type Window,
+} from '../../../subjects/synthetics/downtimes.ts';
+import { type KnownCheck, readChecks } from '../../../subjects/synthetics/known.ts';
+import { invalidFields, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import {
+  maintenanceWindowResource,
+  preparedWindow,
+  standingOf,
+  standingView,
+} from '../../maintenance-windows/maintenance-window.ts';
+import { etagOf, preconditionOf } from '../../resources/preconditions.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+
+/** A downtime is written as a maintenance window, but for what it is about. */
+const DowntimeFields = MaintenanceWindowFields.omit({ matchers: true }).extend({
+  checkIds: z.array(z.string().min(1).max(128)).max(100).default([]).describe('These checks'),
+  labels: CheckFields.shape.labels.describe(
+    'Checks that have all of these labels, of the ones above where there are any',
+  ),
+});
+
+const View = z.strictObject({
+  ...DowntimeFields.shape,
+  matchers: MaintenanceWindowFields.shape.matchers.describe('The same, as the maintenance window of this id has it'),
+  checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('Checks that it is about now'),
+  ...standingView,
+});
+
+const shown = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.input<typeof View> => ({
+  ...window,
+  ...{ ...scopeOf(window), checkIds: [...scopeOf(window).checkIds] },
+  checks: checks.filter(downtimeTest(window)).map(({ id, name }) => ({ id, name })),
+  ...standingOf(window, nowMs),
+});
+
+/** One that names checks stays a downtime also where they are gone. */
+const isDowntime = (window: MaintenanceWindow & Stored, checks: readonly KnownCheck[]): boolean =>
+  namesChecks(window) || checks.some(downtimeTest(window));
+
+export const listDowntimes = defineOperation({
+  method: 'GET',
+  path: '/api/synthetics/downtimes',
+  operationId: 'listSyntheticDowntimes',
+  summary: 'List planned downtimes: the maintenance windows that are about checks',
+  role: 'viewer',
+  query: z.strictObject({ checkId: z.string().min(1).max(128).optional().describe('Only those of this check') }),
+  response: z.strictObject({ items: z.array(View), nextCursor: z.null() }),
+  async handler({ caller, query: { checkId } }, { documents, clock }) {
+    const own = documents.of(caller.tenantId);
+    const [windows, all] = await Promise.all([readWindows(own), readChecks(own)]);
+    const asked = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
+    if (checkId !== undefined && asked.length === 0) throw notFound('synthetic check');
+    const items = windows.filter((window) =>
+      checkId === undefined ? isDowntime(window, all) : asked.some(downtimeTest(window)),
+    );
+    return { items: items.map((window) => shown(window, all, clock.now())), nextCursor: null };
+  },
+});
+
+/** Throws where nothing is named, or a check that there is not. */
+const checkScope = async (
+  { checkIds, labels }: z.output<typeof DowntimeFields>,
+  own: TenantDocuments,
+): Promise<readonly KnownCheck[]> => {
+  if (checkIds.length === 0 && Object.keys(labels).length === 0)
+    throw invalidFields([{ path: 'checkIds', message: 'is empty, and so is labels: name checks or labels of them' }]);
+  const checks = await readChecks(own);
+  const known = new Set(checks.map(({ id }) => id));
+  const missing = checkIds.flatMap((id, index) =>
+    known.has(id) ? [] : [{ path: `checkIds.${index}`, message: `there is no synthetic check ${id}` }],
+  );
+  if (missing.length > 0) throw invalidFields(missing);
+  return checks;
+};
+
+export const createDowntime = defineOperation({
+  method: 'POST',
+  path: '/api/synthetics/downtimes',
+  operationId: 'createSyntheticDowntime',
+  summary: 'Plan a downtime of checks, once or recurring, also one that began in the past: a maintenance window',
+  role: 'editor',
+  audit: 'maintenance-window.create',
+  body: DowntimeFields.meta({
+    examples: [
+      {
+        ...{ name: 'Upgrade of the shop', timeZone: 'Europe/Zurich', startsAt: '2026-01-04T22:00' },
+        ...{ durationMinutes: 120, recurrence: 'FREQ=WEEKLY;BYDAY=SU', labels: { team: 'shop' } },
+      },
+    ],
+  }),
+  response: View,
+  async handler({ caller, body: { checkIds, labels, ...fields }, request, change }, { clock }) {
+    const { made, checks } = await change(async (scope) => {
+      const known = await checkScope({ checkIds, labels, ...fields }, scope.of(caller.tenantId));
+      const window = preparedWindow({
+        ...{ ...fields, matchers: matchersOf({ checkIds, labels }), createdBy: caller.actor.id },
+      });
+      return { made: await maintenanceWindowResource.writer(scope, caller).create(window), checks: known };
+    });
+    request.reply('ETag', etagOf(made));
+    return shown(made, checks, clock.now());
+  },
+});
+
+export const deleteDowntime = defineOperation({
+  method: 'DELETE',
+  path: '/api/synthetics/downtimes/{id}',
+  operationId: 'deleteSyntheticDowntime',
+  summary: 'Delete a planned downtime, and with it the maintenance window that it is',
+  role: 'editor',
+  audit: 'maintenance-window.delete',
+  versions: 'write',
+  params: idParameter,
+  response: z.strictObject({}),
+  async handler({ caller, params: { id }, request, change }) {
+    await change(async (scope) => {
+      const own = scope.of(caller.tenantId);
+      const window = await own.collection(maintenanceWindowResource.collection).find(id);
+      if (window === undefined || !isDowntime(window, await readChecks(own))) throw notFound('downtime');
+      await maintenanceWindowResource.writer(scope, caller).remove(id, { precondition: preconditionOf(request) });
+    });
+    return {};
+  },
+});

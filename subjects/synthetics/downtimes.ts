@@ -1,0 +1,87 @@
+/** Planned downtimes of checks: the maintenance windows that mute their alerts, read as times of each check. */
+import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { Matcher } from '../../schemas/resources/alert-routing.ts';
+import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
+import { compileMatchers } from '../alerts/routing/matching.ts';
+import { timesOf } from '../maintenance-windows/windows.ts';
+import type { KnownCheck } from './known.ts';
+import type { Span } from './uptime.ts';
+
+export type Window = MaintenanceWindow & Stored;
+
+/** The label of alerts that names the check. */
+const idLabel = 'check_id';
+
+/** Names of labels of alerts have letters, digits, `_` and `.`. */
+const labelName = (name: string): string => name.replaceAll(/[^\w.]/g, '_');
+
+/** Labels that all alerts of a check have. */
+export const alertLabelsOf = ({
+  id,
+  name,
+  labels,
+}: Pick<KnownCheck, 'id' | 'name' | 'labels'>): Record<string, string> => ({
+  ...Object.fromEntries(
+    Object.entries(labels)
+      .filter(([each]) => each !== 'alertname')
+      .map(([each, value]) => [labelName(each), value]),
+  ),
+  ...{ check: name, [idLabel]: id },
+});
+
+/** What a downtime is of: checks by id, those that have all labels, or those that are both. */
+export interface DowntimeScope {
+  readonly checkIds: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const separator = '|';
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, (each) => `\\${each}`);
+
+/** The matchers of a window with that scope. */
+export const matchersOf = ({ checkIds, labels }: DowntimeScope): Matcher[] => [
+  checkIds.length === 0
+    ? { name: idLabel, operator: '=~', value: '.+' }
+    : { name: idLabel, operator: '=~', value: checkIds.map(escaped).join(separator) },
+  ...Object.entries(labels).map(([name, value]): Matcher => ({ name: labelName(name), operator: '=', value })),
+];
+
+/** The scope that a window says; its checks are none where its matchers say it otherwise. */
+export const scopeOf = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): DowntimeScope => ({
+  checkIds: matchers
+    .filter(({ name, operator, value }) => name === idLabel && operator.startsWith('=') && value !== '.+')
+    .flatMap(({ value }) => value.split(separator).map((each) => each.replaceAll('\\', ''))),
+  labels: Object.fromEntries(
+    matchers.flatMap(({ name, operator, value }) => (name !== idLabel && operator === '=' ? [[name, value]] : [])),
+  ),
+});
+
+/** Whether a window names checks. */
+export const namesChecks = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): boolean =>
+  matchers.some(({ name }) => name === idLabel);
+
+type Scoped = Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId'>;
+
+/**
+ * Tells whether a window is a downtime of a check: it is about labels that the check has, or about its whole project. One that mutes some of
+ * its alerts alone, such as those of a severity, is none.
+ */
+export const downtimeTest = ({
+  matchers,
+  projectIds,
+}: Pick<MaintenanceWindow, 'matchers' | 'projectIds'>): ((check: Scoped) => boolean) => {
+  const matching = compileMatchers(matchers);
+  return (check) => {
+    if (projectIds.length > 0 && !projectIds.includes(check.projectId ?? '')) return false;
+    const labels = alertLabelsOf(check);
+    return matchers.every(({ name }) => Object.hasOwn(labels, name)) && matching.matches(labels);
+  };
+};
+
+/** Planned downtimes of a check that lie in a range, or reach into it. */
+export const downtimesOf = (check: Scoped, windows: readonly MaintenanceWindow[], range: Span): readonly Span[] =>
+  windows.filter((window) => downtimeTest(window)(check)).flatMap((window) => timesOf(window, range));
+
+/** The maintenance windows of an organization. */
+export const readWindows = async (documents: Pick<TenantDocuments, 'collection'>): Promise<readonly Window[]> =>
+  (await documents.collection(maintenanceWindows).list({ sort: { name: 1 }, limit: 1000 })).items;
