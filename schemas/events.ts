@@ -4,9 +4,10 @@ import { Actor } from './resources/audit-record.ts';
 
 /**
  * Kinds of events on the topic. `deployment`: a version was brought out. `custom`: added by a user or a program. The others come from
- * the processors of these names: an alert changed its state, an anomaly began or ended, an incident, a signal of the SIEM.
+ * the processors of these names: an alert changed its state, an anomaly began or ended, an incident, a signal of the SIEM, a synthetic
+ * check changed its state.
  */
-export const eventKinds = ['deployment', 'custom', 'alert', 'anomaly', 'incident', 'signal'] as const;
+export const eventKinds = ['deployment', 'custom', 'alert', 'anomaly', 'incident', 'signal', 'check'] as const;
 
 export const eventSeverities = ['info', 'warning', 'error', 'critical'] as const;
 

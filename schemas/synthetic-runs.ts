@@ -52,6 +52,28 @@ export const SyntheticStateChange = z.strictObject({
   state: z.enum(checkStates),
 });
 
+/** A location that fails, or failed until lately, below the consensus. */
+const LocationVerdict = z.strictObject({
+  location: z.string(),
+  fails: z.boolean(),
+  says: z.string().max(1024).describe('What is so, in a part of a sentence'),
+});
+
+/** What alert rules ask of a check: how it was judged, as of when that was known. */
+export const SyntheticVerdict = z.strictObject({
+  tenantId: z.string(),
+  checkId: z.string(),
+  judgedMs: z.int().min(0),
+  state: z.enum(checkStates),
+  isMaintenance: z.boolean().describe('In a planned downtime, whatever its state is'),
+  says: z.string().max(2048).describe('What is so, where and since when, in a part of a sentence'),
+  locations: z.array(LocationVerdict).max(50),
+});
+export type SyntheticVerdict = z.output<typeof SyntheticVerdict>;
+
+/** A verdict that stays the same is told again after so long, so that what holds is found near the end of any range. */
+export const verdictToldMs = 20 * 60_000;
+
 /** States are kept for so long, whatever the plan keeps: reports compare two years. */
 export const statesKeptDays = 800;
 export const runsKeptDays = 90;

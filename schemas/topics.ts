@@ -11,7 +11,7 @@ import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
-import { SyntheticRun, SyntheticStateChange } from './synthetic-runs.ts';
+import { SyntheticRun, SyntheticStateChange, SyntheticVerdict } from './synthetic-runs.ts';
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
 
@@ -176,6 +176,14 @@ export const topics = {
     item: SyntheticStateChange,
     keyOf: ({ checkId }) => checkId,
     timeOf: ({ atMs }) => atMs,
+    partitions: 3,
+  }),
+  syntheticVerdicts: defineDerivedTopic({
+    name: 'synthetic-verdicts',
+    summary: 'How synthetic checks were judged, for alert rules',
+    item: SyntheticVerdict,
+    keyOf: ({ checkId }) => checkId,
+    timeOf: ({ judgedMs }) => judgedMs,
     partitions: 3,
   }),
   signals: defineDerivedTopic({

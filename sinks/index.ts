@@ -28,7 +28,7 @@ import { applyRetentionHourly } from './retention.ts';
 import { signals } from './signals.ts';
 import { sumUpSloDays } from './slo-days.ts';
 import { sloSlices } from './slos.ts';
-import { syntheticRuns, syntheticStates } from './synthetics.ts';
+import { syntheticRuns, syntheticStates, syntheticVerdicts } from './synthetics.ts';
 import { threatMatches } from './threat-matches.ts';
 import { traces } from './traces.ts';
 import { usage } from './usage.ts';
@@ -56,6 +56,7 @@ export const sinks: readonly Sink[] = [
   sloSlices,
   syntheticRuns,
   syntheticStates,
+  syntheticVerdicts,
 ];
 
 /**

@@ -1,8 +1,16 @@
-import { syntheticLatestTable, syntheticRunsTable, syntheticStatesTable } from '../schemas/tables/synthetics.ts';
+import {
+  syntheticLatestTable,
+  syntheticRunsTable,
+  syntheticStatesTable,
+  syntheticVerdictsTable,
+} from '../schemas/tables/synthetics.ts';
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
+
+/** Of a message, beside the latest results: alerts tell it. */
+const messageChars = 300;
 
 /** The engine keeps the highest of rows with one key: that of the first that was accepted. */
 const latestMs = 8_640_000_000_000_000;
@@ -18,12 +26,12 @@ export const syntheticRuns = landValues({
   }),
   merging: {
     table: syntheticLatestTable,
-    row: ({ tenantId, checkId, location, dueMs, isManual, startedAtMs, outcome }) =>
+    row: ({ tenantId, checkId, location, dueMs, isManual, startedAtMs, outcome, message }) =>
       isManual
         ? []
         : {
             ...{ tenant_id: tenantId, check_id: checkId, location, due_ms: dueMs, last_seen: time(dueMs) },
-            ...{ started_ms: startedAtMs, outcome },
+            ...{ started_ms: startedAtMs, outcome, message: message.slice(0, messageChars) },
           },
   },
 });
@@ -33,5 +41,14 @@ export const syntheticStates = landValues({
   table: syntheticStatesTable,
   row: ({ tenantId, checkId, location, atMs, state }) => ({
     ...{ tenant_id: tenantId, check_id: checkId, location, at: time(atMs), state },
+  }),
+});
+
+export const syntheticVerdicts = landValues({
+  topic: topics.syntheticVerdicts,
+  table: syntheticVerdictsTable,
+  row: ({ tenantId, checkId, judgedMs, state, isMaintenance, says, locations }) => ({
+    ...{ tenant_id: tenantId, check_id: checkId, judged: time(judgedMs), state, says },
+    ...{ is_maintenance: isMaintenance ? 1 : 0, locations: JSON.stringify(locations) },
   }),
 });

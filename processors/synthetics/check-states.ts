@@ -1,45 +1,79 @@
 /** Judges checks by their latest results: states change here, once, whoever wrote the results. */
 import { z } from 'zod';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
+import { type SyntheticVerdict, verdictToldMs } from '../../schemas/synthetic-runs.ts';
 import { topics } from '../../schemas/topics.ts';
+import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
+import { stateEvent } from '../../subjects/synthetics/events.ts';
 import { judge, type KnownStates, suspectsOf } from '../../subjects/synthetics/judged.ts';
-import { readCheck } from '../../subjects/synthetics/known.ts';
+import { type KnownCheck, readCheck } from '../../subjects/synthetics/known.ts';
 import { type Latest, readLatest } from '../../subjects/synthetics/stored-results.ts';
+import type { Span } from '../../subjects/synthetics/uptime.ts';
+import { type FailedAlone, verdictOf } from '../../subjects/synthetics/verdict.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 
 /** Checks of a tenant are judged in the same moments, so far apart, with one statement. */
 const togetherMs = 5000;
+/** Between two moments in which alert rules are evaluated: what was judged has landed by then. */
+const within = { fromMs: togetherMs / 2, toMs: togetherMs / 2 + togetherMs };
 
-interface Results {
+/** What all checks of a tenant are judged by. */
+interface Known {
   readonly byCheck: ReadonlyMap<string, readonly Latest[]>;
   readonly suspects: ReadonlySet<string>;
+  readonly names: ReadonlyMap<string, string>;
+  downtimeOf(check: KnownCheck): Span | undefined;
 }
 
-const none: Results = { byCheck: new Map(), suspects: new Set() };
+const none: Known = { byCheck: new Map(), suspects: new Set(), names: new Map(), downtimeOf: () => undefined };
 
 interface Remembered {
   readonly dueMs: number;
-  readonly results: Promise<Results>;
+  readonly known: Promise<Known>;
 }
 
 const remembered = new WeakMap<SchedulePorts['columns'], Map<string, Remembered>>();
 
-/** What there is of a tenant, read once for all checks of a moment. */
-const resultsAt = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Results> => {
-  const known = remembered.get(ports.columns) ?? new Map<string, Remembered>();
-  remembered.set(ports.columns, known);
-  const own = known.get(tenantId);
-  if (own?.dueMs === dueMs) return own.results;
-  const results = tenantReading(ports, tenantId, Math.max(dueMs, Date.now())).then(async (reading) => {
-    if (reading === undefined) return none;
-    const latest = await readLatest(reading);
-    return { byCheck: Map.groupBy(latest, ({ checkId }) => checkId), suspects: suspectsOf(latest) };
-  });
-  known.set(tenantId, { dueMs, results });
-  results.catch(() => known.delete(tenantId));
-  return results;
+const readKnown = async (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
+  const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+  if (reading === undefined) return none;
+  const own = ports.documents.of(tenantId);
+  const [latest, locations, windows] = await Promise.all([
+    readLatest(reading),
+    own.collection(syntheticLocations).list(),
+    readWindows(own),
+  ]);
+  const nameOf = ({ id, name }: SyntheticLocation & { readonly id: string }): [string, string] => [id, name];
+  return {
+    ...{ byCheck: Map.groupBy(latest, ({ checkId }) => checkId), suspects: suspectsOf(latest) },
+    downtimeOf: downtimeAt(windows, dueMs),
+    names: new Map(locations.items.map(nameOf)),
+  };
 };
+
+/** What there is of a tenant, read once for all checks of a moment. */
+const knownAt = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<Known> => {
+  const byTenant = remembered.get(ports.columns) ?? new Map<string, Remembered>();
+  remembered.set(ports.columns, byTenant);
+  const own = byTenant.get(tenantId);
+  if (own?.dueMs === dueMs) return own.known;
+  const known = readKnown(ports, tenantId, dueMs);
+  byTenant.set(tenantId, { dueMs, known });
+  known.catch(() => byTenant.delete(tenantId));
+  return known;
+};
+
+/** What is kept of a check. */
+interface Kept {
+  readonly states: KnownStates;
+  readonly alone: FailedAlone;
+  /** The last verdict as it was told. */
+  readonly told: { readonly atMs: number; readonly text: string };
+}
+
+const empty = (): Kept => ({ states: {}, alone: {}, told: { atMs: 0, text: '' } });
 
 export const checkStates = defineSchedule({
   name: 'check-states',
@@ -47,19 +81,34 @@ export const checkStates = defineSchedule({
   things: syntheticChecks,
   // One that is off becomes unknown, and stays it.
   everyMs: ({ enabled }) => (enabled ? togetherMs : 60_000),
-  togetherMs,
+  ...{ togetherMs, within },
   missed: 'skip',
-  state: { version: 1, schema: z.custom<KnownStates>(), empty: (): KnownStates => ({}) },
-  emits: { states: topics.syntheticStates },
+  state: {
+    version: 2,
+    schema: z.custom<Kept>(),
+    empty,
+    upgrade: (saved, version) => (version === 1 ? { ...empty(), states: saved as KnownStates } : undefined),
+  },
+  emits: { states: topics.syntheticStates, verdicts: topics.syntheticVerdicts, events: topics.events },
   atOnce: { total: 1000, perTenant: 1000 },
   async run(document, { tenantId, dueMs, state, emit, ports }) {
     const check = readCheck(document);
     if (check === undefined) return state;
-    const { byCheck, suspects } = await resultsAt(ports, tenantId, dueMs);
+    const { byCheck, suspects, names, downtimeOf } = await knownAt(ports, tenantId, dueMs);
     const latest = byCheck.get(document.id) ?? [];
-    const { known, changes } = judge(check, state, { latest, suspects, nowMs: dueMs });
-    for (const { location, atMs, state: next } of changes)
+    const { known: states, changes } = judge(check, state.states, { latest, suspects, nowMs: dueMs });
+    const given = { latest, suspects, states, alone: state.alone, names, downtime: downtimeOf(check), nowMs: dueMs };
+    const { verdict, alone } = verdictOf(check, given);
+    for (const { location, atMs, state: next } of changes) {
       emit.states({ tenantId, checkId: document.id, location, atMs, state: next });
-    return known;
+      const before = state.states['']?.state;
+      const event = location === '' ? stateEvent(check, { tenantId, atMs, before, verdict }) : undefined;
+      if (event !== undefined) emit.events(event);
+    }
+    const text = JSON.stringify(verdict);
+    const isTold = state.told.text === text && dueMs - state.told.atMs < verdictToldMs;
+    if (isTold) return { states, alone, told: state.told };
+    emit.verdicts({ tenantId, checkId: document.id, judgedMs: dueMs, ...verdict } satisfies SyntheticVerdict);
+    return { states, alone, told: { atMs: dueMs, text } };
   },
 });

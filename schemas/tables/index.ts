@@ -30,7 +30,12 @@ import { signalsTable } from './signals.ts';
 import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloLooksTable, sloSlicesTable } from './slos.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
-import { syntheticLatestTable, syntheticRunsTable, syntheticStatesTable } from './synthetics.ts';
+import {
+  syntheticLatestTable,
+  syntheticRunsTable,
+  syntheticStatesTable,
+  syntheticVerdictsTable,
+} from './synthetics.ts';
 import type { MaterializedView, Table } from './table.ts';
 import { threatMatchesTable } from './threat-matches.ts';
 import { usageTable } from './usage.ts';
@@ -78,6 +83,7 @@ export const allTables: readonly Table[] = [
   syntheticRunsTable,
   syntheticLatestTable,
   syntheticStatesTable,
+  syntheticVerdictsTable,
   schemaMigrationsTable,
 ];
 

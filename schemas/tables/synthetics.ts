@@ -46,6 +46,7 @@ export const syntheticLatestTable = defineTable({
     last_seen: "DateTime64(3, 'UTC')",
     started_ms: 'UInt64',
     outcome: 'LowCardinality(String)',
+    message: 'String',
   },
   orderBy: ['tenant_id', 'check_id', 'location'],
 });
@@ -66,4 +67,24 @@ export const syntheticStatesTable = defineTable({
   },
   partitionBy: 'toYYYYMM(at)',
   orderBy: ['tenant_id', 'check_id', 'location', 'at'],
+});
+
+/** How each check was judged, when that changed and now and then. */
+export const syntheticVerdictsTable = defineTable({
+  name: 'synthetic_verdicts',
+  summary: 'Judgements of synthetic checks',
+  retention: { days: runsKeptDays },
+  ageColumn: 'judged',
+  engine: 'ReplacingMergeTree',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    check_id: 'LowCardinality(String)',
+    judged: time,
+    state: 'LowCardinality(String)',
+    is_maintenance: 'UInt8',
+    says: 'String CODEC(ZSTD(1))',
+    locations: 'String CODEC(ZSTD(1))',
+  },
+  partitionBy: 'toYYYYMM(judged)',
+  orderBy: ['tenant_id', 'check_id', 'judged'],
 });

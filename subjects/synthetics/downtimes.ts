@@ -82,6 +82,18 @@ export const downtimeTest = ({
 export const downtimesOf = (check: Scoped, windows: readonly MaintenanceWindow[], range: Span): readonly Span[] =>
   windows.filter((window) => downtimeTest(window)(check)).flatMap((window) => timesOf(window, range));
 
+/** Tells the downtime of a check that holds at a time: of several, the one that ends last. */
+export const downtimeAt = (
+  windows: readonly MaintenanceWindow[],
+  atMs: number,
+): ((check: Scoped) => Span | undefined) => {
+  const held = windows
+    .flatMap((window) => timesOf(window, { fromMs: atMs, toMs: atMs + 1 }).map((span) => ({ window, span })))
+    .toSorted((one, other) => other.span.toMs - one.span.toMs)
+    .map(({ window, span }) => ({ isAbout: downtimeTest(window), span }));
+  return (check) => held.find(({ isAbout }) => isAbout(check))?.span;
+};
+
 /** The maintenance windows of an organization. */
 export const readWindows = async (documents: Pick<TenantDocuments, 'collection'>): Promise<readonly Window[]> =>
   (await documents.collection(maintenanceWindows).list({ sort: { name: 1 }, limit: 1000 })).items;

@@ -11,18 +11,26 @@ export interface Latest {
   readonly location: string;
   readonly startedAtMs: number;
   readonly outcome: Outcome;
+  /** Its begin. */
+  readonly message?: string;
 }
 
 /** The latest result of each check and location. */
 export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Latest[]> => {
-  const rows = await columns.query<{ check_id: string; place: string; began: string; result: Outcome }>(
-    `SELECT check_id, location AS place, toString(started_ms) AS began, outcome AS result
+  const rows = await columns.query<{
+    check_id: string;
+    place: string;
+    began: string;
+    result: Outcome;
+    message: string;
+  }>(
+    `SELECT check_id, location AS place, toString(started_ms) AS began, outcome AS result, message
     FROM synthetic_latest FINAL WHERE tenant_id = {tenant:String}`,
     {},
     { maxResultRows: 100_000 },
   );
-  return rows.map(({ check_id, place, began, result }) => ({
-    ...{ checkId: check_id, location: place, startedAtMs: Number(began), outcome: result },
+  return rows.map(({ check_id, place, began, result, message }) => ({
+    ...{ checkId: check_id, location: place, startedAtMs: Number(began), outcome: result, message },
   }));
 };
 

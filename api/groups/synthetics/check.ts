@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
-import { timesOf } from '../../../subjects/maintenance-windows/windows.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { downtimesOf, readWindows, type Window } from '../../../subjects/synthetics/downtimes.ts';
+import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
+import type { Span } from '../../../subjects/synthetics/uptime.ts';
 import { invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -40,15 +40,9 @@ interface Shown {
 }
 
 /** A planned downtime covers what the check would be. */
-const shownState = (
-  document: Document,
-  known: Standing | undefined,
-  { windows, nowMs }: { readonly windows: readonly Window[]; readonly nowMs: number },
-): Shown => {
+const shownState = (known: Standing | undefined, downtime: Span | undefined): Shown => {
   const since = (ms: number): string => new Date(ms).toISOString();
-  const downtimes = document.enabled ? downtimesOf(document, windows, { fromMs: nowMs, toMs: nowMs + 1 }) : [];
-  if (downtimes.length > 0)
-    return { state: 'maintenance', since: since(Math.min(...downtimes.map(({ fromMs }) => fromMs))) };
+  if (downtime !== undefined) return { state: 'maintenance', since: since(downtime.fromMs) };
   return known === undefined ? { state: null, since: null } : { state: known.state, since: since(known.sinceMs) };
 };
 
@@ -65,13 +59,13 @@ const show = async (
     }),
     readWindows(ports.documents.of(caller.tenantId)),
   ]);
-  const held = windows.filter((window) => timesOf(window, { fromMs: nowMs, toMs: nowMs + 1 }).length > 0);
+  const downtimeOf = downtimeAt(windows, nowMs);
   return documents.map((document) => {
     const known = standings.get(document.id);
     const [day = null, days30 = null, days90 = null] = known?.uptime ?? [];
     return {
       ...document,
-      ...shownState(document, known, { windows: held, nowMs }),
+      ...shownState(known, document.enabled ? downtimeOf(document) : undefined),
       uptime: known === undefined ? null : { day, days30, days90 },
     };
   });

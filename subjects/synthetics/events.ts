@@ -1,0 +1,55 @@
+/** Changes of state of checks, for the event feed. */
+import type { PlatformEvent } from '../../schemas/events.ts';
+import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
+import { alertLabelsOf } from './downtimes.ts';
+import type { KnownCheck } from './known.ts';
+import type { StateChange } from './uptime.ts';
+
+type State = StateChange['state'];
+
+const severities = { up: 'info', degraded: 'warning', down: 'error', unknown: 'warning' } as const;
+
+/** That a check is up for the first time, or unknown while it is off, is no event. */
+const isTold = (before: State, now: State, isEnabled: boolean): boolean => {
+  if (now === 'unknown') return isEnabled && before !== 'unknown';
+  return now !== 'up' || before !== 'unknown';
+};
+
+/** The event of a check that changed its state; undefined where nobody need be told: in a planned downtime, too. */
+export const stateEvent = (
+  check: Pick<KnownCheck, 'id' | 'name' | 'labels' | 'projectId' | 'enabled'>,
+  {
+    tenantId,
+    atMs,
+    before = 'unknown',
+    verdict: { state, says, isMaintenance },
+  }: {
+    readonly tenantId: string;
+    readonly atMs: number;
+    readonly before: State | undefined;
+    readonly verdict: Pick<SyntheticVerdict, 'state' | 'says' | 'isMaintenance'>;
+  },
+): PlatformEvent | undefined => {
+  if (isMaintenance || !isTold(before, state, check.enabled)) return undefined;
+  const labels = alertLabelsOf(check);
+  const tags = Object.entries(labels).map(([name, text]) => [name.slice(0, 128), text.slice(0, 512)]);
+  return {
+    ...{ tenantId, projectId: check.projectId ?? '', kind: 'check', at: new Date(atMs).toISOString() },
+    ...{
+      id: `${check.id}-${atMs}-${state}`,
+      severity: severities[state],
+      title: `${check.name.slice(0, 240)} is ${state}`,
+    },
+    ...{
+      text: says,
+      service: (labels['service'] ?? '').slice(0, 512),
+      environment: '',
+      tags: Object.fromEntries(tags),
+    },
+    ...{
+      link: '',
+      actor: { type: 'system', id: 'synthetics' },
+      details: { checkId: check.id, from: before, to: state },
+    },
+  };
+};

@@ -1,0 +1,107 @@
+/** What alert rules are told of a check: what is so, where and since when, in plain words. */
+import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
+import { msOf } from '../alerts/durations.ts';
+import type { KnownStates } from './judged.ts';
+import type { KnownCheck } from './known.ts';
+import { judgeState } from './state.ts';
+import type { Latest } from './stored-results.ts';
+import type { Span } from './uptime.ts';
+
+type Told = Pick<SyntheticVerdict, 'state' | 'isMaintenance' | 'says' | 'locations'>;
+type Judged = Pick<KnownCheck, 'enabled' | 'every' | 'locations' | 'consensus'>;
+
+/** A location that fails alone is told when it has failed for so many intervals. */
+const aloneIntervals = 2;
+/** That it fails no more is told for so long: alerts end by it. */
+const overMs = 10 * 60_000;
+/** Locations that a text names. */
+const mostNamed = 5;
+
+/** When locations last failed alone, in milliseconds. */
+export type FailedAlone = Readonly<Record<string, number>>;
+
+interface Given {
+  readonly latest: readonly Latest[];
+  readonly suspects: ReadonlySet<string>;
+  /** As `judge` left them. */
+  readonly states: KnownStates;
+  readonly alone: FailedAlone;
+  /** Names of locations by id. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The planned downtime that holds now. */
+  readonly downtime: Span | undefined;
+  readonly nowMs: number;
+}
+
+/** `2026-03-01 12:00:05 UTC`. */
+const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const verbs = { fail: ['fails', 'fail'], pass: ['passes', 'pass'] } as const;
+
+const countOf = (count: number, of: number, what: keyof typeof verbs): string => {
+  const [one, many] = verbs[what];
+  return of === 1 ? `its location ${one}` : `${count} of ${of} locations ${count === 1 ? one : many}`;
+};
+
+/** The verdict about a check, and when its locations last failed alone. */
+export const verdictOf = (
+  { enabled, every, locations, consensus }: Judged,
+  { latest, suspects, states, alone, names, downtime, nowMs }: Given,
+): { readonly verdict: Told; readonly alone: FailedAlone } => {
+  const everyMs = msOf(every);
+  const results = new Map(latest.map((one) => [one.location, one]));
+  const { failing, voters, needed, isBelowConsensus } = judgeState({
+    locations: new Map(locations.map((location) => [location, results.get(location)])),
+    ...{ suspects, everyMs, nowMs, isMaintenance: false },
+    ...(consensus.down !== null && { consensus: consensus.down }),
+  });
+  const nameOf = (location: string): string => names.get(location) ?? location;
+  const sinceOf = (location: string): number => states[location]?.atMs ?? nowMs;
+  const failureOf = (location: string): string =>
+    `${nameOf(location)}: ${results.get(location)?.message || 'it fails'}`;
+  const state = enabled ? (states['']?.state ?? 'unknown') : 'unknown';
+  const slow = locations.filter((location) => states[location]?.state === 'degraded');
+
+  const list = (shown: readonly string[]): string => {
+    const more = shown.length > mostNamed ? `; and ${shown.length - mostNamed} more` : '';
+    return shown.length === 0 ? '' : ` – ${shown.slice(0, mostNamed).map(failureOf).join('; ')}${more}`;
+  };
+  const votes = (): string => {
+    if (!enabled) return 'it is off';
+    if (voters === 0) return 'no location that votes has a result of the last three intervals';
+    if (state === 'down') return `${countOf(failing.length, voters, 'fail')}${list(failing)}`;
+    if (state === 'degraded') return `it is slow, or near a limit${list([...failing, ...slow])}`;
+    return countOf(voters - failing.length, voters, 'pass');
+  };
+  const lost = locations.filter((location) => suspects.has(location));
+  const without =
+    lost.length === 0
+      ? ''
+      : `; ${lost.map(nameOf).join(' and ')} ${lost.length === 1 ? 'is' : 'are'} suspect, and without a vote`;
+
+  const isAlone = (location: string): boolean =>
+    isBelowConsensus && failing.includes(location) && nowMs - sinceOf(location) >= aloneIntervals * everyMs;
+  const nextAlone = Object.fromEntries(
+    locations.flatMap((location) => {
+      const lastMs = isAlone(location) ? nowMs : alone[location];
+      return lastMs === undefined || nowMs - lastMs > overMs ? [] : [[location, lastMs]];
+    }),
+  );
+  const ofLocation = (location: string) => {
+    const fails = isAlone(location);
+    const why = fails
+      ? `it fails at ${failureOf(location)}, since ${timeText(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${needed} would have to`
+      : `it does not fail at ${nameOf(location)} alone any more`;
+    return { location, fails, says: why.slice(0, 1024) };
+  };
+  const since = `it is ${state} since ${timeText(states['']?.atMs ?? nowMs)}`;
+  const planned = downtime === undefined ? '' : `; in a planned downtime until ${timeText(downtime.toMs)}`;
+  return {
+    verdict: {
+      ...{ state, isMaintenance: downtime !== undefined },
+      says: `${since}: ${votes()}${without}`.slice(0, 1900) + planned,
+      locations: Object.keys(nextAlone).map(ofLocation),
+    },
+    alone: nextAlone,
+  };
+};

@@ -1,0 +1,130 @@
+/** What alert rules and the event feed are told of a check, in words. */
+import test from 'ava';
+import { stateEvent } from '../../../subjects/synthetics/events.ts';
+import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import type { Outcome } from '../../../subjects/synthetics/state.ts';
+import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
+import { type FailedAlone, verdictOf } from '../../../subjects/synthetics/verdict.ts';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const names = new Map([
+  ['f', 'Frankfurt'],
+  ['z', 'Zurich'],
+]);
+const check = {
+  ...{ id: 'c', name: 'Shop', enabled: true, every: '10s', labels: { service: 'cart' }, projectId: null },
+  ...{ locations: ['f', 'z', 'local'], consensus: { down: null } },
+};
+const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
+
+/** Results as letters, in the order of the check's locations. */
+const latestOf = (letters: string, startedAtMs: number): Latest[] =>
+  [...letters].map((letter, index) => ({
+    ...{ checkId: 'c', location: check.locations[index] ?? '', startedAtMs, outcome: outcomes[letter] ?? 'unknown' },
+    message: letter === 'f' ? 'status is 500, expected: lt 400' : letter === 'd' ? 'took 2 s' : '',
+  }));
+
+/** Judged every ten seconds, by the results of a second ago. */
+const judged = (
+  rounds: readonly string[],
+  { suspects = [] as string[], downtime = undefined as object | undefined } = {},
+) => {
+  let states: KnownStates = {};
+  let alone: FailedAlone = {};
+  return rounds.map((letters, round) => {
+    const atMs = nowMs + round * 10_000;
+    const given = { latest: latestOf(letters, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
+    states = judge(check, states, given).known;
+    const span = downtime && { fromMs: nowMs, toMs: nowMs + 3_600_000 };
+    const found = verdictOf(check, { ...given, states, alone, names, downtime: span });
+    alone = found.alone;
+    return found.verdict;
+  });
+};
+const last = (...given: Parameters<typeof judged>) => judged(...given).at(-1);
+
+test('a verdict says what failed, where, and since when', (t) => {
+  const since = '2026-03-01 11:59:59 UTC';
+  const table = [
+    ['ppp', 'up', `it is up since ${since}: 3 of 3 locations pass`],
+    ['ppf', 'up', `it is up since ${since}: 2 of 3 locations pass`],
+    ['ppu', 'up', `it is up since ${since}: 2 of 2 locations pass`],
+    [
+      'ffp',
+      'down',
+      `it is down since ${since}: 2 of 3 locations fail – Frankfurt: status is 500, expected: lt 400; Zurich: status is 500, expected: lt 400`,
+    ],
+    [
+      'pdd',
+      'degraded',
+      `it is degraded since ${since}: it is slow, or near a limit – Zurich: took 2 s; local: took 2 s`,
+    ],
+    [
+      'uuu',
+      'unknown',
+      'it is unknown since 2026-03-01 12:00:00 UTC: no location that votes has a result of the last three intervals',
+    ],
+  ] as const;
+  for (const [letters, state, says] of table) t.like(last([letters]), { state, says, isMaintenance: false }, letters);
+  t.is(
+    last(['fpp'], { suspects: ['f'] })?.says,
+    `it is up since ${since}: 2 of 2 locations pass; Frankfurt is suspect, and without a vote`,
+  );
+});
+
+test('a location that goes on failing below the consensus is told, and that it does so no more', (t) => {
+  const told = (rounds: readonly string[], more = {}) =>
+    judged(rounds, more).map(({ locations }) => locations.map(({ location, fails }) => `${location} ${fails}`).join());
+  t.deepEqual(told(['ppf', 'ppf', 'ppp']), ['', '', ''], 'once is too short');
+  t.deepEqual(told(['ppp', 'ppf', 'ppf', 'ppf', 'ppp', 'ppp']), [
+    '',
+    '',
+    '',
+    'local true',
+    'local false',
+    'local false',
+  ]);
+  // With the others it is down: then the check says it.
+  t.deepEqual(told(['ppf', 'ppf', 'ppf', 'pff', 'ppf']), ['', '', 'local true', 'local false', 'local true']);
+  t.deepEqual(told(['ppf', 'ppf', 'ppf', 'ppf'], { suspects: ['local'] }), ['', '', '', ''], 'it has no vote');
+  const [failing] = last(['ppf', 'ppf', 'ppf'])?.locations ?? [];
+  t.is(
+    failing?.says,
+    'it fails at local: status is 500, expected: lt 400, since 2026-03-01 11:59:59 UTC; 1 of 3 fail, and 2 would have to',
+  );
+  const quiet = ['ppf', 'ppf', 'ppf', ...Array.from({ length: 62 }, () => 'ppp')];
+  t.is(told(quiet).at(-1), '', 'after ten minutes it is forgotten');
+});
+
+test('a planned downtime is told beside what the check is', (t) => {
+  const verdict = last(['fff'], { downtime: {} });
+  t.like(verdict, { state: 'down', isMaintenance: true });
+  t.regex(verdict?.says ?? '', /it is down since .*; in a planned downtime until 2026-03-01 13:00:00 UTC$/);
+});
+
+test('the event feed is told of changes, but not of planned ones and of the first', (t) => {
+  const states = ['up', 'degraded', 'down', 'unknown'] as const;
+  const told = (of: object = {}, isMaintenance = false) =>
+    states.flatMap((before) =>
+      states.flatMap((state) =>
+        before !== state &&
+        stateEvent(
+          { ...check, ...of },
+          { tenantId: 'a', atMs: nowMs, before, verdict: { state, says: 'x', isMaintenance } },
+        )
+          ? [`${before} ${state}`]
+          : [],
+      ),
+    );
+  t.deepEqual(told(), [
+    ...['up degraded', 'up down', 'up unknown', 'degraded up', 'degraded down', 'degraded unknown'],
+    ...['down up', 'down degraded', 'down unknown', 'unknown degraded', 'unknown down'],
+  ]);
+  t.deepEqual(told({}, true), []);
+  t.false(told({ enabled: false }).some((change) => change.endsWith('unknown')));
+  const verdict = { state: 'down', says: 'it is down', isMaintenance: false } as const;
+  t.like(stateEvent(check, { tenantId: 'a', atMs: nowMs, before: 'up', verdict }), {
+    ...{ kind: 'check', title: 'Shop is down', severity: 'error', service: 'cart', at: '2026-03-01T12:00:00.000Z' },
+    details: { checkId: 'c', from: 'up', to: 'down' },
+  });
+});
