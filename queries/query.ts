@@ -131,7 +131,13 @@ export const SloQuery = z
       });
   });
 
-const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery] as const;
+/** How a synthetic check stands, as it was judged: what its alert rule asks. */
+export const CheckQuery = z.strictObject({
+  kind: z.literal('check'),
+  checkId: z.string().min(1).max(128),
+});
+
+const plain = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery, CheckQuery] as const;
 
 /** Arithmetic over the results of other queries, joined by equal labels: `100 * errors / requests`. */
 export const FormulaQuery = z.strictObject({
@@ -158,4 +164,5 @@ export type AggregateQuery = z.output<typeof AggregateQuery>;
 export type MetricQuery = z.output<typeof MetricQuery>;
 export type PromqlQuery = z.output<typeof PromqlQuery>;
 export type SloQuery = z.output<typeof SloQuery>;
+export type CheckQuery = z.output<typeof CheckQuery>;
 export type FormulaQuery = z.output<typeof FormulaQuery>;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
 import type { Answer, Asked } from './answer.ts';
+import { runCheck } from './checks/asked.ts';
 import { invalid } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
@@ -114,6 +115,8 @@ const answerTo = async (
       return runMetric(query, reading, asked);
     case 'slo':
       return runSlo(query, reading, asked);
+    case 'check':
+      return runCheck(query, reading, asked);
     case 'formula':
       return runFormula(query, (part) => answerTo(part, reading, asked));
     default:

@@ -5,10 +5,11 @@
 import { LateError, orAborted } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Answer, Asked } from '../answer.ts';
+import { checksTogether, mostChecksTogether } from '../checks/asked.ts';
 import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
 import type { QueryReading } from '../promql/reading.ts';
-import type { AggregateQuery, MetricQuery, PromqlQuery, Query, SloQuery } from '../query.ts';
+import type { AggregateQuery, CheckQuery, MetricQuery, PromqlQuery, Query, SloQuery } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
 import { answerOnly, heeding, type RowsAndBytes } from '../run.ts';
 import { mostSlosTogether, sloKey, slosTogether } from '../slos/asked.ts';
@@ -41,7 +42,7 @@ interface Kind {
   readonly ask: Ask;
 }
 
-const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql' | 'slo', Kind>> = {
+const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql' | 'slo' | 'check', Kind>> = {
   aggregate: {
     most: mostAggregates,
     ask: (queries, reading, asked) => aggregatesTogether(queries as AggregateQuery[], reading, asked),
@@ -57,6 +58,10 @@ const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql' | 'slo', Kind>> =
   slo: {
     most: mostSlosTogether,
     ask: (queries, reading, asked) => slosTogether(queries as SloQuery[], reading, asked),
+  },
+  check: {
+    most: mostChecksTogether,
+    ask: (queries, reading, asked) => checksTogether(queries as CheckQuery[], reading, asked),
   },
 };
 
@@ -74,6 +79,8 @@ const shareOf = (query: Query, asked: Asked): readonly [kind: keyof typeof kinds
       return isSharedMetric(query, asked) ? ['metric', ''] : undefined;
     case 'slo':
       return ['slo', sloKey(query)];
+    case 'check':
+      return ['check', ''];
     case 'promql':
       return isSharedPromql(asked) ? ['promql', ''] : undefined;
     default:

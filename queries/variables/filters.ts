@@ -86,7 +86,7 @@ type Plain = Exclude<Query, { kind: 'formula' }>;
 
 const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
   try {
-    if (query.kind === 'slo') return query;
+    if (query.kind === 'slo' || query.kind === 'check') return query;
     if (query.kind === 'promql') return { ...query, expression: filteredPromql(query.expression, filters) };
   } catch (error) {
     throw faultOfPromql(error);

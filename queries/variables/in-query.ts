@@ -20,6 +20,8 @@ const plainWith = (query: Plain, scope: Scope): Plain => {
   switch (query.kind) {
     case 'slo':
       return { ...query, sloId: inText(query.sloId, scope) };
+    case 'check':
+      return { ...query, checkId: inText(query.checkId, scope) };
     case 'promql':
       return { ...query, expression: inPromql(query.expression, scope) };
     case 'rows':

@@ -9,9 +9,11 @@ export interface StoredAlertRule {
   readonly enabled: boolean;
   readonly condition: { readonly kind: string };
   readonly queryVersion: number;
-  /** The objective that made it, and through which alone it is changed. */
-  readonly managedBy?: { readonly sloId: string } | null;
+  readonly managedBy?: ManagedBy | null;
 }
+
+/** The service level objective or synthetic check that made a rule, and through which alone it is changed. */
+export type ManagedBy = { readonly sloId: string } | { readonly checkId: string };
 
 export const alertRules = defineCollection<StoredAlertRule>({ name: 'alert-rules', unique: [['name']] });
 

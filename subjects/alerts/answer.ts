@@ -11,6 +11,8 @@ export interface GroupAnswer {
   readonly unknown?: string | undefined;
   /** Why the condition does not hold whatever the value: a part of a sentence. */
   readonly tooFew?: string | undefined;
+  /** What the value means, where a number says little: it is told instead of the comparison. */
+  readonly says?: { readonly text: string; readonly why: string } | undefined;
   /** Whether 0 means that there was nothing. */
   readonly isCount?: boolean | undefined;
 }

@@ -154,6 +154,30 @@ const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, ta
     return { ...group, events: minimumEvents, ...(isFew && { tooFew }) };
   });
 
+/** A check, and locations of it, with what is said of them. In a planned downtime nothing begins, and what is up again ends. */
+const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
+  rows.map((row) => {
+    const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+    const value = numberOf(of('value'));
+    const why = String(of('says'));
+    const isSilent = value === null || (of('maintenance') === 1 && value !== 0);
+    return {
+      ...{ labels: labelsOf({ location: String(of('location')) }), points: [value] },
+      ...{ says: { text: String(of('state')), why }, ...(isSilent && { unknown: why }) },
+    };
+  });
+
+const groupsIn = (
+  rule: AlertRule & { readonly condition: Asking },
+  answer: Answer,
+  wanted: Wanted,
+): readonly GroupAnswer[] => {
+  const { query } = rule.condition;
+  if (answer.form !== 'table') return fromSeries(answer, wanted);
+  if (query.kind === 'slo') return fromSlo(rule, query, answer);
+  return query.kind === 'check' ? fromCheck(answer) : fromTable(answer, wanted);
+};
+
 /** Of an answer in general what evaluation reads. */
 export const answerOf = (rule: AlertRule & { readonly condition: Asking }, answer: Answer): RuleAnswer => {
   const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
@@ -164,12 +188,7 @@ export const answerOf = (rule: AlertRule & { readonly condition: Asking }, answe
   if (measure !== undefined && answer.form === 'table' && !answer.columns.some(({ name }) => name === measure))
     return { kind: 'error', message: `the query has no measure ${measure}` };
   const isTable = answer.form === 'table';
-  const groups =
-    isTable && query.kind === 'slo'
-      ? fromSlo(rule, query, answer)
-      : isTable
-        ? fromTable(answer, wanted)
-        : fromSeries(answer, wanted);
+  const groups = groupsIn(rule, answer, wanted);
   const unit = isTable
     ? answer.columns.find(
         ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),

@@ -5,8 +5,10 @@ import { parseDuration } from '../../queries/time.ts';
 /** Milliseconds of a duration that was checked. */
 export const msOf = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
 
-/** How often a rule is evaluated at most. */
+/** How often a rule is evaluated at most, where people write it. */
 export const shortestInterval = '10s';
+/** The same of rules that are made by what is judged every five seconds. */
+export const shortestManagedInterval = '5s';
 
 const sizes = [
   ['d', 86_400_000],

@@ -31,6 +31,12 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
   return ofIts === undefined ? wrong : [...wrong, { path: `${path}.recovery`, message: ofIts }];
 };
 
+/** Queries that have no steps. */
+const singles: Readonly<Record<string, string>> = {
+  slo: 'an objective has one figure',
+  check: 'a check has one state',
+};
+
 const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   if (condition.kind === 'composite') {
     const { names, problem } = rulesIn(condition.expression);
@@ -51,8 +57,8 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
   const { step, window, match, thresholds } = condition;
-  if (step !== undefined && query.kind === 'slo')
-    problems.push({ path: 'condition.step', message: 'must be left out: an objective has one figure at a time' });
+  if (step !== undefined && query.kind in singles)
+    problems.push({ path: 'condition.step', message: `must be left out: ${singles[query.kind]} at a time` });
   if (step !== undefined && msOf(window) % msOf(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
   else if (step !== undefined && msOf(window) / msOf(step) > mostSteps)

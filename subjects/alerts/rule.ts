@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { type Measure, Query, readSaved } from '../../queries/query.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
-import { duration, msOf, shortestInterval } from './durations.ts';
+import { duration, msOf, shortestManagedInterval } from './durations.ts';
 import { isUnit } from './units.ts';
 
 /** How a value is held against a threshold. `any`: every group that the query answers, as in Prometheus' rules. */
@@ -121,7 +121,7 @@ export const AlertRuleFields = z.strictObject({
   projectId: z.string().min(1).max(128).nullable().default(null).describe('The project that its alerts belong to'),
   enabled: z.boolean().default(true),
   condition: AlertCondition,
-  interval: duration(shortestInterval, '1d').default('1m').describe('How often it is evaluated'),
+  interval: duration(shortestManagedInterval, '1d').default('1m').describe('How often it is evaluated'),
   delay: duration('0s', '1h')
     .default('0s')
     .describe(

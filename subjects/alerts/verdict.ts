@@ -195,6 +195,16 @@ const ofAbsence = ({ window, severity }: Absence, points: readonly number[], isC
     : { is: 'clear', severity: undefined, value, why: `there was data within ${window}` };
 };
 
+/** A verdict in the words of the answer. */
+const saying = (verdict: Verdict, group: GroupAnswer | undefined): Verdict => {
+  if (group?.says === undefined) return verdict;
+  const { text, why } = group.says;
+  return {
+    ...{ ...verdict, why },
+    ...(verdict.compared && { compared: { ...verdict.compared, text, threshold: '' } }),
+  };
+};
+
 /** Judges one group's answer. */
 export const verdictOf = (
   rule: Pick<AlertRule, 'condition' | 'minimumEvents'>,
@@ -211,7 +221,7 @@ export const verdictOf = (
   const events = group?.events ?? points.length;
   if (minimumEvents !== undefined && events < minimumEvents)
     return missing(`${events} events in ${condition.window} are fewer than the ${minimumEvents} that are needed`);
-  const verdict = byThresholds({ condition, points, unit, active });
+  const verdict = saying(byThresholds({ condition, points, unit, active }), group);
   return verdict.is === 'held' && group?.tooFew !== undefined
     ? { ...verdict, is: 'clear', severity: undefined, why: `${verdict.why}, but ${group.tooFew}` }
     : verdict;

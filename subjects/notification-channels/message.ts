@@ -45,7 +45,7 @@ const text = [
   '{{#alerts}}{{statusText}}: {{labels.alertname}}{{#annotations.summary}} – {{annotations.summary}}{{/annotations.summary}}',
   '{{#isOver}}It was {{/isOver}}{{#measured}}{{measured}}, {{/measured}}for {{duration}}',
   '{{#reason}}{{#isOver}}Now: {{/isOver}}{{reason}}\n{{/reason}}{{#annotations.description}}{{annotations.description}}\n{{/annotations.description}}since {{startedText}}{{#endedText}}, until {{endedText}}{{/endedText}}',
-  '{{#labelsText}}{{labelsText}}\n{{/labelsText}}{{#runbook}}Runbook: {{runbook}}\n{{/runbook}}',
+  '{{#labelsText}}{{labelsText}}\n{{/labelsText}}{{#runbook}}Runbook: {{runbook}}\n{{/runbook}}{{#runs}}Runs: {{runs}}\n{{/runs}}',
   '{{/alerts}}{{#truncatedAlerts}}and {{truncatedAlerts}} more alerts\n{{/truncatedAlerts}}{{link}}',
 ];
 
@@ -111,7 +111,7 @@ const alertValues = (
   { reason: why, atMs }: Notification,
   alert: NotifiedAlert,
   told: Payload['alerts'][number] | undefined,
-  timeZone: string,
+  { timeZone, externalUrl }: { readonly timeZone: string; readonly externalUrl: string },
 ) => {
   const { status, value, startsAtMs, endsAtMs, labels, annotations } = alert;
   const isOver = status === 'resolved';
@@ -128,6 +128,8 @@ const alertValues = (
     startedText: readableTime(startsAtMs, timeZone),
     endedText: endsAtMs === undefined ? '' : readableTime(endsAtMs, timeZone),
     runbook: annotations['runbook_url'] ?? '',
+    // Of a synthetic check; a path of this installation.
+    runs: annotations['runs']?.startsWith('/') === true ? `${externalUrl}${annotations['runs']}` : '',
   };
 };
 
@@ -150,7 +152,9 @@ const valuesOf = (notification: Notification, facts: Facts, { payload, link, tim
   ...facts,
   ...{ firing: notification.firing, resolved: notification.resolved, isFiring: notification.status === 'firing' },
   ...{ link, stateText: stateTextOf(notification) },
-  alerts: notification.alerts.map((alert, index) => alertValues(notification, alert, payload.alerts[index], timeZone)),
+  alerts: notification.alerts.map((alert, index) =>
+    alertValues(notification, alert, payload.alerts[index], { timeZone, externalUrl: payload.externalURL }),
+  ),
 });
 
 /** By what a person says that they see to an incident: a page with a button, and what the button does. */

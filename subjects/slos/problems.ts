@@ -43,6 +43,8 @@ const queryProblems = (query: Query | undefined, path: string, isCount: boolean)
   switch (query?.kind) {
     case 'slo':
       return [{ path: `${path}.kind`, message: 'must ask telemetry, not an objective' }];
+    case 'check':
+      return [{ path: `${path}.kind`, message: 'must ask telemetry: ask the signal synthetics for runs' }];
     case 'rows':
       return [{ path: `${path}.kind`, message: 'must give a figure, not rows: take an aggregate' }];
     case 'aggregate':

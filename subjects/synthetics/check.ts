@@ -1,5 +1,6 @@
 /** What a check says, as one declared type: the API, imports, exports and probes read it. */
 import { z } from 'zod';
+import { alertSeverities } from '../../schemas/alerts.ts';
 import { duration } from '../alerts/durations.ts';
 import { checkTypeOf, checkTypes, declaredTypes } from './registry.ts';
 import { type TextAt, textsIn, variablesIn } from './templates.ts';
@@ -46,6 +47,16 @@ export const CheckFields = z.strictObject({
       wait: duration('0s', '5m').default('5s').describe('Before each'),
     })
     .prefault({}),
+  alerting: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('false: nobody is alerted; states and uptime are as always'),
+      severity: z
+        .enum(alertSeverities)
+        .default('critical')
+        .describe('Of being down; being degraded, and one location that goes on failing, are less'),
+    })
+    .prefault({})
+    .describe('What its alert rule says'),
   ...settings,
 });
 export type CheckFields = z.output<typeof CheckFields>;

@@ -32,8 +32,19 @@ const ports = {
   mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
 };
 await harness.bus.ensureTopics(scheduleTopics);
-const processors = await startProcessors({ ...ports, only: ['check-states'] });
-const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });
+const processors = await startProcessors({ ...ports, only: ['check-states', 'alert-evaluation'] });
+const sinks = await startSinks({
+  ...ports,
+  embedded: true,
+  only: [
+    'synthetic-runs',
+    'synthetic-states',
+    'synthetic-verdicts',
+    'alert-transitions',
+    'alert-evaluations',
+    'events',
+  ],
+});
 const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
 
 let isUp = true;
@@ -90,12 +101,26 @@ test.serial(
     t.not(heard.heardAt, null);
     isUp = false;
     await stateIs('down');
+    type Alert = { labels: Record<string, string>; severity: string; reason: string };
+    const alertsOf = async (state: string): Promise<Alert[]> =>
+      (await read(`/api/alerts?state=${state}`)).items.filter((one: Alert) => one.labels['check_id'] === id);
+    await eventually('it is alerted', async () => (await alertsOf('firing')).length === 1);
+    const [alert] = await alertsOf('firing');
+    t.is(alert?.severity, 'critical');
+    t.regex(
+      alert?.reason ?? '',
+      /^it is down since .* UTC: its location fails – Frankfurt: status is 500, expected: lt 400$/,
+    );
+    t.is((await harness.ask('DELETE', `/api/alerts/rules/${id}`)).status, 409);
     const manual = await made(`${checks}/${id}/run`, {});
     t.is(manual.items[0].run.outcome, 'failed');
     t.true(manual.items[0].run.isManual);
     t.is(manual.items[0].run.message, 'status is 500, expected: lt 400');
     isUp = true;
     await stateIs('up');
+    await eventually('the alert ends', async () => (await alertsOf('firing')).length === 0);
+    const titles = (await read('/api/events?kinds=check')).items.map(({ title }: { title: string }) => title);
+    t.deepEqual(titles, ['shop is up', 'shop is down']);
 
     const { items } = await read(`${checks}/${id}/runs?limit=1000`);
     const scheduled = items.filter((run: { isManual: boolean }) => !run.isManual);
@@ -125,6 +150,10 @@ test.serial(
     const listed = (await read(checks)).items.find((one: { id: string }) => one.id === id);
     t.true(listed.uptime.day > 0 && listed.uptime.day < 1);
     t.deepEqual(refused, []);
+    t.is((await harness.ask('PATCH', `${checks}/${id}`, { body: { alerting: { enabled: false } } })).status, 200);
+    t.false((await read(`/api/alerts/rules/${id}`)).enabled);
+    await harness.ask('DELETE', `${checks}/${id}`);
+    t.is((await harness.ask('GET', `/api/alerts/rules/${id}`)).status, 404);
     for (const path of ['runs', 'uptime'])
       t.is((await harness.ask('GET', `${checks}/${id}/${path}`, elsewhere)).status, 404);
     t.is((await harness.ask('POST', `${checks}/${id}/run`, { ...elsewhere, body: {} })).status, 404);

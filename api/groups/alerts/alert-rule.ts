@@ -3,6 +3,7 @@ import { queryVersion } from '../../../queries/query.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
+import { msOf, shortestInterval } from '../../../subjects/alerts/durations.ts';
 import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
@@ -31,9 +32,11 @@ const Standing = z
   .describe('How it stands by its last evaluation; null where there was none, or it cannot be read now');
 
 const ManagedBy = z
-  .strictObject({ sloId: z.string() })
+  .union([z.strictObject({ sloId: z.string() }), z.strictObject({ checkId: z.string() })])
   .nullable()
-  .describe('The service level objective that made it, and through which alone it is changed; null of other rules');
+  .describe(
+    'The service level objective or synthetic check that made it, and through which alone it is changed; null of other rules',
+  );
 
 const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, standing: Standing, ...storedView });
 
@@ -74,11 +77,12 @@ const show = async (
 
 const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void => {
   const managedBy = before?.managedBy;
-  if (managedBy)
-    throw new ApiError(
-      'CONFLICT',
-      `the rule is of the service level objective ${managedBy.sloId}: change query.alerting there (PUT /api/slos/${managedBy.sloId})`,
-    );
+  if (!managedBy) return;
+  const where =
+    'sloId' in managedBy
+      ? `service level objective ${managedBy.sloId}: change query.alerting there (PUT /api/slos/${managedBy.sloId})`
+      : `synthetic check ${managedBy.checkId}: change alerting there (PATCH /api/synthetics/checks/${managedBy.checkId})`;
+  throw new ApiError('CONFLICT', `the rule is of the ${where}`);
 };
 
 const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, typeof View>['prepare']> = async (
@@ -87,6 +91,11 @@ const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, 
 ) => {
   refuseManaged(before);
   const problems = problemsOf(after);
+  if (msOf(after.interval) < msOf(shortestInterval))
+    problems.push({
+      path: 'interval',
+      message: `must be a duration from ${shortestInterval} to 1d, such as 30s, 5m or 1h`,
+    });
   if (after.condition.kind === 'composite') {
     const stored = of(caller.tenantId).collection(collection);
     for (const [name, id] of Object.entries(after.condition.rules))

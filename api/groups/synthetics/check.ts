@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
+import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
@@ -9,6 +10,7 @@ import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
 import type { Span } from '../../../subjects/synthetics/uptime.ts';
+import { keepRules } from '../../alert-rules/managed.ts';
 import { invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -98,6 +100,10 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   view: View,
   live: true,
   show,
+  alongside: async (documents, { before, after }) => {
+    const id = (after ?? before)?.id ?? '';
+    await keepRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
+  },
   async prepare(after, { caller, of }) {
     const problems = checkProblems(after, await readKnown(of(caller.tenantId)));
     if (problems.length > 0) throw invalidFields(problems);

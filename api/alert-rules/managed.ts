@@ -1,0 +1,29 @@
+/** Keeps alert rules that something else has made as that says: rules of objectives and of synthetic checks. */
+import { queryVersion } from '../../queries/query.ts';
+import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
+import { alertRules, type ManagedBy, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
+import type { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { saysTheSame } from '../resources/resource-history.ts';
+
+type Rule = AlertRuleFields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
+const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Rule>;
+
+/** Within the transaction that writes their maker: makes rules, changes those that say something else, and deletes the others. */
+export const keepRules = async (
+  documents: TenantDocuments,
+  managedBy: ManagedBy,
+  wanted: readonly (readonly [ruleId: string, AlertRuleFields])[],
+): Promise<void> => {
+  const stored = documents.collection(collection);
+  const [[field, id]] = Object.entries(managedBy) as [[string, string]];
+  const { items } = await stored.list({ filter: { [`managedBy.${field}`]: id } });
+  const known = new Map(items.map((rule) => [rule.id, rule]));
+  for (const [ruleId, fields] of wanted) {
+    const rule: Rule = { ...fields, queryVersion, managedBy };
+    const present = known.get(ruleId);
+    known.delete(ruleId);
+    if (present === undefined) await stored.insert({ ...rule, id: ruleId });
+    else if (!saysTheSame(rule, present)) await stored.replace(ruleId, rule, present.version);
+  }
+  for (const [ruleId, { version }] of known) await stored.delete(ruleId, version);
+};
