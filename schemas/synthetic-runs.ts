@@ -18,6 +18,9 @@ export const SyntheticStep = z.strictObject({
   body: z.string().max(8192).optional().describe('Beginning of an answer that failed'),
 });
 
+/** Names of the phases that runs may have, in their order. */
+export const runPhases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
+
 /** What a run tells. */
 export const runFields = {
   startedAtMs: z.int().min(0),
@@ -39,6 +42,9 @@ export const SyntheticRun = z.strictObject({
   dueMs: z.int().min(0),
   acceptedMs: z.int().min(0),
   isManual: z.boolean().describe('Asked for by hand: in no state and no uptime'),
+  checkName: z.string().default('').describe('As it was then; so are type and labels'),
+  checkType: z.string().default(''),
+  labels: z.record(z.string(), z.string()).default({}),
   ...runFields,
 });
 export type SyntheticRun = z.output<typeof SyntheticRun>;

@@ -22,6 +22,7 @@ export const syntheticRuns = landValues({
     ...{ tenant_id: tenantId, project_id: projectId, check_id: checkId, location, due: time(dueMs) },
     ...{ is_manual: isManual ? 1 : 0, earliness: latestMs - acceptedMs, started: time(run.startedAtMs) },
     ...{ outcome: run.outcome, attempts: run.attempts, duration_ms: run.durationMs, message: run.message },
+    ...{ check_name: run.checkName, check_type: run.checkType, labels: run.labels },
     ...{ phases: JSON.stringify(run.phases), steps: JSON.stringify(run.steps), trace_id: run.traceId },
   }),
   merging: {

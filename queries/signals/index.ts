@@ -3,9 +3,12 @@ import type { SignalDefinition, SignalRecords } from './definition.ts';
 import { detections } from './detections.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
+import { synthetics } from './synthetics.ts';
 import { traces } from './traces.ts';
 
-const registry = { logs, traces, metrics, detections } as const satisfies Readonly<Record<string, SignalDefinition>>;
+const registry = { logs, traces, metrics, detections, synthetics } as const satisfies Readonly<
+  Record<string, SignalDefinition>
+>;
 type Registry = typeof registry;
 
 type With<Part> = {

@@ -37,6 +37,7 @@ const runOf = (result: ProbeResult, check: KnownCheck, { tenantId, location, now
   const { askedId, ...run } = result;
   return {
     ...run,
+    ...{ checkName: check.name, checkType: check.type, labels: check.labels },
     ...{ tenantId, location, projectId: check.projectId ?? '', acceptedMs: nowMs, isManual: askedId !== undefined },
   };
 };

@@ -1,0 +1,72 @@
+/**
+ * Runs of synthetic checks as queries ask for them, beside log records and spans: each is there once, however often it was told. Their
+ * attributes are the labels of their check.
+ */
+import type { Field, FieldType } from '../../schemas/fields.ts';
+import { runPhases } from '../../schemas/synthetic-runs.ts';
+import type { syntheticRunsTable } from '../../schemas/tables/synthetics.ts';
+
+type Column = keyof (typeof syntheticRunsTable)['columns'];
+
+/** What is there beside the table's own columns. Only those that a statement names are read. */
+const made = {
+  timestamp: "toDateTime64(due, 9, 'UTC')",
+  partition: 'toUInt16(0)',
+  offset: 'cityHash64(check_id, location)',
+  ordinal: 'toUInt32(is_manual)',
+  body: "concat(toString(check_name), ' ', message)",
+  attributes: "CAST(labels, 'Map(String, String)')",
+  attribute_types: "repeat('s', length(labels))",
+  scope_attributes: "''",
+  resource_id: 'toUInt64(0)',
+} as const;
+
+const own = [
+  ...['tenant_id', 'project_id', 'check_id', 'check_name', 'check_type', 'location', 'due', 'started', 'is_manual'],
+  ...['outcome', 'attempts', 'duration_ms', 'phases', 'message', 'trace_id'],
+] as const satisfies readonly Column[];
+
+/** What stands behind FROM: runs of the tenant that were due within `{from:Int64}` and `{to:Int64}`, nanoseconds. */
+export const foundRuns = `(SELECT ${own.join(', ')}, ${Object.entries(made)
+  .map(([name, expression]) => `${expression} AS ${name}`)
+  .join(', ')} FROM synthetic_runs FINAL
+  WHERE tenant_id = {tenant:String} AND due >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND due <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS synthetic_runs`;
+
+type Row = readonly [
+  type: FieldType,
+  expression: string,
+  summary: string,
+  more?: Partial<Pick<Field, 'aliases' | 'column'>>,
+];
+
+const id = "concat(toString(location), '-', toString(toUnixTimestamp64Milli(due)), if(is_manual = 1, '-asked', ''))";
+
+const rows: Readonly<Record<string, Row>> = {
+  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'When the run was due', { column: 'timestamp' }],
+  id: ['text', id, 'Id of the run, as its check tells it'],
+  check: ['text', 'toString(check_name)', 'Name of the check', { aliases: ['checkName'] }],
+  checkId: ['text', 'toString(check_id)', 'Id of the check', { aliases: ['check_id'] }],
+  type: ['text', 'toString(check_type)', 'Type of the check, such as http'],
+  location: ['text', 'toString(location)', 'Id of the location that ran it'],
+  outcome: ['text', 'toString(outcome)', 'passed, degraded, failed or unknown'],
+  durationMs: ['number', 'duration_ms', 'Milliseconds of the last attempt', { column: 'duration_ms' }],
+  attempts: ['number', 'attempts', 'How often it was tried', { column: 'attempts' }],
+  ...Object.fromEntries(
+    runPhases.map((phase): [string, Row] => [
+      `phases.${phase}`,
+      ['number', `JSONExtractFloat(phases, '${phase}')`, `Milliseconds of the phase ${phase}`],
+    ]),
+  ),
+  isManual: ['text', "if(is_manual = 1, 'true', 'false')", 'true: asked for by hand, in no state and no uptime'],
+  message: ['text', 'message', 'What was wrong'],
+  traceId: ['text', 'trace_id', 'Trace of the run'],
+  projectId: ['text', 'toString(project_id)', 'Project', { aliases: ['project'] }],
+};
+
+/** Fields of runs. */
+export const runFields: readonly Field<never>[] = Object.entries(rows).map(
+  ([name, [type, expression, summary, { aliases = [], column = expression } = {}]]) => ({
+    ...{ name, aliases, summary, type, column, expression },
+    read: () => '',
+  }),
+);

@@ -1,0 +1,16 @@
+import { runsKeptDays } from '../../schemas/synthetic-runs.ts';
+import { bodySearch } from '../../schemas/tables/search.ts';
+import { defineSignal } from './definition.ts';
+import { foundRuns, runFields } from './found-runs.ts';
+
+/** Runs of checks are figures of what was measured: the plan says for how long with metrics. */
+export const synthetics = defineSignal({
+  records: 'runs of synthetic checks',
+  entitlement: 'metrics',
+  keptDays: ({ metrics }) => Math.min(metrics, runsKeptDays),
+  newest: { table: 'synthetic_runs', time: 'due' },
+  fields: runFields,
+  text: bodySearch,
+  hasAttributeIndex: false,
+  asked: { table: 'synthetic_runs', from: foundRuns, unit: '{run}', areReplaced: true },
+});

@@ -1,0 +1,102 @@
+/** Runs of synthetic checks, asked for as log records and spans are. */
+import test from 'ava';
+import type { Reading } from '../../../queries/reading.ts';
+import { type AskedQuery, run } from '../../../queries/run.ts';
+import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
+import { ask } from '../../../subjects/alerts/ask.ts';
+import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
+import { SloFields } from '../../../subjects/slos/document.ts';
+import { sloProblems } from '../../../subjects/slos/problems.ts';
+import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
+
+let tables: Tables;
+test.after.always(() => tables.close());
+
+const dueMs = Math.floor(receivedAtMs / 1000) * 1000;
+type Given = readonly [check: string, location: string, agoSeconds: number, outcome: string, durationMs: number];
+const row = (
+  [check, location, agoSeconds, outcome, durationMs]: Given,
+  { tenant = 'acme', project = '', team = 'shop', manual = 0, earliness = 1, message = '' } = {},
+): string => {
+  const at = `fromUnixTimestamp64Milli(toInt64(${dueMs - agoSeconds * 1000}))`;
+  return `('${tenant}', '${project}', '${check}', '${location}', ${at}, ${manual}, ${earliness}, ${at}, '${outcome}', 2, ${durationMs}, '{"connect":${durationMs / 4},"wait":${durationMs / 2}}', '[]', '${message}', 'abc', 'Name of ${check}', 'http', map('team', '${team}'), now64(3))`;
+};
+
+test.before(async () => {
+  tables = await openTables();
+  const rows = [
+    row(['c1', 'local', 10, 'passed', 100], { project: 'p1' }),
+    // Told again, later: the first counts.
+    row(['c1', 'local', 10, 'failed', 900], { project: 'p1', earliness: 0 }),
+    row(['c1', 'zurich', 20, 'failed', 400], { project: 'p1', message: 'status is 500' }),
+    row(['c2', 'local', 30, 'degraded', 2000], { team: 'post' }),
+    row(['c2', 'local', 40, 'passed', 50], { team: 'post', manual: 1 }),
+    row(['c3', 'local', 10, 'failed', 1], { tenant: 'other' }),
+    row(['c1', 'local', 4000, 'failed', 1]),
+  ];
+  for (const each of rows) await tables.columns.execute(`INSERT INTO synthetic_runs VALUES ${each}`);
+});
+
+const reading = (): Reading => ({
+  ...{ columns: tables.columns.of('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs: receivedAtMs + 1000 },
+});
+const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
+const answer = (query: object) => run({ signal: 'synthetics', ...query } as AskedQuery, reading(), { range });
+const found = async (search: string, more: object = {}) =>
+  (await answer({ kind: 'rows', search, fields: ['checkId', 'location'], ...more })).rows.map((one) => one.join(' '));
+
+const searches: readonly (readonly [search: string, runs: readonly string[]])[] = [
+  ['', ['c1 local', 'c1 zurich', 'c2 local', 'c2 local']],
+  ['outcome:failed', ['c1 zurich']],
+  ['check:"Name of c1" location:local', ['c1 local']],
+  ['durationMs:>=400', ['c1 zurich', 'c2 local']],
+  ['phases.wait:>100 NOT outcome:failed', ['c2 local']],
+  ['team:post isManual:false', ['c2 local']],
+  ['attempts:2 team:shop', ['c1 local', 'c1 zurich']],
+  ['500', ['c1 zurich']],
+];
+for (const [search, runs] of searches)
+  test(`${JSON.stringify(search)} finds ${runs.join(', ')}`, async (t) => {
+    t.deepEqual(await found(search), [...runs]);
+  });
+
+test('a run has its fields, the newest first, and one project has its own', async (t) => {
+  const { columns, rows } = await answer({ kind: 'rows', limit: 1 });
+  const newest = Object.fromEntries(columns.map(({ name }, at) => [name, rows[0]?.[at]]));
+  t.like(newest, { id: `local-${dueMs - 10_000}`, check: 'Name of c1', type: 'http', outcome: 'passed', attempts: 2 });
+  t.like(newest, { durationMs: 100, 'phases.connect': 25, 'phases.wait': 50, 'phases.tls': 0, isManual: 'false' });
+  t.deepEqual(await found('', { projectId: 'p1' }), ['c1 local', 'c1 zurich']);
+});
+
+test('runs are counted and measured by check, location, outcome and label', async (t) => {
+  const { rows } = await answer({
+    ...{ kind: 'aggregate', groupBy: ['team', 'outcome'] },
+    measures: [{ function: 'count' }, { function: 'max', field: 'durationMs' }],
+  });
+  t.deepEqual(rows.toSorted(), [
+    ['post', 'degraded', 1, 2000],
+    ['post', 'passed', 1, 50],
+    ['shop', 'failed', 1, 400],
+    ['shop', 'passed', 1, 100],
+  ]);
+});
+
+const count = (search: string) => ({
+  ...{ kind: 'aggregate', signal: 'synthetics', search, measures: [{ function: 'count' }] },
+});
+
+test('alert rules and objectives may ask for runs', async (t) => {
+  const condition = {
+    ...{ kind: 'threshold', query: { ...count('outcome:failed'), groupBy: ['check'] }, window: '1h' },
+    thresholds: [{ severity: 'warning', operator: 'above', value: 0 }],
+  };
+  const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failures', condition }) };
+  t.like(await ask(rule, reading(), { nowMs: receivedAtMs + 1000 }), {
+    groups: [{ labels: { check: 'Name of c1' }, points: [1] }],
+  });
+  const slo = SloFields.parse({
+    ...{ name: 'Runs pass', type: 'ratio', targetPct: 99, windowDays: 30 },
+    query: { sli: { bad: count('outcome:failed'), total: count('NOT outcome:unknown') } },
+  });
+  t.deepEqual(sloProblems(slo), []);
+});
