@@ -4,11 +4,13 @@ import { notificationChannels } from '../schemas/resources/notification-channel.
 import { channelHealths } from '../schemas/resources/notification-delivery.ts';
 import { onCallGaps } from '../schemas/resources/on-call-gap.ts';
 import { platformAlertKinds, platformAlerts } from '../schemas/resources/platform-alert.ts';
+import { syntheticSuspects } from '../schemas/resources/synthetic-told.ts';
 import {
   type StandingPlatformAlert,
   standingChannelAlerts,
   standingGapAlerts,
   standingPlatformAlert,
+  standingSuspectAlerts,
 } from '../subjects/alerts/platform-alerts.ts';
 
 /** Those of an organization that fire: documents, as what evaluates rules and lands what it finds may be what stands still. */
@@ -18,10 +20,11 @@ export const platformAlertsOf = async (
   nowMs: number,
 ): Promise<StandingPlatformAlert[]> => {
   const own = documents.of(tenantId);
-  const [stored, failing, gaps] = await Promise.all([
+  const [stored, failing, gaps, suspects] = await Promise.all([
     own.collection(platformAlerts).list(),
     own.collection(channelHealths).list({ filter: { failingSince: { $ne: null } }, limit: 1000 }),
     own.collection(onCallGaps).list({ limit: 1000 }),
+    own.collection(syntheticSuspects).list({ limit: 1000 }),
   ]);
   const channels = await Promise.all(failing.items.map(({ id }) => own.collection(notificationChannels).find(id)));
   return [
@@ -35,5 +38,6 @@ export const platformAlertsOf = async (
       nowMs,
     ),
     ...standingGapAlerts(gaps.items, nowMs),
+    ...standingSuspectAlerts(suspects.items, nowMs),
   ];
 };

@@ -50,8 +50,10 @@ import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
+import { type SuspectPorts, suspectLocationsJob } from './platform-watch/suspect-locations.ts';
 import { PlatformWatch, type PlatformWatchPorts, platformWatchJob } from './platform-watch/watch.ts';
 import { liveTail } from './streams/live-tail.ts';
+import { type CheckMailPorts, checkMailsJob } from './synthetics/check-mails.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;
@@ -120,6 +122,11 @@ const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePo
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
+const startSyntheticJobs = (jobs: Jobs, ports: SuspectPorts & CheckMailPorts): void => {
+  jobs.start<SuspectPorts>(suspectLocationsJob, ports);
+  jobs.start<CheckMailPorts>(checkMailsJob, ports);
+};
+
 const openPublishers = (bus: Bus) => ({
   events: openPublisher(bus, topics.events),
   alertTransitions: openPublisher(bus, topics.alertTransitions),
@@ -180,6 +187,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   for (const job of upkeep) jobs.start(job, forUpkeep);
   const telling = publishing(alertTransitions, events);
   startIncidentJobs(jobs, { ...options, ...telling, mail, configurationActions: configurationActionsOf(operations) });
+  startSyntheticJobs(jobs, { ...options, ...telling, mail });
   const watch = new PlatformWatch({ ...given, standings, operator: operatorChannels(options), ...telling });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();

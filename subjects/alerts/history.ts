@@ -115,8 +115,6 @@ export interface AlertFilter {
   readonly alertId?: string | undefined;
   readonly alertIds?: readonly string[];
   readonly states: readonly AlertState[];
-  /** Only those that have it. */
-  readonly label?: string;
   /** Behind this one. */
   readonly after?: { readonly sinceMs: string; readonly alertId: string } | undefined;
 }
@@ -124,7 +122,7 @@ export interface AlertFilter {
 /** Alerts as their last evaluation found them, those that began last first. What the rule does not tell of any more is not among them. */
 export const readAlerts = async (
   { columns }: OwnColumns,
-  { ruleIds, alertId, alertIds, states, label, after }: AlertFilter,
+  { ruleIds, alertId, alertIds, states, after }: AlertFilter,
   limit: number,
 ): Promise<StandingAlert[]> => {
   const rows = await columns.query<StandingRow>(
@@ -133,7 +131,6 @@ export const readAlerts = async (
       ${ruleIds === undefined ? '' : 'AND rule_id IN {rules:Array(String)}'}
       ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
       ${alertIds === undefined ? '' : 'AND alert_id IN {alerts:Array(String)}'}
-      ${label === undefined ? '' : "AND labels[{label:String}] != ''"}
       ${after === undefined ? '' : 'AND (since_ms < {since:UInt64} OR (since_ms = {since:UInt64} AND alert_id > {after:String}))'}
     ORDER BY since_ms DESC, alert_id LIMIT ${limit}`,
     {
@@ -141,7 +138,6 @@ export const readAlerts = async (
       ...(ruleIds !== undefined && { rules: [...ruleIds] }),
       ...(alertId !== undefined && { alert: alertId }),
       ...(alertIds !== undefined && { alerts: [...alertIds] }),
-      ...(label !== undefined && { label }),
       ...(after !== undefined && { since: after.sinceMs, after: after.alertId }),
     },
     { maxResultRows: limit },

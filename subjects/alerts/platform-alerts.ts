@@ -4,6 +4,7 @@ import type { NotificationChannel } from '../../schemas/resources/notification-c
 import type { ChannelHealth } from '../../schemas/resources/notification-delivery.ts';
 import type { OnCallGap } from '../../schemas/resources/on-call-gap.ts';
 import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/platform-alert.ts';
+import type { SyntheticSuspect } from '../../schemas/resources/synthetic-told.ts';
 import type { StandingAlert } from './history.ts';
 
 /** The rule that alerts of the platform name. */
@@ -94,6 +95,43 @@ const gapReasonTexts: Readonly<Record<string, string>> = {
 /** Why the alert of a gap fires. */
 export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt'>): string =>
   `nobody is on call in ${name.slice(0, 256)} from ${from} to ${to}: ${gapReasonTexts[reason] ?? reason}`;
+
+/** The alert that says that a location of synthetic checks has no vote. */
+export const aboutSuspect = (id: string, { name, reason }: Omit<SyntheticSuspect, 'startedAt'>): AboutPlatform => ({
+  ...{
+    kind: 'suspect-location',
+    alertId: `suspect-location-${id}`,
+    ruleName: 'Location is suspect',
+    severity: 'warning',
+  },
+  labels: {
+    ...{ alertname: 'SyntheticLocationSuspect', severity: 'warning', origin: 'platform' },
+    ...{ location: id, location_name: name.slice(0, 256), reason },
+  },
+  annotations: {
+    summary: `The location ${name} has no vote on synthetic checks`,
+    description: suspectReason({ name, reason }),
+  },
+});
+
+const suspectReasonTexts: Readonly<Record<SyntheticSuspect['reason'], string>> = {
+  silent: 'was not heard of for three intervals of its checks',
+  differs: 'fails more than half of the checks that other locations pass',
+};
+
+/** Why the alert of a location fires. */
+export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedAt'>): string =>
+  `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results say nothing of them`;
+
+/** The alerts of locations that have no vote. */
+export const standingSuspectAlerts = (
+  suspects: readonly Named<SyntheticSuspect>[],
+  nowMs: number,
+): StandingPlatformAlert[] =>
+  suspects.map(({ id, ...suspect }) => {
+    const { startedAt } = suspect;
+    return standing(aboutSuspect(id, suspect), { reason: suspectReason(suspect), since: startedAt, startedAt }, nowMs);
+  });
 
 /** The alerts of schedules in which nobody is on call soon. */
 export const standingGapAlerts = (gaps: readonly Named<OnCallGap>[], nowMs: number): StandingPlatformAlert[] =>

@@ -4,7 +4,6 @@ import { whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
-import { readAlerts } from '../alerts/history.ts';
 import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
@@ -15,6 +14,7 @@ import { readSlowerServices, readWorseDeployments } from '../services/became-wor
 import { chosenActivity } from '../services/chosen.ts';
 import type { OverviewQuestion } from './counters.ts';
 import { grew } from './growth.ts';
+import { burningObjectives, type FindManagedRules, failingChecks, type ManagedAlert } from './managed-alerts.ts';
 
 const searched = [
   'service-errors',
@@ -25,6 +25,7 @@ const searched = [
   'full-disk',
   'log-pattern',
   'slo-burning',
+  'check-failing',
 ] as const;
 type Searched = (typeof searched)[number];
 const kinds = ['platform', 'incident', ...searched] as const;
@@ -33,7 +34,7 @@ const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now',
+      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now; check-failing: a synthetic check that is down or degraded, or that one location fails, as its alerts stand now',
     ),
   name: z.string(),
   why: z.string(),
@@ -57,6 +58,7 @@ export interface AttentionQuestion extends OverviewQuestion {
   readonly platformAlerts: readonly StandingPlatformAlert[];
   /** Those that go on. */
   readonly incidents: readonly Incident[];
+  readonly managedRules: FindManagedRules;
 }
 
 const mostOfKind = 5;
@@ -201,26 +203,33 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
   });
 };
 
-/** Alerts that were not evaluated for so long say nothing of now. */
-const alertsKnownMs = 10 * 60_000;
-const mostAlerts = 1000;
-
 /** Objectives belong to the organization, and to no project. */
-const burningSlos = async (reading: Reading, { projectId, scope }: AttentionQuestion): Promise<Item[]> => {
+const burningSlos = async (
+  reading: Reading,
+  { projectId, scope, managedRules }: AttentionQuestion,
+): Promise<Item[]> => {
   if (projectId !== undefined && scope !== 'account') return [];
-  const firing = await readAlerts(reading, { states: ['firing'], label: 'burn' }, mostAlerts);
-  const bySlo = Map.groupBy(
-    firing.filter(({ evaluatedMs }) => reading.nowMs - evaluatedMs < alertsKnownMs),
-    ({ labels }) => labels['slo_id'] ?? '',
-  );
-  return [...bySlo].map(([id, alerts]): Item => {
-    const [first] = alerts.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0));
-    return {
-      ...{ kind: 'slo-burning', name: first?.labels['slo'] ?? id, value: first?.value ?? null, unit: '1' },
-      why: `spends its error budget ${Number((first?.value ?? 0).toPrecision(3))} times faster than it may`,
+  return (await burningObjectives(reading, managedRules)).map(
+    ([id, { rule, value }]): Item => ({
+      ...{ kind: 'slo-burning', name: rule.labels['slo'] ?? id, value, unit: '1' },
+      why: `spends its error budget ${Number((value ?? 0).toPrecision(3))} times faster than it may`,
       detail: `/api/slos/${encodeURIComponent(id)}/status`,
-    };
-  });
+    }),
+  );
+};
+
+const checksThatFail = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  const { projectId, scope, managedRules } = question;
+  const isAsked = (alert: ManagedAlert): boolean =>
+    projectId === undefined || scope === 'account' || alert.projectId === projectId;
+  return (await failingChecks(reading, managedRules))
+    .filter(([, alert]) => isAsked(alert))
+    .map(
+      ([id, { rule, value, reason }]): Item => ({
+        ...{ kind: 'check-failing', name: rule.labels['check'] ?? id, value, unit: '', why: reason },
+        detail: `/api/synthetics/checks/${encodeURIComponent(id)}`,
+      }),
+    );
 };
 
 const ofPlatform = ({ ruleName, reason }: StandingPlatformAlert): Item => ({
@@ -260,6 +269,7 @@ const looks: Readonly<
   'log-pattern': ['logs', spikingPatterns],
   // It reads what was evaluated; what objectives are measured from is not read.
   'slo-burning': ['logs', burningSlos],
+  'check-failing': ['logs', checksThatFail],
 };
 
 /** Looks for each kind; the worst of each come first, and what makes all answers doubtful before them. */

@@ -56,18 +56,19 @@ test.before(async () => {
   const { spans: land } = landedIn(harness);
   const body = { name: 'Burning', service: 'worse' };
   const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
-  // Two rules of one objective fire; another one's did long ago, and one that fires is of no objective.
-  for (const [rule, labels, value, agoMs] of [
-    [`${id}-1`, { slo: 'Burning', slo_id: id, burn: 'page' }, 14.4, 0],
-    [`${id}-2`, { slo: 'Burning', slo_id: id, burn: 'ticket' }, 6.2, 0],
-    ['gone-1', { slo: 'Gone', slo_id: 'gone', burn: 'page' }, 20, hourMs],
-    ['other', { service: 'worse' }, 30, 0],
-  ] as const)
-    await columns.execute(`INSERT INTO alert_states (tenant_id, rule_id, alert_id, evaluated_ms, last_seen, labels, state, value)
-      SELECT 'a', '${rule}', 'alert-${rule}', ${Date.now() - agoMs}, now64(3), map(${Object.entries(labels)
-        .flat()
-        .map((word) => `'${word}'`)
-        .join(', ')}), 'firing', ${value}`);
+  const tcp = { host: 'shop.example', port: 443 };
+  const check = (
+    await harness.ask('POST', '/api/synthetics/checks', { as: 'editor', body: { name: 'Shop', type: 'tcp', tcp } })
+  ).body;
+  // Two rules of one objective fire; one did long ago, and one that fires is of no objective. They land without the labels of their rules.
+  const other = { name: 'Other', condition: { kind: 'absence', query: { kind: 'promql', expression: 'up' } } };
+  const { id: otherId } = (await harness.ask('POST', '/api/alerts/rules', { as: 'editor', body: other })).body;
+  for (const [rule, value, agoMs] of [
+    ...([[`${id}-1`, 14.4, 0] as const, [`${id}-2`, 6.2, 0] as const, [`${id}-3`, 20, hourMs] as const] as const),
+    ...([[otherId, 30, 0] as const, [check.id, 3, 0] as const, ['gone', 3, 0] as const] as const),
+  ])
+    await columns.execute(`INSERT INTO alert_states (tenant_id, rule_id, alert_id, evaluated_ms, last_seen, labels, state, value, reason)
+      SELECT 'a', '${rule}', 'alert-${rule}', ${Date.now() - agoMs}, now64(3), map(), 'firing', ${value}, 'it is down'`);
   await land([
     ...[...requests('worse', before, 200, 2), ...requests('worse', now, 200, 40)],
     ...[...requests('as-before', before, 200, 20), ...requests('as-before', now, 200, 24)],
@@ -149,6 +150,7 @@ test('one item for each thing that is wrong, and none for what is as it was', as
       ['full-disk', 'id-full /srv'],
       ['log-pattern', 'it spikes'],
       ['slo-burning', 'Burning'],
+      ['check-failing', 'Shop'],
     ],
   );
   t.deepEqual(attention.unknown, []);

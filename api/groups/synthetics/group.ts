@@ -1,5 +1,6 @@
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticChecksTold, syntheticSuspects } from '../../../schemas/resources/synthetic-told.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { defineGroup } from '../define-group.ts';
 import { exportChecks, importChecks } from './as-code.ts';
@@ -33,5 +34,12 @@ export const syntheticsGroup = defineGroup({
     getProbeWork,
     sendProbeResults,
   ],
-  collections: [syntheticLocations, syntheticProbeContacts, syntheticVariables, syntheticAskedRuns],
+  collections: [
+    syntheticLocations,
+    syntheticProbeContacts,
+    syntheticVariables,
+    syntheticAskedRuns,
+    syntheticChecksTold,
+    syntheticSuspects,
+  ],
 });

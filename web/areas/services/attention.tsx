@@ -14,6 +14,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
   platform: 'The platform itself',
   incident: 'Open incident',
   'slo-burning': 'Budget burning',
+  'check-failing': 'Check failing',
   'service-errors': 'More requests fail',
   'slow-service': 'Slower',
   deployment: 'Worse after a deployment',

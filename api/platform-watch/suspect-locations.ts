@@ -1,0 +1,120 @@
+/** Tells organizations of locations of synthetic checks that have no vote: they are silent, or fail what others pass. */
+import { documentsIn } from '../../runtime/documents-in.ts';
+import { defineJob } from '../../runtime/jobs.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import { organizations } from '../../schemas/resources/organization.ts';
+import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import { syntheticLocations, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
+import { type SyntheticSuspect, syntheticSuspects } from '../../schemas/resources/synthetic-told.ts';
+import { aboutSuspect, platformTransition, suspectReason } from '../../subjects/alerts/platform-alerts.ts';
+import { toldEvent } from '../../subjects/alerts/told.ts';
+import { localLocation } from '../../subjects/synthetics/check.ts';
+import { readChecks } from '../../subjects/synthetics/known.ts';
+import { readLatest } from '../../subjects/synthetics/stored-results.ts';
+import { suspectLocations } from '../../subjects/synthetics/suspects.ts';
+import type { GapPorts } from './on-call-gaps.ts';
+
+export interface SuspectPorts extends GapPorts {
+  readonly columns: Columns;
+}
+
+type Found = Pick<SyntheticSuspect, 'name' | 'reason'>;
+
+/** Suspect locations of an organization, by id. */
+const find = async (
+  { documents, columns, clock }: SuspectPorts,
+  tenantId: string,
+): Promise<ReadonlyMap<string, Found>> => {
+  const own = documents.of(tenantId);
+  const [checks, locations, contacts, latest] = await Promise.all([
+    readChecks(own, { enabled: true }),
+    own.collection(syntheticLocations).list(),
+    own.collection(syntheticProbeContacts).list({ sort: { heardAt: 1 } }),
+    readLatest({ columns: columns.of(tenantId) }),
+  ]);
+  const stored = await own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: 1000 });
+  const since = (location: string): number =>
+    // A check that has just begun to run there is not missed yet.
+    Math.max(
+      ...stored.items.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])),
+    );
+  const names = new Map([
+    [localLocation, 'Local'],
+    ...locations.items.map(({ id, name }): [string, string] => [id, name]),
+  ]);
+  const suspects = suspectLocations({
+    ...{ checks, latest, nowMs: clock.now(), sinceMs: since },
+    heardMs: new Map(contacts.items.map(({ location, heardAt }) => [location, Date.parse(heardAt)])),
+  });
+  return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
+};
+
+/** Begins or ends the alert of a location. Published first, then kept: what is told twice is the same alert. */
+const tell = async (
+  { documents, clock, publish, publishEvent }: SuspectPorts,
+  tenantId: string,
+  {
+    id,
+    known,
+    found,
+  }: {
+    readonly id: string;
+    readonly known: (SyntheticSuspect & Stored) | undefined;
+    readonly found: Found | undefined;
+  },
+): Promise<void> => {
+  const stored = documents.of(tenantId).collection(syntheticSuspects);
+  const transit = async (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) => {
+    const transition = platformTransition(
+      tenantId,
+      aboutSuspect(id, suspect),
+      { ...suspect, reason: suspectReason(suspect) },
+      ended,
+    );
+    const event = toldEvent(transition);
+    await Promise.all([publish(transition), event && publishEvent(event)]);
+  };
+  if (known !== undefined && known.reason !== found?.reason) {
+    await transit(known, { atMs: clock.now(), reason: 'its results count again, or it is not needed any more' });
+    await stored.delete(id);
+  }
+  if (found === undefined || known?.reason === found.reason) return;
+  const suspect = { ...found, startedAt: new Date(clock.now()).toISOString() };
+  await transit(suspect);
+  await stored.insert({ id, ...suspect });
+};
+
+/** Begins and ends the alerts of an organization. One that is disabled relies on nothing. */
+const lookAt = async (ports: SuspectPorts, tenantId: string, isDisabled: boolean): Promise<void> => {
+  const found: ReadonlyMap<string, Found> = isDisabled ? new Map() : await find(ports, tenantId);
+  const known = new Map<string, SyntheticSuspect & Stored>();
+  for await (const one of documentsIn(ports.documents.of(tenantId).collection(syntheticSuspects)))
+    known.set(one.id, one);
+  for (const id of new Set([...known.keys(), ...found.keys()]))
+    await tell(ports, tenantId, { id, known: known.get(id), found: found.get(id) });
+};
+
+/** Looks at the locations of all organizations that have checks. One that cannot be looked at keeps no other from it. */
+export const lookForSuspects = async (ports: SuspectPorts, signal: AbortSignal): Promise<void> => {
+  const { documents, log } = ports;
+  const tenants = new Set<string>();
+  for await (const { tenantId } of documents.everywhere(syntheticChecks)) tenants.add(tenantId);
+  for await (const { tenantId } of documents.everywhere(syntheticSuspects)) tenants.add(tenantId);
+  const disabled = new Set<string>();
+  for await (const { id } of documents.everywhere(organizations, { disabled: true })) disabled.add(id);
+  for (const tenantId of tenants) {
+    if (signal.aborted) return;
+    await lookAt(ports, tenantId, disabled.has(tenantId)).catch((error: unknown) =>
+      log.warn({ error, tenantId }, 'suspect locations could not be looked for'),
+    );
+  }
+};
+
+export const suspectLocationsJob = defineJob<SuspectPorts>({
+  name: 'suspect-locations',
+  summary: 'Tells organizations of locations of synthetic checks that have no vote.',
+  everyMs: 30_000,
+  scope: 'installation',
+  run: lookForSuspects,
+});

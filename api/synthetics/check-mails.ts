@@ -1,0 +1,152 @@
+/** Mail to the receivers that projects name: that a synthetic check fails, and that it recovered. */
+import { documentsIn } from '../../runtime/documents-in.ts';
+import { defineJob } from '../../runtime/jobs.ts';
+import { alertSeverities } from '../../schemas/alerts.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { type Project, projects } from '../../schemas/resources/project.ts';
+import { type SyntheticCheckTold, syntheticChecksTold } from '../../schemas/resources/synthetic-told.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import { runsPath } from '../../subjects/synthetics/alert-rules.ts';
+import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
+import { type KnownCheck, readChecks } from '../../subjects/synthetics/known.ts';
+import { readSaid, type Said } from '../../subjects/synthetics/said.ts';
+import { type Letter, plainName } from '../mail/letter.ts';
+import { linkTo } from '../mail/links.ts';
+import type { MailQueue } from '../mail/queue.ts';
+
+export interface CheckMailPorts {
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mail: MailQueue;
+  readonly settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
+}
+
+type KnownProject = Project & Stored;
+type Told = SyntheticCheckTold['what'];
+
+/** Mails about checks of one project: what comes in a storm is in the list of checks. */
+const ofProject = { rate: 1 / 30, burst: 20 };
+const events = { failing: 'check-failing', recovered: 'check-recovered' } as const;
+
+/** What is to be told of a check; undefined where that is told already, nothing is known, or it is in a planned downtime. */
+export const toTell = (
+  { state, isMaintenance }: Pick<Said, 'state' | 'isMaintenance'>,
+  known: Told | undefined,
+): Told | undefined => {
+  if (isMaintenance || state === 'unknown') return undefined;
+  if (state === 'down') return known === 'failing' ? undefined : 'failing';
+  return known === 'failing' ? 'recovered' : undefined;
+};
+
+const rankOf = (severity: string): number => alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
+
+/** A check without a project is of all. */
+const wants = ({ id, notifications }: KnownProject, check: KnownCheck, what: Told): boolean =>
+  (check.projectId === null || check.projectId === id) &&
+  notifications?.enabled === true &&
+  notifications.events.includes(events[what]) &&
+  rankOf(check.alerting.severity) >= rankOf(notifications.minimumSeverity);
+
+const letterOf = (
+  to: string,
+  check: KnownCheck,
+  { what, says }: { readonly what: Told; readonly says: string },
+  settings: CheckMailPorts['settings'],
+): Letter => ({
+  to,
+  subject: `Check ${what}: ${plainName(check.name)}`,
+  paragraphs: [
+    `The synthetic check “${plainName(check.name)}” ${what === 'failing' ? 'fails' : 'recovered'}: ${plainName(says.toWellFormed())}.`,
+    ...(check.description === '' ? [] : [plainName(check.description.slice(0, 2000).toWellFormed())]),
+  ],
+  link: { text: 'Show its runs', url: linkTo(settings, runsPath(check.id).slice(1)) },
+});
+
+/** The mails that tell of a check now. */
+const lettersOf = async (
+  check: KnownCheck,
+  told: { readonly what: Told; readonly says: string },
+  {
+    tenantId,
+    own,
+    counters,
+    settings,
+  }: Pick<CheckMailPorts, 'counters' | 'settings'> & {
+    readonly tenantId: string;
+    readonly own: readonly KnownProject[];
+  },
+): Promise<Letter[]> => {
+  const receivers = new Set<string>();
+  for (const project of own) {
+    const recipients = project.notifications?.recipients ?? [];
+    if (recipients.length === 0 || !wants(project, check, told.what)) continue;
+    const { granted } = await counters.take(`check-mail/${tenantId}/${project.id}`, ofProject, 1);
+    if (granted > 0) for (const address of recipients) receivers.add(address);
+  }
+  return [...receivers].map((to) => letterOf(to, check, told, settings));
+};
+
+const tellOf = async (ports: CheckMailPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
+  const { documents, columns, clock, mail } = ports;
+  const nowMs = clock.now();
+  const tenant = documents.of(tenantId);
+  const [checks, windows] = await Promise.all([readChecks(tenant, { enabled: true }), readWindows(tenant)]);
+  if (checks.length === 0) return;
+  const said = await readSaid(
+    { columns: columns.of(tenantId) },
+    checks.map(({ id }) => id),
+    nowMs,
+  );
+  const downtimeOf = downtimeAt(windows, nowMs);
+  const known = new Map<string, Told>();
+  for await (const { id, what } of documentsIn(tenant.collection(syntheticChecksTold))) known.set(id, what);
+  for (const check of checks) {
+    const now = said.get(check.id);
+    if (now === undefined) continue;
+    const isMaintenance = now.isMaintenance || downtimeOf(check) !== undefined;
+    const what = toTell({ ...now, isMaintenance }, known.get(check.id));
+    if (what === undefined) continue;
+    const letters = await lettersOf(check, { what, says: now.says }, { ...ports, tenantId, own });
+    await documents.transaction(async (scope) => {
+      const stored = scope.of(tenantId).collection(syntheticChecksTold);
+      const before = await stored.find(check.id);
+      // Another instance may have told it meanwhile.
+      if (before?.what === what) return;
+      for (const letter of letters) await mail.put(scope, letter);
+      const after = { what, at: new Date(nowMs).toISOString() };
+      if (before === undefined) await stored.insert({ id: check.id, ...after });
+      else await stored.replace(check.id, after, before.version);
+    });
+  }
+};
+
+/** Looks at the checks of organizations whose projects want to be told. One that cannot be looked at keeps no other from it. */
+export const tellOfChecks = async (ports: CheckMailPorts, signal: AbortSignal): Promise<void> => {
+  const wanting: (KnownProject & { readonly tenantId: string })[] = [];
+  for await (const project of ports.documents.everywhere(projects, { 'notifications.enabled': true }))
+    if (project.notifications?.events.some((event) => event.startsWith('check-'))) wanting.push(project);
+  for (const [tenantId, own] of Map.groupBy(wanting, (project) => project.tenantId)) {
+    if (signal.aborted) return;
+    await tellOf(ports, tenantId, own).catch((error: unknown) =>
+      ports.log.warn(
+        { error, tenantId },
+        'receivers of projects could not be told of checks; they are at the next look',
+      ),
+    );
+  }
+};
+
+export const checkMailsJob = defineJob<CheckMailPorts>({
+  name: 'synthetic-check-mails',
+  summary: 'Mails to receivers of projects that synthetic checks fail, and that they recovered.',
+  everyMs: 10_000,
+  scope: 'installation',
+  run: tellOfChecks,
+});

@@ -1,0 +1,101 @@
+/** Receivers of projects are mailed that a check fails, and that it recovered: once each, and not in a planned downtime. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { memoryCounters } from '../../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import type { Letter } from '../../../api/mail/letter.ts';
+import { tellOfChecks, toTell } from '../../../api/synthetics/check-mails.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
+import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+
+test('what is told follows from the state and from what was told last', (t) => {
+  const table = [
+    ['up', undefined, undefined],
+    ['down', undefined, 'failing'],
+    ['down', 'failing', undefined],
+    ['degraded', 'failing', 'recovered'],
+    ['up', 'failing', 'recovered'],
+    ['up', 'recovered', undefined],
+    ['down', 'recovered', 'failing'],
+    ['unknown', 'failing', undefined],
+  ] as const;
+  for (const [state, known, told] of table) {
+    t.is(toTell({ state, isMaintenance: false }, known), told, `${state} ${known}`);
+    t.is(toTell({ state, isMaintenance: true }, known), undefined, 'planned');
+  }
+});
+
+test('each receiver of a project that wants it gets one mail a change', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'check-mails-'));
+  const clock = { now: () => Date.now() };
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+  t.teardown(async () => {
+    await documents.close();
+    rmSync(directory, { recursive: true });
+  });
+  const own = documents.of('acme');
+  const project = (name: string, of: object) =>
+    own.collection(projects).insert({ name, description: '', notifications: ProjectNotifications.parse(of) });
+  const both = ['check-failing', 'check-recovered'];
+  const { id: projectId } = await project('shop', { recipients: ['ann@a.example', 'bob@a.example'], events: both });
+  await project('failing only', { recipients: ['eve@a.example'], events: ['check-failing'] });
+  await project('off', { enabled: false, recipients: ['off@a.example'], events: both });
+  await project('critical', { recipients: ['top@a.example'], events: both, minimumSeverity: 'critical' });
+  const check = (name: string, of: object) =>
+    own
+      .collection(syntheticChecks)
+      .insert(CheckFields.parse({ name, type: 'tcp', tcp: { host: 'a.example', port: 1 }, ...of }));
+  const ofShop = await check('Shop', { projectId });
+  const ofAll = await check('All', { alerting: { severity: 'error' } });
+  const state = new Map<string, string>();
+  const sent: Letter[] = [];
+  const columns = {
+    of: () => ({
+      query: async () =>
+        [...state].map(([id, now]) => ({
+          id,
+          state: now,
+          planned: 0,
+          says: `it is ${now} since noon`,
+          locations: '[]',
+        })),
+    }),
+  } as unknown as Columns;
+  const look = async (): Promise<string[]> => {
+    sent.length = 0;
+    await tellOfChecks(
+      {
+        ...{ documents, columns, clock, log: silent, counters: memoryCounters({ clock }) },
+        settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
+        mail: {
+          ...{ configured: true, deliveryOf: async () => 'queued' },
+          put: async (_, letter) => {
+            if (letter !== undefined) sent.push(letter);
+            return 'id';
+          },
+        },
+      },
+      new AbortController().signal,
+    );
+    return sent.map(({ to, subject }) => `${to} ${subject}`).toSorted();
+  };
+  state.set(ofShop.id, 'up').set(ofAll.id, 'up');
+  t.deepEqual(await look(), []);
+  state.set(ofShop.id, 'down');
+  t.deepEqual(await look(), ['ann@a.example Check failing: Shop', 'bob@a.example Check failing: Shop']);
+  t.is(sent[0]?.paragraphs[0], 'The synthetic check “Shop” fails: it is down since noon.');
+  t.is(sent[0]?.link?.url, `https://oiq.example/api/synthetics/checks/${ofShop.id}/runs`);
+  t.deepEqual(await look(), [], 'once');
+  state.set(ofAll.id, 'down').set(ofShop.id, 'up');
+  t.deepEqual(await look(), [
+    ...['ann@a.example Check failing: All', 'ann@a.example Check recovered: Shop'],
+    ...['bob@a.example Check failing: All', 'bob@a.example Check recovered: Shop', 'eve@a.example Check failing: All'],
+  ]);
+  state.set(ofAll.id, 'up');
+  t.deepEqual(await look(), ['ann@a.example Check recovered: All', 'bob@a.example Check recovered: All']);
+});

@@ -1,0 +1,112 @@
+/** A location that has no vote is an alert of its organization, once, which ends when its results count again. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { platformAlertsOf } from '../../../api/platform-alerts.ts';
+import { lookForSuspects } from '../../../api/platform-watch/suspect-locations.ts';
+import type { AlertTransition } from '../../../schemas/alerts.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import type { Latest } from '../../../subjects/synthetics/stored-results.ts';
+import { suspectLocations } from '../../../subjects/synthetics/suspects.ts';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const check = (of: object = {}) => ({ enabled: true, every: '1m', locations: ['f', 'z'], ...of });
+const latest = (failing: string): Latest[] =>
+  ['c1', 'c2', 'c3', 'c4'].flatMap((checkId) =>
+    ['f', 'z'].map((location) => ({
+      ...({ checkId, location, startedAtMs: nowMs, outcome: location === failing ? 'failed' : 'passed' } as const),
+    })),
+  );
+const suspects = (of: object = {}) =>
+  Object.fromEntries(
+    suspectLocations({
+      ...{ checks: [check()], latest: [], sinceMs: () => 0, nowMs },
+      heardMs: new Map([
+        ['f', nowMs],
+        ['z', nowMs],
+      ]),
+      ...of,
+    }),
+  );
+
+test('a location is suspect by silence for three of its shortest intervals, or by failing what others pass', (t) => {
+  const heard = (agoMs: number) => ({
+    heardMs: new Map([
+      ['f', nowMs - agoMs],
+      ['z', nowMs],
+    ]),
+  });
+  t.deepEqual(suspects(), {});
+  t.deepEqual(suspects(heard(180_000)), {});
+  t.deepEqual(suspects(heard(180_001)), { f: 'silent' });
+  t.deepEqual(suspects({ ...heard(120_000), checks: [check(), check({ every: '30s', locations: ['f'] })] }), {
+    f: 'silent',
+  });
+  t.deepEqual(
+    suspects({ ...heard(50_000), checks: [check({ every: '10s' })] }),
+    {},
+    'contacts are noted every ten seconds',
+  );
+  t.deepEqual(suspects({ ...heard(900_000), checks: [check({ enabled: false })] }), {}, 'nothing runs there');
+  t.deepEqual(suspects({ ...heard(900_000), sinceMs: () => nowMs - 60_000 }), {}, 'it has just begun');
+  t.deepEqual(suspects({ heardMs: new Map() }), { f: 'silent', z: 'silent' });
+  t.deepEqual(suspects({ latest: latest('z') }), { z: 'differs' });
+});
+
+test('it is told once, with why, stands among the alerts, and ends', async (t) => {
+  const clock = { ms: Date.now(), now: () => clock.ms };
+  const directory = mkdtempSync(join(tmpdir(), 'suspects-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+  t.teardown(async () => {
+    await documents.close();
+    rmSync(directory, { recursive: true });
+  });
+  const own = documents.of('acme');
+  const { id } = await own
+    .collection(syntheticLocations)
+    .insert({ name: 'Frankfurt', description: '', hash: 'h', prefix: 'p' });
+  const fields = CheckFields.parse({ name: 'Shop', type: 'tcp', tcp: { host: 'a.example', port: 1 }, locations: [id] });
+  const stored = await own.collection(syntheticChecks).insert(fields);
+  const told: AlertTransition[] = [];
+  const look = () =>
+    lookForSuspects(
+      {
+        ...{ documents, clock, log: silent, publishEvent: async () => undefined },
+        columns: { of: () => ({ query: async () => [] }) } as unknown as Columns,
+        publish: async (transition) => void told.push(transition),
+      },
+      new AbortController().signal,
+    );
+  await look();
+  t.is(told.length, 0, 'the check is new');
+  clock.ms += 200_000;
+  await look();
+  await look();
+  t.is(told.length, 1);
+  t.like(told[0], { to: 'firing', alertId: `suspect-location-${id}`, severity: 'warning' });
+  t.like(told[0]?.labels, { alertname: 'SyntheticLocationSuspect', location_name: 'Frankfurt', reason: 'silent' });
+  t.is(
+    told[0]?.reason,
+    'Frankfurt was not heard of for three intervals of its checks: its results say nothing of them',
+  );
+  t.is((await platformAlertsOf(documents, 'acme', clock.ms)).length, 1);
+  t.is((await platformAlertsOf(documents, 'other', clock.ms)).length, 0);
+  await own
+    .collection(syntheticProbeContacts)
+    .insert({ location: id, probe: 'p', heardAt: new Date(clock.ms).toISOString() });
+  await look();
+  t.like(told[1], { to: 'inactive', endedAtMs: clock.ms });
+  t.deepEqual(await platformAlertsOf(documents, 'acme', clock.ms), []);
+  clock.ms += 200_000;
+  await look();
+  t.is(told.length, 3);
+  await own.collection(syntheticChecks).delete(stored.id);
+  await look();
+  t.is(told.length, 4, 'nothing runs there any more');
+});
