@@ -19,7 +19,8 @@ import { runTls } from './runners/tls.ts';
 import { striker } from './struck.ts';
 
 type Declared = (typeof declaredTypes)[number];
-type Runners = { readonly [Each in Declared as Each['type']]: Runner<z.output<Each['settings']>> };
+type Run = Exclude<Declared, { readonly isTold?: true }>;
+type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['settings']>> };
 
 /** How each type is run; one that is missing does not compile. */
 const runners: Runners = { http: runHttp, tcp: runTcp, tls: runTls, dns: runDns };
@@ -66,7 +67,7 @@ export const runCheck = async (
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
   const strike = striker(secrets);
   const { settings } = typedSettings(check);
-  const run = runners[check.type] as Runner<object>;
+  const run = runners[check.type as Run['type']] as Runner<object>;
   const attempts: RunResult[] = [];
   const retries = { count: check.retries.count, waitMs: msOf(check.retries.wait) };
   for (;;) {

@@ -11,6 +11,7 @@ import { spanErrors } from './errors/span-errors.ts';
 import { fileChanges } from './file-changes/file-changes.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 import { notifications } from './notifications/notifications.ts';
+import { heartbeats } from './synthetics/heartbeats.ts';
 import { threatMatches } from './threat-intel/threat-matches.ts';
 
 export const processors: readonly Processor[] = [
@@ -25,5 +26,6 @@ export const processors: readonly Processor[] = [
   chainedCorrelations,
   threatMatches,
   fileChanges,
+  heartbeats,
   notifications,
 ];

@@ -45,7 +45,12 @@ export const SyntheticRun = z.strictObject({
   checkName: z.string().default('').describe('As it was then; so are type and labels'),
   checkType: z.string().default(''),
   labels: z.record(z.string(), z.string()).default({}),
+  toldMs: z.int().min(0).optional().describe('When its outcome was there, where that is what state goes by: of a beat'),
   ...runFields,
+  traceId: z
+    .string()
+    .regex(/^(?:[0-9a-f]{32})?$/)
+    .describe('Empty where nothing was run from here'),
 });
 export type SyntheticRun = z.output<typeof SyntheticRun>;
 

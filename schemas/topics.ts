@@ -11,6 +11,7 @@ import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
+import { SyntheticBeat } from './synthetic-beats.ts';
 import { SyntheticRun, SyntheticStateChange, SyntheticVerdict } from './synthetic-runs.ts';
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
@@ -161,6 +162,14 @@ export const topics = {
     keyOf: ({ sloId }) => sloId,
     partitions: 3,
     retentionHours: 24,
+  }),
+  syntheticBeats: defineDerivedTopic({
+    name: 'synthetic-beats',
+    summary: 'Beats of jobs, as receivers took them, and that they take them',
+    item: SyntheticBeat,
+    timeOf: ({ receivedMs }) => receivedMs,
+    partitions: 3,
+    maxMessageBytes: 4 * 1024 * 1024,
   }),
   syntheticRuns: defineDerivedTopic({
     name: 'synthetic-runs',

@@ -27,12 +27,12 @@ export const syntheticRuns = landValues({
   }),
   merging: {
     table: syntheticLatestTable,
-    row: ({ tenantId, checkId, location, dueMs, isManual, startedAtMs, outcome, message }) =>
+    row: ({ tenantId, checkId, location, dueMs, isManual, startedAtMs, outcome, message, toldMs }) =>
       isManual
         ? []
         : {
-            ...{ tenant_id: tenantId, check_id: checkId, location, due_ms: dueMs, last_seen: time(dueMs) },
-            ...{ started_ms: startedAtMs, outcome, message: message.slice(0, messageChars) },
+            ...{ tenant_id: tenantId, check_id: checkId, location, due_ms: toldMs ?? dueMs, last_seen: time(dueMs) },
+            ...{ started_ms: toldMs ?? startedAtMs, outcome, message: message.slice(0, messageChars) },
           },
   },
 });

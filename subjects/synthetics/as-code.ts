@@ -5,7 +5,7 @@ import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
 import type { Problem } from './assertions.ts';
-import { CheckFields, localLocation } from './check.ts';
+import { CheckFields, localLocation, settled } from './check.ts';
 import { HttpStep } from './types/http.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -30,7 +30,8 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
         Object.fromEntries(Object.entries(fields).filter(([name]) => !(always as readonly string[]).includes(name))),
         usualCheck,
       ),
-      ...(!isDeepStrictEqual(named, [localLocation]) && { locations: named }),
+      // What nobody runs has none, and need not say so.
+      ...(named.length > 0 && !isDeepStrictEqual(named, [localLocation]) && { locations: named }),
       ...(http !== undefined && {
         http: { steps: http.steps.map((step) => ({ url: step.url, ...unusual(step, usualStep) })) },
       }),
@@ -87,7 +88,12 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
     const paths = pathsIn(value)
       .slice(0, mostPaths)
       .map((path) => path.join('.'));
-    return { ...told, check: data, problems: [], lines: Object.fromEntries(paths.map((path) => [path, lineOf(path)])) };
+    return {
+      ...told,
+      check: settled(data),
+      problems: [],
+      lines: Object.fromEntries(paths.map((path) => [path, lineOf(path)])),
+    };
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const line = first - 1 + error.line;

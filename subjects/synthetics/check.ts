@@ -1,4 +1,5 @@
 /** What a check says, as one declared type: the API, imports, exports and probes read it. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import { duration } from '../alerts/durations.ts';
@@ -29,7 +30,11 @@ export const CheckFields = z.strictObject({
   labels: z.record(z.string().regex(/^[A-Za-z_][\w./-]{0,255}$/), z.string().max(2048)).default({}),
   every: duration('10s', '1d').default('1m'),
   timeout: duration('100ms', '2m').default('10s').describe('Of an attempt, all steps together'),
-  locations: z.array(z.string().min(1).max(128)).min(1).max(50).default([localLocation]),
+  locations: z
+    .array(z.string().min(1).max(128))
+    .max(50)
+    .default([localLocation])
+    .describe('Empty for what nobody runs, such as a heartbeat'),
   consensus: z
     .strictObject({
       down: z
@@ -60,6 +65,15 @@ export const CheckFields = z.strictObject({
   ...settings,
 });
 export type CheckFields = z.output<typeof CheckFields>;
+
+/** Where what is told, and not run, has its runs. */
+export const toldLocation = 'heartbeat';
+
+/** A check as it is kept: what nobody runs is at no location. */
+export const settled = (check: CheckFields): CheckFields =>
+  checkTypeOf(check.type).isTold === true && isDeepStrictEqual(check.locations, [localLocation])
+    ? { ...check, locations: [] }
+    : check;
 
 /** The type of a check and its settings. */
 export const typedSettings = (check: CheckFields): { readonly type: CheckType; readonly settings: object } => ({

@@ -1,5 +1,7 @@
 /** From latest results to changes of state, of a check and of each of its locations. */
 import { msOf } from '../alerts/durations.ts';
+import { knownUntilMs } from './beat-times.ts';
+import { toldLocation } from './check.ts';
 import type { KnownCheck } from './known.ts';
 import { judgeState, suspicionOf } from './state.ts';
 import type { Latest } from './stored-results.ts';
@@ -8,7 +10,8 @@ import type { StateChange } from './uptime.ts';
 /** What is known of a check since its last judgement, by location; the check itself under ''. */
 export type KnownStates = Readonly<Record<string, StateChange>>;
 
-type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'>;
+type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
+  Partial<Pick<KnownCheck, 'heartbeat'>>;
 
 /** What each location did of late, where others ran the same checks. */
 const comparisons = (latest: readonly Latest[]): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
@@ -46,6 +49,9 @@ export const judge = (
   }: { readonly latest: readonly Latest[]; readonly suspects: ReadonlySet<string>; readonly nowMs: number },
 ): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
   const results = new Map(latest.map((one) => [one.location, one]));
+  const { heartbeat } = check;
+  const toldMs = results.get(toldLocation)?.startedAtMs ?? 0;
+  const voteMs = heartbeat && knownUntilMs({ every: check.every, heartbeat }, toldMs) - toldMs;
   const stateAt = (
     locations: readonly string[],
     consensus: { down: number | null },
@@ -55,13 +61,16 @@ export const judge = (
       locations: new Map(locations.map((location) => [location, results.get(location)])),
       suspects: ignored,
       ...(consensus.down !== null && { consensus: consensus.down }),
+      ...(voteMs !== undefined && { voteMs }),
       ...{ everyMs: msOf(check.every), nowMs, isMaintenance: false },
     });
     const newest = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));
     const seen = check.enabled && state !== 'maintenance' ? state : 'unknown';
     return { state: seen, atMs: seen === 'unknown' ? nowMs : Math.min(newest, nowMs) };
   };
-  const now = new Map<string, StateChange>([['', stateAt(check.locations, check.consensus, suspects)]]);
+  const now = new Map<string, StateChange>([
+    ['', stateAt(heartbeat === undefined ? check.locations : [toldLocation], check.consensus, suspects)],
+  ]);
   for (const location of check.locations) now.set(location, stateAt([location], { down: null }, new Set()));
   for (const location of Object.keys(known))
     if (!now.has(location)) now.set(location, { state: 'unknown', atMs: nowMs });

@@ -2,7 +2,7 @@
 import { durationText, msOf } from '../alerts/durations.ts';
 import type { Problem } from './assertions.ts';
 import { type CheckFields, localLocation, targetsOf, textsOf, typedSettings } from './check.ts';
-import { checkTypes } from './registry.ts';
+import { checkTypeOf, checkTypes } from './registry.ts';
 import { templateUses, variablesIn } from './templates.ts';
 import { problemsAt } from './types/definition.ts';
 
@@ -34,6 +34,7 @@ const timeProblems = ({ every, timeout, retries }: CheckFields): readonly Proble
 };
 
 const locationProblems = ({ locations, consensus }: CheckFields, known: Known): readonly Problem[] => [
+  ...(locations.length === 0 ? [{ path: 'locations', message: 'must have one at least' }] : []),
   ...locations.flatMap((location, index) => {
     const path = `locations.${index}`;
     if (locations.indexOf(location) !== index) return [{ path, message: 'is there twice' }];
@@ -41,10 +42,17 @@ const locationProblems = ({ locations, consensus }: CheckFields, known: Known): 
       ? []
       : [{ path, message: `${location} is no location` }];
   }),
-  ...(consensus.down !== null && consensus.down > locations.length
+  ...(locations.length > 0 && consensus.down !== null && consensus.down > locations.length
     ? [{ path: 'consensus.down', message: `must be ${locations.length} at most, the number of locations` }]
     : []),
 ];
+
+const runProblems = (check: CheckFields, known: Known): readonly Problem[] => {
+  if (checkTypeOf(check.type).isTold !== true) return [...timeProblems(check), ...locationProblems(check, known)];
+  return check.locations.length > 0
+    ? [{ path: 'locations', message: `must be left out for the type ${check.type}: nobody runs it` }]
+    : [];
+};
 
 const templateProblems = (check: CheckFields, { variables }: Known): readonly Problem[] =>
   textsOf(check).flatMap(({ path, text }) =>
@@ -74,12 +82,12 @@ export const strayingSecrets = (check: CheckFields, variables: Known['variables'
 
 /** What is wrong with a check, each with its path; none if it can be run. */
 export const checkProblems = (check: CheckFields, known: Known): readonly Problem[] => {
-  const form = [...settingsProblems(check), ...timeProblems(check), ...locationProblems(check, known)];
+  const form = [...settingsProblems(check), ...runProblems(check, known)];
   if (settingsProblems(check).length > 0) return form;
   const { type, settings } = typedSettings(check);
   return [
     ...form,
-    ...problemsAt(check.type, type.problems(settings)),
+    ...problemsAt(check.type, type.problems(settings, check)),
     ...templateProblems(check, known),
     ...strayingSecrets(check, known.variables),
   ];

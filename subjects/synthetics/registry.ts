@@ -1,11 +1,12 @@
 /** The types of checks: one line each. Settings, their problems and the suite of tests follow. */
 import type { CheckType } from './types/definition.ts';
 import { dns } from './types/dns.ts';
+import { heartbeat } from './types/heartbeat.ts';
 import { http } from './types/http.ts';
 import { tcp } from './types/tcp.ts';
 import { tls } from './types/tls.ts';
 
-export const declaredTypes = [http, tcp, tls, dns] as const;
+export const declaredTypes = [http, tcp, tls, dns, heartbeat] as const;
 
 export const checkTypes: readonly CheckType[] = declaredTypes;
 

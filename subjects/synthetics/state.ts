@@ -40,6 +40,8 @@ interface StateInput {
   /** How many voting locations must fail; without it, the majority of those that vote, and both of two. */
   readonly consensus?: number;
   readonly everyMs: number;
+  /** How long a result is a vote; three intervals unless told otherwise. */
+  readonly voteMs?: number;
   readonly nowMs: number;
   readonly isMaintenance: boolean;
 }
@@ -64,12 +66,13 @@ export const judgeState = ({
   suspects,
   consensus,
   everyMs,
+  voteMs = silentIntervals * everyMs,
   nowMs,
   isMaintenance,
 }: StateInput): Judgement => {
   const votes = [...locations].flatMap(([location, result]) => {
     if (result === undefined || result.outcome === 'unknown' || suspects.has(location)) return [];
-    return nowMs - result.startedAtMs > silentIntervals * everyMs ? [] : [{ location, outcome: result.outcome }];
+    return nowMs - result.startedAtMs > voteMs ? [] : [{ location, outcome: result.outcome }];
   });
   const failing = votes.filter(({ outcome }) => outcome === 'failed').map(({ location }) => location);
   const slow = votes.filter(({ outcome }) => outcome === 'degraded').length;

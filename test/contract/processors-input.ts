@@ -11,8 +11,10 @@ import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertRoutingId, alertRoutings, usualRouting } from '../../schemas/resources/alert-routing.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
+import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
+import { CheckFields } from '../../subjects/synthetics/check.ts';
 import { blockOf } from '../../subjects/threat-intel/block.ts';
 import { detectionRulesForTests, stored } from '../cases/detection-rules.ts';
 import { visits } from '../cases/made-up-processor.ts';
@@ -150,6 +152,16 @@ const transitionsOf = (random: Random, atMs: number, tenantId: string): object[]
     };
   });
 
+/** Beats of a few jobs, whose runs overlap, fail, or do not end; mostly beside what tells that they are taken. */
+const beatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
+  ...Array.from({ length: random(4) }, () => ({
+    ...{ tenantId, kind: 'beat', checkId: `job-${random(3)}`, projectId: 'shop', receivedMs: atMs - random(3_000) },
+    ...{ signal: pick(random, ['start', 'end', 'end', 'fail']), exitCode: pick(random, [null, 0, 1]) },
+    ...{ runId: pick(random, ['', `run-${random(30)}`]), message: pick(random, words) },
+  })),
+  ...(random(10) === 0 ? [] : [{ tenantId, kind: 'pulse', receivedMs: atMs }]),
+];
+
 const messagesOf = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
   let timestampMs = sinceMs;
   const calls: Call[] = [];
@@ -168,6 +180,10 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
     if (topic === visits.name) {
       const value = Buffer.from(JSON.stringify(visitsOf(random, timestampMs, tenantId)));
       return { key, timestampMs, value, headers: { tenant: tenantId } };
+    }
+    if (topic === topics.syntheticBeats.name) {
+      const value = Buffer.from(JSON.stringify(beatsOf(random, timestampMs, tenantId)));
+      return { key: tenantId, timestampMs, value, headers: { tenant: tenantId } };
     }
     if (topic === topics.alertTransitions.name) {
       const value = Buffer.from(JSON.stringify(transitionsOf(random, timestampMs, tenantId)));
@@ -192,10 +208,21 @@ const usualWithChannels = {
   receivers: [{ name: 'default', channelIds: ['mail', 'chat'], sendResolved: true }],
 };
 
+/** A job that is expected often, one by cron, and one that is off. */
+const jobs = ['job-0', 'job-1', 'job-2'].map((id, index) => ({
+  ...CheckFields.parse({
+    ...{ name: id, type: 'heartbeat', every: '1m', enabled: index < 2 },
+    heartbeat: { longestRun: '1m', ...(index === 1 && { cron: '*/2 * * * *', timeZone: 'Europe/Berlin' }) },
+  }),
+  ...{ id, locations: [], version: 1 },
+  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+}));
+
 /** Documents of each collection that processors follow. */
 const followed: Readonly<Record<string, readonly (object & Stored)[]>> = {
   [detectionRules.name]: detectionRulesForTests.map((rule) => stored(rule)),
   [alertRoutings.name]: [usualWithChannels],
+  [syntheticChecks.name]: jobs,
   [indicatorBlocks.name]: [
     {
       ...blockOf([

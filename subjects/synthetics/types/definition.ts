@@ -12,33 +12,55 @@ export interface Target {
   readonly texts: readonly TextAt[];
 }
 
+/** What every check says, and settings may have to fit to. */
+interface Interval {
+  readonly every: string;
+}
+
 /** A type of check with its author's types closed over, so that the registry is a plain array. */
 export interface CheckType {
   /** As it stands in a check's `type`; its settings lie in the field of the same name. */
   readonly type: string;
   readonly name: string;
   readonly summary: string;
+  /** Nobody runs it: whom it watches tells of it. Such a check has no locations, timeout and retries. */
+  readonly isTold?: true | undefined;
   /** A strict object. */
   readonly settings: z.ZodObject;
-  /** Phases of a step in the order of time, which add up to the whole. */
+  /** Phases of a step in the order of time, which add up to the whole; none where it has no steps. */
   readonly phases: readonly string[];
   /** What is wrong beyond the form of the settings, with paths within them. */
-  problems(settings: object): readonly Problem[];
+  problems(settings: object, check: Interval): readonly Problem[];
   /** Where texts of the settings go. */
   targets(settings: object): readonly Target[];
 }
 
+/** What the registry knows of a type when it compiles. */
+type Declared<Type extends string, Settings extends z.ZodObject, IsTold extends true | undefined> = Omit<
+  CheckType,
+  'isTold'
+> & {
+  readonly type: Type;
+  readonly settings: Settings;
+  readonly isTold?: IsTold;
+};
+
 /** Declares a type of check. */
-export const defineCheckType = <const Type extends string, Settings extends z.ZodObject>(
-  definition: Omit<CheckType, 'type' | 'settings' | 'problems' | 'targets'> & {
+export const defineCheckType = <
+  const Type extends string,
+  Settings extends z.ZodObject,
+  IsTold extends true | undefined = undefined,
+>(
+  definition: Omit<CheckType, 'type' | 'isTold' | 'settings' | 'problems' | 'targets'> & {
     readonly type: Type;
+    readonly isTold?: IsTold;
     readonly settings: Settings;
-    problems(settings: z.output<Settings>): readonly Problem[];
+    problems(settings: z.output<Settings>, check: Interval): readonly Problem[];
     targets(settings: z.output<Settings>): readonly Target[];
   },
-): CheckType & { readonly type: Type; readonly settings: Settings } =>
+): Declared<Type, Settings, IsTold> =>
   // It is given settings of its own schema only.
-  definition as unknown as CheckType & { readonly type: Type; readonly settings: Settings };
+  definition as unknown as Declared<Type, Settings, IsTold>;
 
 /** Paths of problems of a part, within the whole. */
 export const problemsAt = (path: string, problems: readonly Problem[]): readonly Problem[] =>

@@ -157,7 +157,8 @@ test('one-time codes are those of RFC 6238', (t) => {
 test('each type has settings, phases and a summary of its own', (t) => {
   t.deepEqual(
     checkTypes.map(({ type }) => type),
-    ['http', 'tcp', 'tls', 'dns'],
+    ['http', 'tcp', 'tls', 'dns', 'heartbeat'],
   );
-  for (const { name, summary, phases } of checkTypes) t.true(name !== '' && summary.endsWith('.') && phases.length > 0);
+  for (const { name, summary, phases, isTold = false } of checkTypes)
+    t.true(name !== '' && summary.endsWith('.') && phases.length > 0 !== isTold);
 });

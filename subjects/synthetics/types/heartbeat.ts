@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { TimeZone } from '../../../schemas/resources/preferences.ts';
+import { duration, durationText, msOf } from '../../alerts/durations.ts';
+import { cronProblem, shortestGapMs } from '../cron.ts';
+import { defineCheckType } from './definition.ts';
+
+const settings = z.strictObject({
+  every: duration('10s', '366d').nullable().default(null).describe('Expected so often; null: as `every` of the check'),
+  cron: z
+    .string()
+    .min(1)
+    .max(128)
+    .nullable()
+    .default(null)
+    .describe('Expected at these times in place of every so often: minute, hour, day, month, day of the week'),
+  timeZone: TimeZone.default('UTC').describe('Of the cron expression'),
+  grace: duration('1s', '31d')
+    .nullable()
+    .default(null)
+    .describe('How late it may be; null: a tenth of the interval, from ten seconds to an hour'),
+  longestRun: duration('1s', '1d').default('1h').describe('From a beat to /start until the run must have ended'),
+});
+export type HeartbeatSettings = z.output<typeof settings>;
+
+/** How a check says when it is expected. */
+export interface Expected {
+  readonly every: string;
+  readonly heartbeat: HeartbeatSettings;
+}
+
+/** The shortest time from one due time to the next. */
+export const intervalMs = ({ every, heartbeat: { cron, timeZone, every: own } }: Expected): number =>
+  cron === null ? msOf(own ?? every) : shortestGapMs({ cron, timeZone });
+
+const graceProblem = (expected: Expected): string | undefined => {
+  const { grace } = expected.heartbeat;
+  const mostMs = intervalMs(expected);
+  return grace !== null && msOf(grace) > mostMs
+    ? `must be ${durationText(mostMs)} at most, the time from one due time to the next`
+    : undefined;
+};
+
+export const heartbeat = defineCheckType({
+  type: 'heartbeat',
+  name: 'Heartbeat',
+  summary: 'A job that tells of each of its runs, and is missed where it does not.',
+  isTold: true,
+  settings,
+  phases: [],
+  problems: (its, { every }) => {
+    const { cron, timeZone } = its;
+    if (cron !== null && its.every !== null)
+      return [{ path: 'every', message: 'must be left out where cron is given' }];
+    const unreadable = cron === null ? undefined : cronProblem({ cron, timeZone });
+    if (unreadable !== undefined) return [{ path: 'cron', message: unreadable }];
+    const late = graceProblem({ every, heartbeat: its });
+    return late === undefined ? [] : [{ path: 'grace', message: late }];
+  },
+  targets: () => [],
+});

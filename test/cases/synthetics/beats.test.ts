@@ -1,0 +1,259 @@
+/** From beats to runs and states: what was told, what was late, and what nobody can know. */
+import test from 'ava';
+import { heartbeats } from '../../../processors/synthetics/heartbeats.ts';
+import type { Beat } from '../../../schemas/synthetic-beats.ts';
+import { type BeatRun, type Beats, lookAt, noBeats, takeBeat, unwatched } from '../../../subjects/synthetics/beats.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
+import type { Span } from '../../../subjects/synthetics/uptime.ts';
+import { TaskRun } from '../run-task.ts';
+
+const fromMs = Date.parse('2026-03-01T12:00:00Z');
+const settings = CheckFields.parse({
+  name: 'backup',
+  type: 'heartbeat',
+  every: '1m',
+  heartbeat: { grace: '10s', longestRun: '30s' },
+});
+const expected: Expected = { every: '1m', heartbeat: settings.heartbeat as Expected['heartbeat'] };
+
+const beatOf = (signal: Beat['signal'], at: number, more: Partial<Beat> = {}): Beat => ({
+  ...{ tenantId: 'acme', kind: 'beat', checkId: 'c', projectId: 'shop', signal, exitCode: null, runId: '' },
+  ...{ receivedMs: fromMs + at * 1000, message: '', ...more },
+});
+
+/** A beat, or the second up to which all is read. */
+type Event = Beat | number;
+
+const runsOf = (events: readonly Event[], gaps: readonly Span[] = []): { beats: Beats; runs: readonly BeatRun[] } => {
+  let beats = noBeats;
+  const runs: BeatRun[] = [];
+  for (const event of events) {
+    const told =
+      typeof event === 'number'
+        ? lookAt(beats, expected, { nowMs: fromMs + event * 1000, gaps, createdMs: fromMs })
+        : takeBeat(beats, event);
+    beats = told.beats;
+    runs.push(...told.runs);
+  }
+  return { beats, runs };
+};
+
+const seconds = (ms: number): number => (ms - fromMs) / 1000;
+const shown = ({ dueMs, toldMs, outcome, message }: BeatRun): string =>
+  `${seconds(dueMs)} ${seconds(toldMs)} ${outcome} ${message}`.trim();
+
+const late = 'failed no beat came within 10s of when it was due';
+const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: readonly string[]]>> = {
+  'a beat alone is a run': [[0, beatOf('end', 3)], ['3 3 passed']],
+  'a run has its begin and its end': [[0, beatOf('start', 3), beatOf('end', 9, { message: 'ok' })], ['3 9 passed ok']],
+  'an exit code that is not 0 is a failure': [
+    [0, beatOf('end', 3, { exitCode: 0 }), beatOf('end', 5, { exitCode: 2, message: 'disk full' })],
+    ['3 3 passed', '5 5 failed it ended with exit code 2: disk full'],
+  ],
+  'a failure is one': [[0, beatOf('start', 3), beatOf('fail', 4)], ['3 4 failed it told a failure']],
+  'it is late when grace is over and all up to then is read': [[0, 60, 74, 75], [`60 70 ${late}`]],
+  'it is late once for each time at which it was due': [
+    [0, 75, 80, 135, 140, 195],
+    [`60 70 ${late}`, `120 130 ${late}`, `180 190 ${late}`],
+  ],
+  'a beat within grace is not late': [[0, beatOf('end', 69), 75, 100], ['69 69 passed']],
+  'the interval begins with the last run': [
+    [0, beatOf('end', 30), 75, 90, 104, 105],
+    ['30 30 passed', `90 100 ${late}`],
+  ],
+  'a run that has begun is not late': [[0, beatOf('start', 59), 75, beatOf('end', 80), 90], ['59 80 passed']],
+  'a run without end is too long, once': [
+    [0, beatOf('start', 10), 44, 45, 60],
+    ['10 40 failed it did not end within 30s'],
+  ],
+  'one that is too long and ends is a run again': [
+    [0, beatOf('start', 10), 45, beatOf('end', 50)],
+    ['10 40 failed it did not end within 30s', '50 50 passed'],
+  ],
+  'runs that overlap are told apart by their ids': [
+    [
+      0,
+      beatOf('start', 10, { runId: 'a' }),
+      beatOf('start', 20, { runId: 'b' }),
+      beatOf('fail', 25, { runId: 'b' }),
+      beatOf('end', 30, { runId: 'a' }),
+    ],
+    ['20 25 failed it told a failure', '10 30 passed'],
+  ],
+  'of runs that overlap one may be too long': [
+    [
+      0,
+      beatOf('start', 10, { runId: 'a' }),
+      beatOf('start', 20, { runId: 'b' }),
+      beatOf('end', 25, { runId: 'b' }),
+      45,
+    ],
+    ['20 25 passed', '10 40 failed it did not end within 30s'],
+  ],
+  'runs that overlap without ids cannot be told apart': [
+    [0, beatOf('start', 10), beatOf('start', 20), beatOf('end', 25)],
+    ['10 20 unknown another run began before its end was told: give runs that overlap an id (rid)', '20 25 passed'],
+  ],
+  'a repeat counts once': [
+    [
+      0,
+      beatOf('start', 10, { runId: 'a' }),
+      beatOf('start', 11, { runId: 'a' }),
+      beatOf('end', 20, { runId: 'a' }),
+      beatOf('end', 21, { runId: 'a' }),
+      beatOf('start', 22, { runId: 'a' }),
+      beatOf('fail', 23, { runId: 'a' }),
+      65,
+    ],
+    ['10 20 passed'],
+  ],
+  'beats of one moment are runs of their own': [
+    [0, beatOf('end', 10), beatOf('end', 10), beatOf('end', 10, { exitCode: 1 })],
+    ['10 10 passed', '10.001 10.001 passed', '10.002 10.002 failed it ended with exit code 1'],
+  ],
+};
+
+for (const [title, [events, runs]] of Object.entries(cases))
+  test(title, (t) => t.deepEqual(runsOf(events).runs.map(shown), runs));
+
+test('what was due while no beats were taken is unknown, and the next one is expected', (t) => {
+  const gap = { fromMs: fromMs + 50_000, toMs: fromMs + 200_000 };
+  const { runs } = runsOf([0, beatOf('end', 1), 50, 200, 260, 316], [gap]);
+  t.deepEqual(runs.map(shown), [
+    '1 1 passed',
+    '61 71 unknown no beats were taken from 2026-03-01T12:00:50.000Z to 2026-03-01T12:03:20.000Z',
+    `241 251 ${late}`,
+    `301 311 ${late}`,
+  ]);
+  const open = runsOf([0, beatOf('start', 45), 50, 200], [gap]).runs[0];
+  t.is(open?.outcome, 'unknown');
+  t.regex(open?.message ?? '', /its end was not told within 30s; no beats were taken from/);
+});
+
+test('nothing is late of a time when it was not watched, or was expected at other times', (t) => {
+  const { beats } = runsOf([0, beatOf('end', 1), 20]);
+  const looking = { gaps: [], createdMs: fromMs };
+  const again = lookAt(unwatched(beats), expected, { ...looking, nowMs: fromMs + 600_000 });
+  t.deepEqual(again.runs, []);
+  const next = lookAt(again.beats, expected, { ...looking, nowMs: fromMs + 690_000 });
+  t.deepEqual(next.runs.map(shown), [`601 611 ${late}`, `661 671 ${late}`]);
+  const hourly = { ...expected, heartbeat: { ...expected.heartbeat, cron: '0 * * * *' } };
+  const changed = lookAt(beats, hourly, { ...looking, nowMs: fromMs + 7_300_000 });
+  t.deepEqual(changed.runs, []);
+  t.is(lookAt(changed.beats, hourly, { ...looking, nowMs: fromMs + 10_815_000 }).runs.length, 1);
+});
+
+test('so many runs are open at once, and no more', (t) => {
+  const { beats, runs } = runsOf([
+    0,
+    ...Array.from({ length: 60 }, (_, index) => beatOf('start', 1, { runId: `${index}` })),
+  ]);
+  t.is(beats.open.length, 50);
+  t.is(runs.length, 10);
+  t.is(new Set([...runs.map(({ dueMs }) => dueMs), ...beats.open.map(({ startedMs }) => startedMs)]).size, 60);
+});
+
+test('states are judged as those of other checks; what stays silent for too long is not known', (t) => {
+  const check = { id: 'c', enabled: true, every: '1m', locations: [], consensus: settings.consensus };
+  const its = { ...check, heartbeat: expected.heartbeat };
+  const judged = (outcome: 'passed' | 'failed' | 'unknown', agoMs: number, known: KnownStates = {}, of = its) => {
+    const nowMs = fromMs + 3_600_000;
+    const latest = [{ checkId: 'c', location: 'heartbeat', outcome, startedAtMs: nowMs - agoMs }];
+    return judge(of, known, { latest, suspects: new Set(), nowMs }).changes.map(({ location, state }) => [
+      location,
+      state,
+    ]);
+  };
+  t.deepEqual(judged('passed', 1000), [['', 'up']]);
+  t.deepEqual(judged('failed', 1000), [['', 'down']]);
+  t.deepEqual(judged('unknown', 1000), []);
+  const up: KnownStates = { '': { state: 'up', atMs: fromMs } };
+  // An interval, grace, the longest run and the platform's own time: until then the next word may come.
+  t.deepEqual(judged('passed', 219_000, up), []);
+  t.deepEqual(judged('passed', 221_000, up), [['', 'unknown']]);
+  t.deepEqual(judged('passed', 1000, up, { ...its, enabled: false }), [['', 'unknown']]);
+  const daily = { ...its, heartbeat: { ...expected.heartbeat, cron: '0 2 * * *' } };
+  t.deepEqual(judged('passed', 7_200_000, up, daily), []);
+});
+
+const stored = (id: string, fields: object = {}) => ({
+  ...{ ...settings, locations: [], ...fields, id, version: 1 },
+  ...{ createdAt: new Date(fromMs).toISOString(), updatedAt: new Date(fromMs).toISOString() },
+});
+
+/** The processor over one partition; a number is the second up to which all is read. */
+const processorRun = (ids: readonly string[] = ['c']) => {
+  const run = new TaskRun(heartbeats);
+  const follow = (id: string, fields?: object): void =>
+    run.task.change('synthetic-checks', 'acme', id, fields && stored(id, fields));
+  for (const id of ids) follow(id, {});
+  const itemOf = (event: Event): object =>
+    typeof event === 'number' ? { tenantId: 'acme', kind: 'pulse', receivedMs: fromMs + event * 1000 } : event;
+  return {
+    run,
+    follow,
+    take: (...events: readonly Event[]) => run.values(events.map(itemOf), { atMs: fromMs }),
+    told: () => run.emitted<BeatRun & { checkId: string }>().map((one) => `${one.checkId} ${shown(one)}`),
+  };
+};
+const everyFive = (from: number, to: number): number[] =>
+  Array.from({ length: Math.floor((to - from) / 5) + 1 }, (_, index) => from + index * 5);
+
+test('while what was kept is not read, nobody is missed: it is read first, however late', (t) => {
+  const { run, take, told } = processorRun();
+  take(...everyFive(0, 40), beatOf('end', 41));
+  // The log stands still for hours, and the clock goes on.
+  t.is(run.tick(fromMs + 7_200_000), undefined);
+  take(...everyFive(45, 90), beatOf('end', 92), ...everyFive(95, 140), beatOf('end', 150), 155);
+  t.deepEqual(told(), ['c 41 41 passed', 'c 92 92 passed', 'c 150 150 passed']);
+  take(...everyFive(160, 230));
+  t.deepEqual(told().slice(3), [`c 210 220 ${late}`]);
+});
+
+test('while nobody took beats, nobody is missed', (t) => {
+  const { take, told } = processorRun();
+  take(...everyFive(0, 40), beatOf('end', 41), 45, 600, 605);
+  t.deepEqual(told(), [
+    'c 41 41 passed',
+    'c 101 111 unknown no beats were taken from 2026-03-01T12:00:45.000Z to 2026-03-01T12:10:00.000Z',
+  ]);
+  take(...everyFive(610, 660));
+  t.deepEqual(told().slice(2), [`c 641 651 ${late}`]);
+});
+
+test('a snapshot goes on where it was, at each message', (t) => {
+  const events = [
+    ...[...everyFive(0, 40), beatOf('start', 41, { runId: 'a' }), beatOf('start', 42, { runId: 'b' }), 45],
+    ...[beatOf('end', 46, { runId: 'a' }), beatOf('end', 47, { runId: 'a' }), ...everyFive(50, 100), 200, 300],
+  ];
+  const one = processorRun();
+  const other = processorRun();
+  for (const event of events) {
+    one.take(event);
+    other.take(event);
+    other.run.restart();
+    other.follow('c', {});
+  }
+  t.deepEqual(other.told(), one.told());
+  t.true(one.told().length >= 4, one.told().join('\n'));
+});
+
+test('beats of a check that is not known here yet count; of one that is off or deleted, nothing is missed', (t) => {
+  const { take, told, follow, run } = processorRun([]);
+  take(0, beatOf('end', 1), 5);
+  follow('c', {});
+  take(...everyFive(10, 60), beatOf('end', 61));
+  follow('c', { enabled: false });
+  take(...everyFive(65, 300));
+  follow('c', {});
+  take(...everyFive(305, 350));
+  follow('c');
+  take(...everyFive(355, 600));
+  t.deepEqual(told(), ['c 1 1 passed', 'c 61 61 passed']);
+  const bytes = () => run.task.holding.bytes;
+  const before = bytes();
+  take(4500);
+  t.true(bytes() < before);
+});
