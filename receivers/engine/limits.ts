@@ -14,6 +14,7 @@ const minuteMs = 60_000;
 const leaseMs = 100;
 const rememberedBuckets = 10_000;
 const failedAuthentication: Bucket = { rate: 50, burst: 200 };
+const beatsOfOne: Bucket = { rate: 10, burst: 100 };
 
 interface Bucketed {
   readonly limits: Plan['limits'];
@@ -36,6 +37,7 @@ export class Limits {
   readonly #buckets = new Map<string, Bucketed>();
   readonly #keys = new Map<string, { readonly rate: number; readonly tokens: TokenLease }>();
   readonly #failures = new Map<string, TokenLease>();
+  readonly #beats = new Map<string, TokenLease>();
 
   constructor(counters: Counters, clock: Clock, keyRequestsPerSecond: number) {
     this.#counters = counters;
@@ -64,6 +66,17 @@ export class Limits {
     const taken = tokens.take();
     if (typeof taken === 'boolean') return taken ? undefined : failures;
     return taken.then((within) => (within ? undefined : failures));
+  }
+
+  /** Counts a beat of a heartbeat. Whether it is within its limit. */
+  beat(heartbeat: string): boolean | Promise<boolean> {
+    let tokens = this.#beats.get(heartbeat);
+    if (tokens === undefined) {
+      this.#forgetIdle(this.#beats, (each) => each);
+      tokens = new TokenLease(this.#take(`ingest/beats/${heartbeat}`, beatsOfOne), this.#clock, 1);
+      this.#beats.set(heartbeat, tokens);
+    }
+    return tokens.take();
   }
 
   async #settle(

@@ -11,6 +11,9 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
+import { BeatKeyring } from '../beats/beat-keyring.ts';
+import { BeatLog } from '../beats/beat-log.ts';
+import { openBeats } from '../beats/beats.ts';
 import { admission } from './admission.ts';
 import { Freshness } from './freshness.ts';
 import { InFlight } from './in-flight.ts';
@@ -21,7 +24,7 @@ import { Limits } from './limits.ts';
 import { Offload } from './offload.ts';
 import { Publisher } from './publisher.ts';
 import { Quotas } from './quotas.ts';
-import type { AddressSetting, HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
+import type { AddressSetting, Engine, HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
 import { Rejections } from './rejections.ts';
 import { ReceiverMetrics } from './request-metrics.ts';
 import { usedBytesIn } from './used-bytes.ts';
@@ -55,6 +58,22 @@ const takenBy = (opened: readonly Opened[], setting: AddressSetting): HttpHandle
   return (request, response) => handlers.some((handler) => handler(request, response));
 };
 
+/** All that requests are admitted by. */
+const loadKeyrings = async (documents: Documents, clock: Clock, uses: KeyUses) => {
+  const [first, second] = await Promise.allSettled([Keyring.load(documents, clock, uses), BeatKeyring.load(documents)]);
+  if (first.status === 'fulfilled' && second.status === 'fulfilled')
+    return { keyring: first.value, beatKeyring: second.value };
+  for (const each of [first, second]) if (each.status === 'fulfilled') await each.value.close();
+  await uses.close();
+  throw first.status === 'rejected' ? first.reason : (second as PromiseRejectedResult).reason;
+};
+
+const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['requestMetrics'] => ({
+  logs: metrics.of(receiver, 'logs'),
+  metrics: metrics.of(receiver, 'metrics'),
+  traces: metrics.of(receiver, 'traces'),
+});
+
 /** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
 export const start = async (
   receivers: readonly Receiver[],
@@ -62,10 +81,7 @@ export const start = async (
 ): Promise<Receivers> => {
   const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
   const uses = new KeyUses(documents, clock, log);
-  const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
-    await uses.close();
-    throw error;
-  });
+  const { keyring, beatKeyring } = await loadKeyrings(documents, clock, uses);
   const producer = await bus.producer();
   const graceMs = settings.KEY_GRACE_SECONDS * 1000;
   const freshness = new Freshness({ staleMs: () => keyring.staleMs(), graceMs, metrics, log });
@@ -78,7 +94,11 @@ export const start = async (
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
   const admit = admission(keyring, freshness, limits, rejections);
-  const opened = receivers.map((receiver) =>
+  const beats = openBeats({
+    ...{ keyring: beatKeyring, beats: new BeatLog(producer), limits, freshness, inFlight, sourceOf },
+    ...{ metrics, clock, log },
+  });
+  const telemetry = receivers.map((receiver) =>
     receiver.open({
       admit,
       ingestion,
@@ -88,16 +108,14 @@ export const start = async (
       clock,
       log,
       settings,
-      requestMetrics: {
-        logs: receiverMetrics.of(receiver.name, 'logs'),
-        metrics: receiverMetrics.of(receiver.name, 'metrics'),
-        traces: receiverMetrics.of(receiver.name, 'traces'),
-      },
+      requestMetrics: requestMetricsOf(receiverMetrics, receiver.name),
     }),
   );
+  const opened: readonly Opened[] = [...telemetry, beats];
   const listeners: Listener[] = [];
   const release = async (): Promise<void> => {
     await publisher.drain();
+    await beats.close();
     freshness.close();
     receiverMetrics.close();
     await rejections.close();

@@ -39,6 +39,12 @@ export const metricDefinitions = {
     buckets: seconds,
     summary: 'From the last byte of a request to its answer',
   },
+  oiq_beats_total: {
+    type: 'counter',
+    unit: '{request}',
+    labels: ['status'],
+    summary: 'Requests that tell beats of jobs, by the status of their answer',
+  },
   oiq_bus_published_messages_total: {
     type: 'counter',
     unit: '{message}',

@@ -1,0 +1,193 @@
+/** Beats of jobs: a request that needs no key but the token in its path, and is answered when it is durable. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import type { SourceOf } from '../../schemas/source-address.ts';
+import { type Beat, mostBeatMessage, pulseMs } from '../../schemas/synthetic-beats.ts';
+import type { Freshness } from '../engine/freshness.ts';
+import type { InFlight } from '../engine/in-flight.ts';
+import type { Limits } from '../engine/limits.ts';
+import type { HttpHandler, Opened } from '../engine/receiver.ts';
+import type { BeatKeyring, Heartbeat } from './beat-keyring.ts';
+import type { BeatLog } from './beat-log.ts';
+
+interface Options {
+  readonly keyring: BeatKeyring;
+  readonly beats: BeatLog;
+  readonly limits: Pick<Limits, 'beat' | 'failure'>;
+  readonly freshness: Pick<Freshness, 'check'>;
+  readonly inFlight: InFlight;
+  readonly sourceOf: SourceOf;
+  readonly metrics: Pick<Metrics, 'add'>;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** What is read of a body before the connection is given up. */
+const mostBodyBytes = 1024 * 1024;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+const methods = new Set<string | undefined>(['GET', 'HEAD', 'POST']);
+const allowed = [...methods].join(', ');
+const unknownToken: Answer = { status: 404, text: 'there is no heartbeat with this token' };
+const unknownPath: Answer = {
+  status: 404,
+  text: 'take /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
+};
+const wrongMethod: Answer = { status: 405, text: `take ${allowed}`, headers: { allow: allowed } };
+const wrongRun: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
+const tooLarge: Answer = {
+  status: 413,
+  text: `a body has ${mostBodyBytes} bytes at most; the first ${mostBeatMessage} are kept`,
+};
+const tooMany: Answer = {
+  status: 429,
+  text: 'too many beats with this token: ten a second, a hundred at once',
+  headers: { 'retry-after': '1' },
+};
+const tooManyUnknown: Answer = {
+  status: 429,
+  text: 'too many requests with unknown tokens from this address',
+  headers: { 'retry-after': '1' },
+};
+const taken: Answer = { status: 200, text: 'OK' };
+const isOff: Answer = { status: 200, text: 'OK, but the check is off: this beat does not count' };
+
+/** What a path says of a run; undefined for one that says nothing. */
+const signalOf = (word: string | undefined): Pick<Beat, 'signal' | 'exitCode'> | undefined => {
+  if (word === undefined) return { signal: 'end', exitCode: null };
+  if (word === 'start' || word === 'fail') return { signal: word, exitCode: null };
+  return /^\d{1,3}$/.test(word) && Number(word) <= 255 ? { signal: 'end', exitCode: Number(word) } : undefined;
+};
+
+const runId = /^[\w.:-]{1,64}$/;
+
+/** The beginning of a body as text; undefined for one that is too large. */
+const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    const kept: Buffer[] = [];
+    let bytes = 0;
+    // Bytes after an answer are read and dropped, so that the sender can finish and see it.
+    request.on('data', (chunk: Buffer) => {
+      if (bytes < mostBeatMessage) kept.push(chunk.subarray(0, mostBeatMessage - bytes));
+      bytes += chunk.length;
+      if (bytes > mostBodyBytes) resolve(undefined);
+    });
+    request.on('end', () => resolve(Buffer.concat(kept).toString('utf8').trim()));
+    request.on('error', reject);
+    request.on('close', () => reject(new UnavailableError('the connection was closed before the body was there')));
+  });
+
+type Told = Pick<Beat, 'signal' | 'exitCode' | 'runId'>;
+
+/** What an address says: whose beat, and of which run. */
+const toldBy = (url: string): { readonly token: string; readonly told: Told | Answer } => {
+  const { pathname, searchParams } = new URL(url, 'http://beats');
+  const [token = '', ...words] = pathname.slice('/beats/'.length).split('/');
+  const signal = words.length > 1 ? undefined : signalOf(words[0]);
+  const run = searchParams.get('rid') ?? undefined;
+  if (signal === undefined) return { token, told: unknownPath };
+  if (run !== undefined && !runId.test(run)) return { token, told: wrongRun };
+  return { token, told: { ...signal, runId: run ?? '' } };
+};
+
+interface Asked extends Told {
+  readonly heartbeat: Heartbeat;
+}
+
+/** Opens `/beats/…` on both addresses of ingest, and says of each organization that its beats are taken. */
+export const openBeats = ({
+  keyring,
+  beats,
+  limits,
+  freshness,
+  inFlight,
+  sourceOf,
+  metrics,
+  clock,
+  log,
+}: Options): Opened & { close(): Promise<void> } => {
+  const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<Answer> => {
+    const forwarded = headers['x-forwarded-for'];
+    const source = sourceOf(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);
+    return (await limits.failure(source)) === undefined ? unknownToken : tooManyUnknown;
+  };
+
+  /** What a request asks for, or why it is refused. */
+  const askedOf = async (request: IncomingMessage): Promise<Asked | Answer> => {
+    if (!methods.has(request.method)) return wrongMethod;
+    freshness.check();
+    const { token, told } = toldBy(request.url ?? '');
+    const heartbeat = keyring.lookup(token);
+    if (heartbeat === undefined) return refuseUnknown(request);
+    if ('status' in told) return told;
+    if (!(await limits.beat(`${heartbeat.tenantId}/${heartbeat.checkId}`))) return tooMany;
+    return { ...told, heartbeat };
+  };
+
+  const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
+    const asked = await askedOf(request);
+    if ('status' in asked) return asked;
+    const { heartbeat, ...told } = asked;
+    if (!heartbeat.enabled) return isOff;
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const message = request.method === 'POST' ? await readBeginning(request) : '';
+    if (message === undefined) return tooLarge;
+    const { tenantId, checkId, projectId } = heartbeat;
+    await beats.add({ ...told, kind: 'beat', tenantId, checkId, projectId, receivedMs: clock.now(), message });
+    return taken;
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, text, headers } = await answerTo(request, response).catch((error: unknown): Answer => {
+      if (!(error instanceof UnavailableError)) log.warn({ error }, 'a beat was not taken');
+      return {
+        status: 503,
+        text: 'the beat was not kept: send it again',
+        headers: { 'retry-after': String((error instanceof UnavailableError && error.retryAfterSeconds) || 1) },
+      };
+    });
+    metrics.add('oiq_beats_total', 1, { status: String(status) });
+    if (response.destroyed || response.headersSent) return;
+    // What is left of a body is not waited for.
+    if (inFlight.draining || !request.complete) response.shouldKeepAlive = false;
+    const body = `${text}\n`;
+    response
+      .writeHead(status, {
+        ...{ 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) },
+        ...{ 'cache-control': 'no-store', ...headers },
+      })
+      .end(request.method === 'HEAD' ? undefined : body);
+  };
+
+  const handler: HttpHandler = (request, response) => {
+    if (request.url?.startsWith('/beats/') !== true) return false;
+    inFlight.enter();
+    void answer(request, response).finally(() => inFlight.leave());
+    return true;
+  };
+
+  const pulse = (): void => {
+    // Where the bus does not take it, the processor sees that no beats were taken, and the requests' answers say so.
+    for (const tenantId of keyring.tenants())
+      beats.add({ kind: 'pulse', tenantId, receivedMs: clock.now() }).catch(() => undefined);
+  };
+  pulse();
+  const pulses = setInterval(pulse, pulseMs);
+  pulses.unref();
+  return {
+    handlers: { HTTP_ADDRESS: handler, OTLP_HTTP_ADDRESS: handler },
+    async close() {
+      clearInterval(pulses);
+      await beats.drain();
+      await keyring.close();
+    },
+  };
+};
