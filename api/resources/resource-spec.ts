@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CollectionDefinition, Filter, Stored } from '../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Filter, Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Access } from '../callers/rights.ts';
 import type { AuditedTransaction } from '../changes.ts';
@@ -91,6 +91,8 @@ export interface ResourceDefinition<
   readonly compared?: WriteSpec<Document>['compared'];
   /** Writes what goes with a document, in the same transaction. */
   readonly alongside?: WriteSpec<Document>['alongside'];
+  /** What the answer to a creation tells beside the view, once: a secret that is made with it, in the same transaction. */
+  created?(documents: TenantDocuments, after: Document & Stored): Promise<Partial<z.input<View>>>;
   /** How many an organization may have, whatever its plan. */
   readonly most?: number;
   /** What people call this one; its `name` unless told otherwise. */
@@ -120,6 +122,7 @@ export interface ResourceSpec<Document extends object> {
   /** Queries of writes; empty where they take no parameters. */
   readonly queries: { readonly create: { query?: z.ZodObject }; readonly change: { query?: z.ZodObject } };
   refuseRemoval(before: Document & Stored, parameters: WriteParameters): void;
+  created(documents: TenantDocuments, after: Document & Stored): Promise<Record<string, unknown>>;
   /** What callers may write of a document, as they see it. */
   editable(document: object): Record<string, unknown>;
   show(
@@ -168,6 +171,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       change: definition.parameters ? { query: definition.parameters.change } : {},
     },
     refuseRemoval: (before, parameters) => definition.refuseRemoval?.(before, parameters),
+    created: async (documents, after) => ({ ...(await definition.created?.(documents, after)) }),
     declared: {
       ...{ entitlement, maxBodyBytes },
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),

@@ -34,6 +34,19 @@ export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Late
   }));
 };
 
+/** When each of some heartbeats last ran, or should have. */
+export const readLastDue = async (
+  { columns }: OwnColumns,
+  checkIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await columns.query<{ id: string; due: string }>(
+    `SELECT check_id AS id, toString(max(toUnixTimestamp64Milli(last_seen))) AS due
+    FROM synthetic_latest WHERE tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} GROUP BY check_id`,
+    { ids: [...checkIds] },
+  );
+  return new Map(rows.map(({ id, due }) => [id, Number(due)]));
+};
+
 export interface RunsAsked {
   readonly checkId: string;
   readonly location?: string | undefined;

@@ -81,6 +81,10 @@ export const examples: Readonly<Record<string, Example>> = {
       labels: { team: 'shop' },
     },
   }),
+  renewSyntheticBeatToken: async ({ make }) => {
+    const body = { name: `job ${Math.random()}`, type: 'heartbeat', heartbeat: {} };
+    return { params: { id: (await make('createSyntheticCheck', { body })).id } };
+  },
   createSyntheticLocation: () => ({ body: { name: `location ${Math.random()}` } }),
   importSyntheticChecks: () => ({
     body: { source: `name: check ${Math.random()}\ntype: tcp\ntcp: { host: shop.example.com, port: 443 }` },

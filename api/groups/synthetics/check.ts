@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
-import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { nextDueTimes } from '../../../subjects/synthetics/beat-times.ts';
+import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
 import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
-import { readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
+import { readLastDue, readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
 import type { Span } from '../../../subjects/synthetics/uptime.ts';
 import { keepRules } from '../../alert-rules/managed.ts';
 import { invalidFields } from '../../errors.ts';
@@ -16,6 +19,7 @@ import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { makeBeatToken } from './beat-token.ts';
 
 const share = z.number().nullable();
 
@@ -31,6 +35,15 @@ const View = z.strictObject({
     .strictObject({ day: share, days30: share, days90: share })
     .nullable()
     .describe('Of the last 1, 30 and 90 days, nothing excluded'),
+  nextDueAt: z
+    .array(z.iso.datetime())
+    .nullable()
+    .describe('The next five times at which a heartbeat is due, none while it is off; null for other types'),
+  tokenPrefix: z
+    .string()
+    .nullable()
+    .describe('First characters of the token that a heartbeat’s beats have; null: none'),
+  token: z.string().optional().describe('For /beats/TOKEN; shown once, where a heartbeat was just made'),
   ...storedView,
 });
 
@@ -48,18 +61,46 @@ const shownState = (known: Standing | undefined, downtime: Span | undefined): Sh
   return known === undefined ? { state: null, since: null } : { state: known.state, since: since(known.sinceMs) };
 };
 
-const show = async (
-  documents: readonly Document[],
-  { caller, ports }: ResourceContext,
-): Promise<z.input<typeof View>[]> => {
+const nextTimes = 5;
+
+/** What is shown of heartbeats beside what other checks have, by id. */
+const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: ResourceContext) => {
+  const told = documents.filter(({ type }) => type === 'heartbeat');
+  if (told.length === 0) return new Map<string, { nextDueAt: string[]; tokenPrefix: string | null }>();
+  const nowMs = ports.clock.now();
+  const ids = told.map(({ id }) => id);
+  const [tokens, lastDue] = await Promise.all([
+    ports.documents
+      .of(caller.tenantId)
+      .collection(syntheticBeatTokens)
+      .list({ filter: { id: { $in: ids } }, limit: ids.length }),
+    readLastDue(readingOf(caller, ports), ids).catch((error: unknown) => {
+      ports.log.warn({ error: String(error) }, 'when heartbeats last ran cannot be read');
+      return new Map<string, number>();
+    }),
+  ]);
+  const prefixes = new Map(tokens.items.map(({ id, prefix }) => [id, prefix]));
+  return new Map(
+    told.map(({ id, enabled, every, heartbeat, createdAt }) => {
+      const asked = { baseMs: lastDue.get(id) ?? Date.parse(createdAt), nowMs, count: nextTimes };
+      const times = enabled && heartbeat !== undefined ? nextDueTimes({ every, heartbeat }, asked) : [];
+      const nextDueAt = times.map((ms) => new Date(ms).toISOString());
+      return [id, { nextDueAt, tokenPrefix: prefixes.get(id) ?? null }];
+    }),
+  );
+};
+
+const show = async (documents: readonly Document[], context: ResourceContext): Promise<z.input<typeof View>[]> => {
+  const { caller, ports } = context;
   const nowMs = ports.clock.now();
   const ids = documents.map(({ id }) => id);
-  const [standings, windows] = await Promise.all([
+  const [standings, windows, heartbeats] = await Promise.all([
     readStandings(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'how checks stand cannot be read');
       return new Map<string, Standing>();
     }),
     readWindows(ports.documents.of(caller.tenantId)),
+    heartbeatsOf(documents, context),
   ]);
   const downtimeOf = downtimeAt(windows, nowMs);
   return documents.map((document) => {
@@ -69,6 +110,7 @@ const show = async (
       ...document,
       ...shownState(known, document.enabled ? downtimeOf(document) : undefined),
       uptime: known === undefined ? null : { day, days30, days90 },
+      ...(heartbeats.get(document.id) ?? { nextDueAt: null, tokenPrefix: null }),
     };
   });
 };
@@ -100,14 +142,18 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   view: View,
   live: true,
   show,
-  alongside: async (documents, { before, after }) => {
-    const id = (after ?? before)?.id ?? '';
-    await keepRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
-  },
-  async prepare(after, { caller, of }) {
+  async prepare(given, { caller, of }) {
+    const after = settled(given);
     const problems = checkProblems(after, await readKnown(of(caller.tenantId)));
     if (problems.length > 0) throw invalidFields(problems);
     return after;
+  },
+  created: async (documents, { id, type }) => (type === 'heartbeat' ? makeBeatToken(documents, id) : {}),
+  async alongside(documents, { before, after }) {
+    const id = (after ?? before)?.id ?? '';
+    await keepRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
+    if (before?.type === 'heartbeat' && after?.type !== 'heartbeat')
+      await deleteMatching(documents.collection(syntheticBeatTokens), { id: before.id });
   },
   most: mostChecks,
   list: { searched: ['name', 'description'], filters: { type: equals('type'), projectId: equals('projectId') } },

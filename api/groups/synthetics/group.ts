@@ -1,4 +1,5 @@
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
+import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticChecksTold, syntheticSuspects } from '../../../schemas/resources/synthetic-told.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
@@ -8,6 +9,7 @@ import { checkResource } from './check.ts';
 import { createDowntime, deleteDowntime, listDowntimes } from './downtimes.ts';
 import { createLocation, deleteLocation, listLocations } from './locations.ts';
 import { getProbeWork, sendProbeResults } from './probe.ts';
+import { renewBeatToken } from './renew-beat-token.ts';
 import { getUptime, listRuns } from './results.ts';
 import { runCheckNow } from './run-now.ts';
 import { deleteVariable, listVariables, setVariable } from './variables.ts';
@@ -24,6 +26,7 @@ export const syntheticsGroup = defineGroup({
     setVariable,
     deleteVariable,
     runCheckNow,
+    renewBeatToken,
     listRuns,
     getUptime,
     exportChecks,
@@ -41,5 +44,6 @@ export const syntheticsGroup = defineGroup({
     syntheticAskedRuns,
     syntheticChecksTold,
     syntheticSuspects,
+    syntheticBeatTokens,
   ],
 });

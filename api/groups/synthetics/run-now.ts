@@ -4,8 +4,9 @@ import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { checkTypeOf } from '../../../subjects/synthetics/registry.ts';
 import { askedForMs, vanishedMs } from '../../../subjects/synthetics/work.ts';
-import { invalid } from '../../errors.ts';
+import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
@@ -55,6 +56,8 @@ export const runCheckNow = defineOperation({
     const asked = own.collection(syntheticAskedRuns);
     const { id, locations } = await change(async (scope) => {
       const check = await checkResource.writer(scope, caller).find(params.id);
+      if (checkTypeOf(check.type).isTold)
+        throw new ApiError('CONFLICT', `a check of the type ${check.type} is not run: what it watches tells of itself`);
       const wanted = body.locations ?? check.locations;
       const other = wanted.findIndex((location) => !check.locations.includes(location));
       if (other >= 0) throw invalid(`locations.${other}`, 'is no location of this check');

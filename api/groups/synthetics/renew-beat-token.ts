@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { ApiError } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { makeBeatToken } from './beat-token.ts';
+import { checkResource } from './check.ts';
+
+export const renewBeatToken = defineOperation({
+  method: 'POST',
+  path: '/api/synthetics/checks/{id}/token',
+  operationId: 'renewSyntheticBeatToken',
+  summary: 'Make a new token for the beats of a heartbeat, shown only once; the one before it ends',
+  role: 'editor',
+  audit: 'synthetic-check.token',
+  params: idParameter,
+  response: z.strictObject({
+    token: z.string().describe('For /beats/TOKEN on the addresses of ingest; not shown again'),
+    tokenPrefix: z.string(),
+  }),
+  async handler({ caller, params: { id }, change }) {
+    return change(async (scope) => {
+      const { name, type } = await checkResource.writer(scope, caller).find(id);
+      if (type !== 'heartbeat')
+        throw new ApiError('CONFLICT', `only a heartbeat has a token: this check is of the type ${type}`);
+      const made = await makeBeatToken(scope.of(caller.tenantId), id);
+      scope.record({ id, name, after: { tokenPrefix: made.tokenPrefix } });
+      return made;
+    });
+  },
+});
