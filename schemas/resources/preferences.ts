@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 
+/** There are some six hundred, each of which takes half a millisecond to look up; letters may be large or small. */
+const mostKnown = 5000;
+const known = new Set<string>();
+
 const isTimeZone = (name: string): boolean => {
+  if (known.has(name)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
+    if (known.size >= mostKnown) known.clear();
+    known.add(name);
     return true;
   } catch {
     return false;
