@@ -3,12 +3,13 @@
 import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Message } from '../schemas/ports/bus.ts';
+import { openBeats } from './beats/beats.ts';
 import { republishRefused as republish } from './engine/refuse.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';
 import { formatOfLetter, receivers } from './registry.ts';
 
 /** Starts every receiver. Listens once everything there is about license keys is known; rejects when an address is taken. */
-export const startReceivers = (options: ReceiversOptions): Promise<Receivers> => start(receivers, options);
+export const startReceivers = (options: ReceiversOptions): Promise<Receivers> => start(receivers, openBeats, options);
 
 /**
  * Checks the body of a refused request again and gives the messages that its receiver would have published, for a

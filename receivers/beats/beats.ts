@@ -1,29 +1,10 @@
 /** Beats of jobs: a request that needs no key but the token in its path, and is answered when it is durable. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Log } from '../../schemas/ports/log.ts';
-import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { SourceOf } from '../../schemas/source-address.ts';
 import { type Beat, mostBeatMessage, pulseMs } from '../../schemas/synthetic-beats.ts';
-import type { Freshness } from '../engine/freshness.ts';
-import type { InFlight } from '../engine/in-flight.ts';
-import type { Limits } from '../engine/limits.ts';
-import type { HttpHandler, Opened } from '../engine/receiver.ts';
-import type { BeatKeyring, Heartbeat } from './beat-keyring.ts';
-import type { BeatLog } from './beat-log.ts';
-
-interface Options {
-  readonly keyring: BeatKeyring;
-  readonly beats: BeatLog;
-  readonly limits: Pick<Limits, 'beat' | 'failure'>;
-  readonly freshness: Pick<Freshness, 'check'>;
-  readonly inFlight: InFlight;
-  readonly sourceOf: SourceOf;
-  readonly metrics: Pick<Metrics, 'add'>;
-  readonly clock: Clock;
-  readonly log: Pick<Log, 'warn'>;
-}
+import type { HttpHandler, OpenBeside } from '../engine/receiver.ts';
+import { BeatKeyring, type Heartbeat } from './beat-keyring.ts';
+import { BeatLog } from './beat-log.ts';
 
 /** What is read of a body before the connection is given up. */
 const mostBodyBytes = 1024 * 1024;
@@ -103,17 +84,11 @@ interface Asked extends Told {
 }
 
 /** Opens `/beats/…` on both addresses of ingest, and says of each organization that its beats are taken. */
-export const openBeats = ({
-  keyring,
-  beats,
-  limits,
-  freshness,
-  inFlight,
-  sourceOf,
-  metrics,
-  clock,
-  log,
-}: Options): Opened & { close(): Promise<void> } => {
+export const openBeats: OpenBeside = async ({ documents, producer, limits, freshness, inFlight, ...services }) => {
+  const { sourceOf, metrics, clock, log } = services;
+  const keyring = await BeatKeyring.load(documents);
+  const beats = new BeatLog(producer);
+
   const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<Answer> => {
     const forwarded = headers['x-forwarded-for'];
     const source = sourceOf(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);

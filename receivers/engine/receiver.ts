@@ -1,14 +1,19 @@
 /** A receiver is one definition of a protocol. The engine does the rest: admission, publishing, dead letters, draining. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { SettingName, Settings } from '../../schemas/settings.ts';
 import type { SourceOf } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Admit } from './admission.ts';
 import type { BodyFormat } from './body-format.ts';
+import type { Freshness } from './freshness.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Ingestion } from './ingestion.ts';
+import type { Limits } from './limits.ts';
 import type { Rejections } from './rejections.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -58,6 +63,27 @@ export interface Opened {
   /** Starts listening on an address of its own, where `others` handles the requests of other receivers. */
   listen?(others: HttpHandler): Promise<Listener>;
 }
+
+/** What is given to what admits requests by itself. */
+export interface BesideServices {
+  readonly documents: Pick<Documents, 'follow'>;
+  readonly producer: Producer;
+  readonly limits: Limits;
+  readonly freshness: Pick<Freshness, 'check'>;
+  readonly inFlight: InFlight;
+  readonly sourceOf: SourceOf;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What is served beside telemetry, on the same addresses. */
+export interface Beside extends Opened {
+  /** Called when every request was answered. Resolves when nothing of it is under way. */
+  close(): Promise<void>;
+}
+
+export type OpenBeside = (services: BesideServices) => Promise<Beside>;
 
 export interface Receiver {
   /** Also the `receiver` label of metrics and the origin of dead letters. */

@@ -11,9 +11,6 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
-import { BeatKeyring } from '../beats/beat-keyring.ts';
-import { BeatLog } from '../beats/beat-log.ts';
-import { openBeats } from '../beats/beats.ts';
 import { admission } from './admission.ts';
 import { Freshness } from './freshness.ts';
 import { InFlight } from './in-flight.ts';
@@ -24,7 +21,16 @@ import { Limits } from './limits.ts';
 import { Offload } from './offload.ts';
 import { Publisher } from './publisher.ts';
 import { Quotas } from './quotas.ts';
-import type { AddressSetting, Engine, HttpHandler, Listener, Opened, Receiver } from './receiver.ts';
+import type {
+  AddressSetting,
+  Beside,
+  Engine,
+  HttpHandler,
+  Listener,
+  OpenBeside,
+  Opened,
+  Receiver,
+} from './receiver.ts';
 import { Rejections } from './rejections.ts';
 import { ReceiverMetrics } from './request-metrics.ts';
 import { usedBytesIn } from './used-bytes.ts';
@@ -58,16 +64,6 @@ const takenBy = (opened: readonly Opened[], setting: AddressSetting): HttpHandle
   return (request, response) => handlers.some((handler) => handler(request, response));
 };
 
-/** All that requests are admitted by. */
-const loadKeyrings = async (documents: Documents, clock: Clock, uses: KeyUses) => {
-  const [first, second] = await Promise.allSettled([Keyring.load(documents, clock, uses), BeatKeyring.load(documents)]);
-  if (first.status === 'fulfilled' && second.status === 'fulfilled')
-    return { keyring: first.value, beatKeyring: second.value };
-  for (const each of [first, second]) if (each.status === 'fulfilled') await each.value.close();
-  await uses.close();
-  throw first.status === 'rejected' ? first.reason : (second as PromiseRejectedResult).reason;
-};
-
 const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['requestMetrics'] => ({
   logs: metrics.of(receiver, 'logs'),
   metrics: metrics.of(receiver, 'metrics'),
@@ -77,11 +73,15 @@ const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['r
 /** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
 export const start = async (
   receivers: readonly Receiver[],
+  openBeside: OpenBeside,
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
   const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
   const uses = new KeyUses(documents, clock, log);
-  const { keyring, beatKeyring } = await loadKeyrings(documents, clock, uses);
+  const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
+    await uses.close();
+    throw error;
+  });
   const producer = await bus.producer();
   const graceMs = settings.KEY_GRACE_SECONDS * 1000;
   const freshness = new Freshness({ staleMs: () => keyring.staleMs(), graceMs, metrics, log });
@@ -94,34 +94,27 @@ export const start = async (
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
   const admit = admission(keyring, freshness, limits, rejections);
-  const beats = openBeats({
-    ...{ keyring: beatKeyring, beats: new BeatLog(producer), limits, freshness, inFlight, sourceOf },
-    ...{ metrics, clock, log },
-  });
-  const telemetry = receivers.map((receiver) =>
+  const opened: Opened[] = receivers.map((receiver) =>
     receiver.open({
-      admit,
-      ingestion,
-      rejections,
-      inFlight,
-      sourceOf,
-      clock,
-      log,
-      settings,
+      ...{ admit, ingestion, rejections, inFlight, sourceOf, clock, log, settings },
       requestMetrics: requestMetricsOf(receiverMetrics, receiver.name),
     }),
   );
-  const opened: readonly Opened[] = [...telemetry, beats];
+  let beside: Beside | undefined;
   const listeners: Listener[] = [];
   const release = async (): Promise<void> => {
     await publisher.drain();
-    await beats.close();
+    await beside?.close();
     freshness.close();
     receiverMetrics.close();
     await rejections.close();
     await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
   };
   try {
+    beside = await openBeside({
+      ...{ documents, producer, limits, freshness, inFlight, sourceOf, metrics, clock, log },
+    });
+    opened.push(beside);
     for (const { listen } of opened)
       if (listen !== undefined) listeners.push(await listen(takenBy(opened, 'OTLP_HTTP_ADDRESS')));
   } catch (error) {
