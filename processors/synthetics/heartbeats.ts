@@ -97,8 +97,12 @@ export const heartbeats = defineProcessor({
     const looks: Looks = {
       ...{ state: own, stored: follows.checks },
       tell(checkId, projectId, runs) {
+        const stored = follows.checks.get(checkId);
+        const check = stored && knownCheck(stored);
+        const named = { checkName: check?.name ?? '', checkType: 'heartbeat', labels: check?.labels ?? {} };
         for (const run of runs)
           emit.runs({
+            ...named,
             ...{ tenantId, projectId, checkId, location: toldLocation, isManual: false, attempts: 1 },
             ...{ acceptedMs: run.toldMs, phases: {}, steps: [], traceId: '', ...run },
           });

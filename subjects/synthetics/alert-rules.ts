@@ -2,7 +2,7 @@
 import { aloneValue, stateValues } from '../../queries/checks/asked.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
-import type { CheckFields } from './check.ts';
+import { type CheckFields, votingLocations } from './check.ts';
 import { alertLabelsOf } from './downtimes.ts';
 
 /**
@@ -37,7 +37,7 @@ export const alertRuleOf = (id: string, check: CheckFields): AlertRuleFields => 
     alertName: `${check.name.slice(0, 200)} fails`,
     description: 'Made by a synthetic check, and changed through it alone.',
     projectId: check.projectId,
-    enabled: check.enabled && enabled && check.locations.length > 0,
+    enabled: check.enabled && enabled && votingLocations(check).length > 0,
     condition: {
       kind: 'threshold',
       query: { kind: 'check', checkId: id },

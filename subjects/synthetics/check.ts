@@ -69,6 +69,15 @@ export type CheckFields = z.output<typeof CheckFields>;
 /** Where what is told, and not run, has its runs. */
 export const toldLocation = 'heartbeat';
 
+/** Where results of a check come from that count: its locations, or what its job tells. */
+export const votingLocations = ({
+  heartbeat,
+  locations,
+}: {
+  readonly heartbeat?: object | undefined;
+  readonly locations: readonly string[];
+}): readonly string[] => (heartbeat === undefined ? locations : [toldLocation]);
+
 /** A check as it is kept: what nobody runs is at no location. */
 export const settled = (check: CheckFields): CheckFields =>
   checkTypeOf(check.type).isTold === true && isDeepStrictEqual(check.locations, [localLocation])

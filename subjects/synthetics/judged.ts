@@ -1,7 +1,7 @@
 /** From latest results to changes of state, of a check and of each of its locations. */
 import { msOf } from '../alerts/durations.ts';
 import { knownUntilMs } from './beat-times.ts';
-import { toldLocation } from './check.ts';
+import { toldLocation, votingLocations } from './check.ts';
 import type { KnownCheck } from './known.ts';
 import { judgeState, suspicionOf } from './state.ts';
 import type { Latest } from './stored-results.ts';
@@ -38,6 +38,17 @@ export const suspectsOf = (latest: readonly Latest[]): ReadonlySet<string> =>
 
 const nothingKnown = (): StateChange => ({ atMs: 0, state: 'unknown' });
 
+/** For how long a result of a check is a vote, in milliseconds. */
+export const votesFor = (
+  { every, heartbeat }: Pick<Judged, 'every' | 'heartbeat'>,
+  results: ReadonlyMap<string, Pick<Latest, 'startedAtMs'>>,
+): { readonly everyMs: number; readonly voteMs?: number } => {
+  const everyMs = msOf(every);
+  if (heartbeat === undefined) return { everyMs };
+  const toldMs = results.get(toldLocation)?.startedAtMs ?? 0;
+  return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, toldMs) - toldMs };
+};
+
 /** What has changed, and what is known now. A change begins with the result that made it, and where nothing came, now. */
 export const judge = (
   check: Judged,
@@ -49,9 +60,7 @@ export const judge = (
   }: { readonly latest: readonly Latest[]; readonly suspects: ReadonlySet<string>; readonly nowMs: number },
 ): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
   const results = new Map(latest.map((one) => [one.location, one]));
-  const { heartbeat } = check;
-  const toldMs = results.get(toldLocation)?.startedAtMs ?? 0;
-  const voteMs = heartbeat && knownUntilMs({ every: check.every, heartbeat }, toldMs) - toldMs;
+  const votes = votesFor(check, results);
   const stateAt = (
     locations: readonly string[],
     consensus: { down: number | null },
@@ -61,16 +70,13 @@ export const judge = (
       locations: new Map(locations.map((location) => [location, results.get(location)])),
       suspects: ignored,
       ...(consensus.down !== null && { consensus: consensus.down }),
-      ...(voteMs !== undefined && { voteMs }),
-      ...{ everyMs: msOf(check.every), nowMs, isMaintenance: false },
+      ...{ ...votes, nowMs, isMaintenance: false },
     });
     const newest = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));
     const seen = check.enabled && state !== 'maintenance' ? state : 'unknown';
     return { state: seen, atMs: seen === 'unknown' ? nowMs : Math.min(newest, nowMs) };
   };
-  const now = new Map<string, StateChange>([
-    ['', stateAt(heartbeat === undefined ? check.locations : [toldLocation], check.consensus, suspects)],
-  ]);
+  const now = new Map<string, StateChange>([['', stateAt(votingLocations(check), check.consensus, suspects)]]);
   for (const location of check.locations) now.set(location, stateAt([location], { down: null }, new Set()));
   for (const location of Object.keys(known))
     if (!now.has(location)) now.set(location, { state: 'unknown', atMs: nowMs });

@@ -1,14 +1,15 @@
 /** What alert rules are told of a check: what is so, where and since when, in plain words. */
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
-import { msOf } from '../alerts/durations.ts';
-import type { KnownStates } from './judged.ts';
+import { toldLocation, votingLocations } from './check.ts';
+import { type KnownStates, votesFor } from './judged.ts';
 import type { KnownCheck } from './known.ts';
 import { judgeState } from './state.ts';
 import type { Latest } from './stored-results.ts';
 import type { Span } from './uptime.ts';
 
 type Told = Pick<SyntheticVerdict, 'state' | 'isMaintenance' | 'says' | 'locations'>;
-type Judged = Pick<KnownCheck, 'enabled' | 'every' | 'locations' | 'consensus'>;
+type Judged = Pick<KnownCheck, 'enabled' | 'every' | 'locations' | 'consensus'> &
+  Partial<Pick<KnownCheck, 'heartbeat'>>;
 
 /** A location that fails alone is told when it has failed for so many intervals. */
 const aloneIntervals = 2;
@@ -43,16 +44,25 @@ const countOf = (count: number, of: number, what: keyof typeof verbs): string =>
   return of === 1 ? `its location ${one}` : `${count} of ${of} locations ${count === 1 ? one : many}`;
 };
 
+/** Of a job that tells of its own runs. */
+const toldText = (state: SyntheticVerdict['state'], message = ''): string => {
+  if (state === 'unknown') return message || 'nothing was heard of its job, which may be for want of OIQ itself';
+  return `its job ${state === 'up' ? 'told that it passed' : 'failed'}${message === '' ? '' : ` – ${message}`}`;
+};
+
 /** The verdict about a check, and when its locations last failed alone. */
 export const verdictOf = (
-  { enabled, every, locations, consensus }: Judged,
+  check: Judged,
   { latest, suspects, states, alone, names, downtime, nowMs }: Given,
 ): { readonly verdict: Told; readonly alone: FailedAlone } => {
-  const everyMs = msOf(every);
+  const { enabled, consensus } = check;
+  const isTold = check.heartbeat !== undefined;
+  const locations = votingLocations(check);
   const results = new Map(latest.map((one) => [one.location, one]));
+  const votesOf = votesFor(check, results);
   const { failing, voters, needed, isBelowConsensus } = judgeState({
     locations: new Map(locations.map((location) => [location, results.get(location)])),
-    ...{ suspects, everyMs, nowMs, isMaintenance: false },
+    ...{ ...votesOf, suspects, nowMs, isMaintenance: false },
     ...(consensus.down !== null && { consensus: consensus.down }),
   });
   const nameOf = (location: string): string => names.get(location) ?? location;
@@ -68,6 +78,7 @@ export const verdictOf = (
   };
   const votes = (): string => {
     if (!enabled) return 'it is off';
+    if (isTold) return toldText(state, results.get(toldLocation)?.message);
     if (voters === 0) return 'no location that votes has a result of the last three intervals';
     if (state === 'down') return `${countOf(failing.length, voters, 'fail')}${list(failing)}`;
     if (state === 'degraded') return `it is slow, or near a limit${list([...failing, ...slow])}`;
@@ -80,7 +91,7 @@ export const verdictOf = (
       : `; ${lost.map(nameOf).join(' and ')} ${lost.length === 1 ? 'is' : 'are'} suspect, and without a vote`;
 
   const isAlone = (location: string): boolean =>
-    isBelowConsensus && failing.includes(location) && nowMs - sinceOf(location) >= aloneIntervals * everyMs;
+    isBelowConsensus && failing.includes(location) && nowMs - sinceOf(location) >= aloneIntervals * votesOf.everyMs;
   const nextAlone = Object.fromEntries(
     locations.flatMap((location) => {
       const lastMs = isAlone(location) ? nowMs : alone[location];

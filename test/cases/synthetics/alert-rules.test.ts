@@ -166,6 +166,7 @@ test('the rule is off with its check, and where that runs nowhere', (t) => {
   const isOn = (of: object) => ruleOf('c', of).enabled;
   t.true(isOn({}));
   t.false(isOn({ enabled: false }));
+  t.true(isOn({ type: 'heartbeat', http: undefined, heartbeat: {}, locations: [] }));
   t.false(isOn({ locations: [] }));
   t.false(isOn({ alerting: { enabled: false, severity: 'critical' } }));
   t.is(ruleOf('c', { name: '{{ evil }}' }).annotations['summary']?.includes('{{ evil }}'), false);

@@ -1,5 +1,6 @@
 /** What alert rules and the event feed are told of a check, in words. */
 import test from 'ava';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { stateEvent } from '../../../subjects/synthetics/events.ts';
 import { judge, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
@@ -42,6 +43,28 @@ const judged = (
   });
 };
 const last = (...given: Parameters<typeof judged>) => judged(...given).at(-1);
+
+const { heartbeat: heartbeatOf } = CheckFields.parse({ name: 'job', type: 'heartbeat', heartbeat: {} });
+const job = { ...check, every: '5m', locations: [], heartbeat: heartbeatOf };
+for (const [title, latest, state, says] of [
+  ['passed', { outcome: 'passed', message: '' }, 'up', 'its job told that it passed'],
+  [
+    'failed',
+    { outcome: 'failed', message: 'it ended with exit code 3' },
+    'down',
+    'its job failed – it ended with exit code 3',
+  ],
+  ['is unknown', undefined, 'unknown', 'nothing was heard of its job, which may be for want of OIQ itself'],
+] as const)
+  test(`a verdict says that a job ${title}`, (t) => {
+    const found = latest && [{ checkId: 'c', location: 'heartbeat', startedAtMs: nowMs - 1000, ...latest }];
+    const given = { latest: found ?? [], suspects: new Set<string>(), nowMs };
+    const states = judge(job, {}, given).known;
+    const { verdict } = verdictOf(job, { ...given, states, alone: {}, names, downtime: undefined });
+    t.is(verdict.state, state);
+    t.true(verdict.says.endsWith(`: ${says}`), verdict.says);
+    t.deepEqual(verdict.locations, []);
+  });
 
 test('a verdict says what failed, where, and since when', (t) => {
   const since = '2026-03-01 11:59:59 UTC';
