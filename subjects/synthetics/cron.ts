@@ -9,6 +9,7 @@ export interface CronTimes {
 
 /** So many answers are remembered: the same are asked again and again, and each takes a third of a millisecond. */
 const mostRemembered = 10_000;
+const minuteMs = 60_000;
 const remembered = new Map<string, number | undefined>();
 const read = new Map<string, Cron>();
 
@@ -27,10 +28,12 @@ const cronOf = ({ cron, timeZone }: CronTimes): Cron => {
  * passes twice comes once, unless the expression says every hour.
  */
 export const cronAfter = (times: CronTimes, ms: number): number | undefined => {
-  const key = `${times.timeZone} ${times.cron} ${ms}`;
+  // All of a minute have the same next one: five parts say whole minutes.
+  const sinceMs = Math.floor(ms / minuteMs) * minuteMs;
+  const key = `${times.timeZone} ${times.cron} ${sinceMs}`;
   if (remembered.has(key)) return remembered.get(key);
   if (remembered.size >= mostRemembered) remembered.clear();
-  const next = cronOf(times).nextRun(new Date(ms))?.getTime();
+  const next = cronOf(times).nextRun(new Date(sinceMs))?.getTime();
   remembered.set(key, next);
   return next;
 };

@@ -22,9 +22,8 @@ export const renewBeatToken = defineOperation({
       const { name, type } = await checkResource.writer(scope, caller).find(id);
       if (type !== 'heartbeat')
         throw new ApiError('CONFLICT', `only a heartbeat has a token: this check is of the type ${type}`);
-      const made = await makeBeatToken(scope.of(caller.tenantId), id);
-      scope.record({ id, name, after: { tokenPrefix: made.tokenPrefix } });
-      return made;
+      scope.record({ id, name });
+      return makeBeatToken(scope.of(caller.tenantId), id);
     });
   },
 });
