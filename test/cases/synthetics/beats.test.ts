@@ -132,6 +132,18 @@ test('what was due while no beats were taken is unknown, and the next one is exp
   t.regex(open?.message ?? '', /its end was not told within 30s; no beats were taken from/);
 });
 
+test('while a run goes on beyond the next due times, and when it ends, it is not late', (t) => {
+  const slow: Expected = { ...expected, heartbeat: { ...expected.heartbeat, longestRun: '5m' } };
+  const at = (beats: Beats, second: number) =>
+    lookAt(beats, slow, { nowMs: fromMs + second * 1000, gaps: [], createdMs: fromMs });
+  const begun = at(takeBeat(at(noBeats, 0).beats, beatOf('start', 10)).beats, 200);
+  t.deepEqual(begun.runs, []);
+  const ended = takeBeat(begun.beats, beatOf('end', 200));
+  t.deepEqual(ended.runs.map(shown), ['10 200 passed']);
+  t.deepEqual(at(ended.beats, 264).runs, []);
+  t.deepEqual(at(ended.beats, 265).runs.map(shown), [`250 260 ${late}`]);
+});
+
 test('nothing is late of a time when it was not watched, or was expected at other times', (t) => {
   const { beats } = runsOf([0, beatOf('end', 1), 20]);
   const looking = { gaps: [], createdMs: fromMs };
