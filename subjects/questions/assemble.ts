@@ -1,0 +1,189 @@
+/** Puts marks together to what is asked, whatever of: figures, conditions, groups, order and times. */
+import { negated, oneOf } from './conditions.ts';
+import type { Condition, Figure, Mark, Noun } from './marks.ts';
+import type { TimePart } from './times.ts';
+
+export interface NamedField {
+  readonly field: string;
+  readonly isNumber: boolean;
+}
+
+/** What a question asks, before it is a query. */
+export interface Draft {
+  readonly nouns: Set<Noun>;
+  readonly conditions: Condition[];
+  readonly figures: Figure[];
+  readonly groupBy: string[];
+  /** Fields of which no word says what they are there for. */
+  readonly loose: NamedField[];
+  readonly distinct: string[];
+  readonly times: TimePart[];
+  /** Words that say how: `count`, `share`, `most`. */
+  readonly ways: Set<Mark['is']>;
+  limit: number | undefined;
+  stepMs: number | undefined;
+}
+
+/** What is not understood, for people. */
+export class Unclear extends Error {}
+
+/** Where in the marks it is, and what stands before. */
+interface Place {
+  readonly marks: readonly Mark[];
+  at: number;
+  isNegated: boolean;
+  joins: 'or' | 'and' | undefined;
+}
+
+const draftOf = (): Draft => ({
+  ...{
+    nouns: new Set(),
+    conditions: [],
+    figures: [],
+    groupBy: [],
+    loose: [],
+    distinct: [],
+    times: [],
+    ways: new Set(),
+  },
+  ...{ limit: undefined, stepMs: undefined },
+});
+
+const meaningful = ({ is }: Mark): boolean => is !== 'noise';
+
+/** What the marks ask together. Throws `Unclear` where they contradict each other. */
+export const assemble = (all: readonly Mark[]): Draft => {
+  const draft = draftOf();
+  const place: Place = { marks: all.filter(meaningful), at: 0, isNegated: false, joins: undefined };
+  while (place.at < place.marks.length) {
+    const mark = place.marks[place.at] as Mark;
+    place.at += 1;
+    take(mark, draft, place);
+    if (mark.is !== 'or' && mark.is !== 'and') place.joins = undefined;
+  }
+  if (place.isNegated) throw new Unclear('it says "not", but not what is left out');
+  return draft;
+};
+
+const take = (mark: Mark, draft: Draft, place: Place): void => {
+  switch (mark.is) {
+    case 'or':
+    case 'and':
+      place.joins = mark.is;
+      return;
+    case 'not':
+      place.isNegated = true;
+      return;
+    case 'condition':
+      addCondition(mark.condition, draft, place);
+      return;
+    case 'field':
+      addField(mark, draft, place);
+      return;
+    case 'group':
+    case 'which':
+      addGroups(mark.is, draft, place);
+      return;
+    case 'all':
+      // "Across all hosts" is one figure of all.
+      if (place.marks[place.at]?.is === 'field') place.at += 1;
+      return;
+    case 'figure':
+      addFigure(mark.figure, draft, place);
+      return;
+    case 'noun':
+      draft.nouns.add(mark.noun);
+      return;
+    case 'limit':
+      draft.limit = mark.limit;
+      return;
+    case 'step':
+      if (draft.stepMs !== undefined && draft.stepMs !== mark.stepMs)
+        throw new Unclear('it names two steps: ask by one');
+      draft.stepMs = mark.stepMs;
+      return;
+    case 'time':
+      draft.times.push(mark.time);
+      return;
+    case 'number':
+    case 'operator':
+    case 'text':
+      throw new Unclear('it compares something, but not a field with a value: write, such as, "duration above 500 ms"');
+    default:
+      draft.ways.add(mark.is);
+  }
+};
+
+const addCondition = (condition: Condition, draft: Draft, place: Place): void => {
+  const last = draft.conditions.at(-1);
+  const isListed =
+    place.joins !== undefined && last?.field === condition.field && place.marks[place.at - 3]?.is === 'condition';
+  // "Excluding GET and POST" excludes both.
+  if (isListed && last.search.startsWith('NOT ')) place.isNegated = true;
+  const merged = isListed && !place.isNegated ? oneOf(last, condition, place.joins) : undefined;
+  if (merged !== undefined) {
+    draft.conditions.splice(-1, 1, merged);
+    return;
+  }
+  if (place.joins === 'or' && !place.isNegated)
+    throw new Unclear('"or" is understood between values of one field alone: ask twice');
+  const { isNegated } = place;
+  place.isNegated = false;
+  const added = isNegated ? negated(condition) : condition;
+  if (draft.conditions.some(({ search }) => search === added.search)) return;
+  push(added, draft);
+};
+
+/** Adds a condition. That there is a value says nothing beside which one it is; of two values a record has one. */
+const push = (added: Condition, { conditions }: Draft): void => {
+  const same = conditions.filter(({ field }) => field === added.field);
+  if (same.length > 0 && isExistence(added)) return;
+  if (added.value !== undefined && same.some((each) => each.value !== undefined))
+    throw new Unclear(`it names two values of ${added.field}, of which a record has one: write "or" between them`);
+  const existence = conditions.findIndex((each) => each.field === added.field && isExistence(each));
+  if (existence >= 0) conditions.splice(existence, 1, added);
+  else conditions.push(added);
+};
+
+const isExistence = ({ search }: Condition): boolean => search.endsWith(':*');
+
+/** `the payment service`: the field behind its value says nothing more. */
+const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): void => {
+  const before = place.marks[place.at - 2];
+  if (before?.is === 'condition' && before.condition.field === field) return;
+  if (before?.is === 'distinct' || before?.is === 'count') {
+    if (!isNumber || before.is === 'distinct') {
+      draft.distinct.push(field);
+      return;
+    }
+  }
+  const isListed = place.joins !== undefined && place.marks[place.at - 3]?.is === 'field';
+  if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
+  else draft.loose.push({ field, isNumber });
+};
+
+/** `by service and route`. What is no field behind "by" is the order of a list: "top 5 by count". */
+const addGroups = (is: 'group' | 'which', draft: Draft, place: Place): void => {
+  const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';
+  let next = place.marks[place.at];
+  if (next?.is !== 'field') {
+    if (is === 'group' && next === undefined) throw new Unclear('it says "by", but not by what');
+    return;
+  }
+  while (next?.is === 'field') {
+    if (!draft.groupBy.includes(next.field)) draft.groupBy.push(next.field);
+    place.at += 1;
+    const joined = isJoin(place.marks[place.at]) && place.marks[place.at + 1]?.is === 'field';
+    if (joined) place.at += 1;
+    next = joined ? place.marks[place.at] : undefined;
+  }
+};
+
+/** "Error rate" is a share, and no rate. */
+const addFigure = (figure: Figure, draft: Draft, place: Place): void => {
+  const before = place.marks[place.at - 2];
+  if (figure.function === 'rate' && before?.is === 'condition' && before.condition.isPart === true)
+    draft.ways.add('share');
+  else if (!draft.figures.some((each) => each.function === figure.function && each.percentile === figure.percentile))
+    draft.figures.push(figure);
+};

@@ -1,0 +1,126 @@
+/** Fields with what they are compared with: "payment method is not card", "duration above 500 ms", "slower than 2 s". */
+import type { KnownField } from './catalogue.ts';
+import { compared, containing, equal, isUnit, type Quantity } from './conditions.ts';
+import type { Lexicon, Target } from './lexicon.ts';
+import { type Found, type Mark, type Operator, one } from './marks.ts';
+import { operatorAt, phraseAt } from './phrases.ts';
+import { numberIn } from './quantities.ts';
+import type { Vocabulary } from './vocabulary.ts';
+import type { Word } from './words.ts';
+
+/** An operator, and how many words come before what it compares with. */
+interface Behind {
+  readonly operator: Operator;
+  readonly words: number;
+  /** Whether the question says an operator: a value behind a field alone must be one that is known. */
+  readonly isSaid: boolean;
+}
+
+/** Values that are words of the language, and few: any other one is looked for as it is. */
+const ownWords: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
+/** What has a digit and is no number is an id. */
+const likeId = /^(?=.*\d)(?=.*[\p{L}-])[\w-]{3,128}$/u;
+
+export class ComparisonReader {
+  readonly #words: readonly Word[];
+  readonly #lexicon: Lexicon;
+  readonly #vocabulary: Vocabulary;
+  readonly #target: Target;
+
+  constructor(
+    words: readonly Word[],
+    { lexicon, vocabulary, target }: { lexicon: Lexicon; vocabulary: Vocabulary; target: Target },
+  ) {
+    this.#words = words;
+    this.#lexicon = lexicon;
+    this.#vocabulary = vocabulary;
+    this.#target = target;
+  }
+
+  /** The comparison that begins at a word: one mark for each field that the words may name. */
+  at(at: number): Found | undefined {
+    const named = this.#lexicon.fieldAt(this.#words, at);
+    if (named === undefined) return this.#duration(at);
+    const found = named.options.flatMap((field) => this.#behind(at + named.words, field, named.words) ?? []);
+    return found.length === 0
+      ? undefined
+      : { words: Math.max(...found.map(({ words }) => words)), marks: found.flatMap(({ marks }) => marks) };
+  }
+
+  /** "Slower than 500 ms", "above 2 s": of spans, whose duration it is. */
+  #duration(at: number): Found | undefined {
+    const duration = this.#target.of === 'traces' ? this.#lexicon.field('duration') : undefined;
+    if (duration === undefined) return undefined;
+    const spoken = phraseAt(this.#words, at, this.#vocabulary);
+    const operator =
+      spoken?.mark.is === 'operator'
+        ? { words: spoken.words, operator: spoken.mark.operator }
+        : operatorAt(this.#words, at);
+    return operator && this.#compared(at + operator.words, duration, operator);
+  }
+
+  #behind(at: number, field: KnownField, words: number): Found | undefined {
+    const said = operatorAt(this.#words, at);
+    if (said === undefined) return this.#valueOf(at, field, { operator: 'is', words, isSaid: false });
+    const behind: Behind = { operator: said.operator, words: words + said.words, isSaid: true };
+    const place = at + said.words;
+    if (said.operator === 'is' || said.operator === 'not') return this.#valueOf(place, field, behind);
+    if (said.operator !== 'contains') return this.#compared(place, field, behind);
+    const word = this.#words[place];
+    return word && one(behind.words + 1, { is: 'condition', condition: containing(word.inside, field.name) });
+  }
+
+  /** The value behind a field: one that is there, or, where an operator says so and not all are known, any. */
+  #valueOf(at: number, field: KnownField, behind: Behind): Found | undefined {
+    const isNegated = behind.operator === 'not';
+    const known = this.#lexicon.valueAt(this.#words, at, field.name);
+    if (known !== undefined) {
+      const marks = known.options.map(({ value }) => equality(field, value, isNegated));
+      return { words: behind.words + known.words, marks };
+    }
+    const word = this.#words[at];
+    if (behind.isSaid && word?.lower === 'not')
+      return this.#valueOf(at + 1, field, { ...behind, operator: 'not', words: behind.words + 1 });
+    if (word === undefined || !this.#mayBeValue(word, at, field, behind.isSaid)) return undefined;
+    return field.isNumber && numberIn(word) !== undefined
+      ? this.#compared(at, field, behind)
+      : one(behind.words + 1, equality(field, word.inside, isNegated));
+  }
+
+  /** Whether a word that is no known value is one nevertheless. */
+  #mayBeValue(word: Word, at: number, field: KnownField, isSaid: boolean): boolean {
+    if (word.is !== 'word') return isSaid && word.is === 'quoted';
+    if (field.hasAllValues && !ownWords.has(field.name)) return false;
+    if (!isSaid) return !field.isNumber && likeId.test(word.text) && numberIn(word) === undefined;
+    return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
+  }
+
+  #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isSaid'>): Found | undefined {
+    const first = this.#quantityAt(at);
+    if (first === undefined) return undefined;
+    const found = (quantities: readonly Quantity[], more: number): Found | undefined => {
+      const condition = compared(field, operator, quantities);
+      return condition && one(words + first.words + more, { is: 'condition', condition });
+    };
+    if (operator !== 'between') return found([first.quantity], 0);
+    const isJoined = ['and', 'to', '-'].includes(this.#words[at + first.words]?.lower ?? '');
+    const second = isJoined ? this.#quantityAt(at + first.words + 1) : undefined;
+    return second && found([first.quantity, second.quantity], 1 + second.words);
+  }
+
+  #quantityAt(at: number): { readonly quantity: Quantity; readonly words: number } | undefined {
+    const number = numberIn(this.#words[at]);
+    if (number === undefined) return undefined;
+    const unit = this.#words[at + 1]?.stem ?? '';
+    if (number.unit !== '' || !isUnit(unit)) return { quantity: number, words: 1 };
+    return { quantity: { value: number.value, unit }, words: 2 };
+  }
+}
+
+const equality = (field: KnownField, value: string, isNegated: boolean): Mark => {
+  const condition = equal(field.name, value);
+  return {
+    is: 'condition',
+    condition: isNegated ? { search: `NOT ${condition.search}`, field: field.name } : condition,
+  };
+};

@@ -1,0 +1,105 @@
+/** Conditions of the search language, written. */
+import { parseDuration } from '../../queries/time.ts';
+import type { KnownField } from './catalogue.ts';
+import type { Condition, Operator } from './marks.ts';
+
+const bareName = /^[A-Za-z_@$][\w.@$/-]*$/;
+/** What needs no quotes. Quotes make a number a text. */
+const bareValue = /^\w[\w.-]*$/;
+const capitals: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', 'TO']);
+
+const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&')}"`;
+export const writtenValue = (value: string): string =>
+  bareValue.test(value) && !capitals.has(value) ? value : quoted(value);
+export const writtenName = (name: string): string => (bareName.test(name) ? name : quoted(name));
+
+export const equal = (field: string, value: string): Condition => ({
+  ...{ search: `${writtenName(field)}:${writtenValue(value)}`, field, value },
+});
+export const existing = (field: string): Condition => ({ search: `${writtenName(field)}:*`, field });
+/** Words of a text, in their order; of a field, anywhere in its value. */
+export const containing = (text: string, field?: string): Condition =>
+  field === undefined || field === 'body'
+    ? { search: quoted(text), field: 'body' }
+    : { search: `${writtenName(field)}:/(?i)${escaped(text)}/`, field };
+
+/** A text as a regular expression between slashes finds it: slashes and spaces would end that. */
+const escaped = (text: string): string =>
+  text.replace(/[^\p{L}\p{N}_]/gu, (character) =>
+    character === ' ' ? '\\s' : `\\x{${character.codePointAt(0)?.toString(16)}}`,
+  );
+
+export const negated = ({ search, field }: Condition): Condition => ({
+  ...{ search: search.startsWith('NOT ') ? search.slice(4) : `NOT ${search}`, field },
+});
+
+/** Several values of one field, each of which will do: that of a severity is one, so that "and" between two is "or", too. */
+export const oneOf = (one: Condition, other: Condition, joined: 'or' | 'and' | undefined): Condition | undefined => {
+  if (one.field !== other.field) return undefined;
+  if (one.search === other.search) return one;
+  if (one.value === undefined || other.value === undefined)
+    return joined === 'or' || one.field === 'severity'
+      ? { ...one, search: `(${one.search} OR ${other.search})` }
+      : undefined;
+  const [name, before = ''] = splitAt(one.search, ':', one.field);
+  const values = before.startsWith('(') ? before.slice(1, -1) : before;
+  return { ...one, search: `${name}:(${values} OR ${writtenValue(other.value)})` };
+};
+
+const splitAt = (search: string, sign: string, field: string): [string, string] => {
+  const at = search.indexOf(sign, writtenName(field).length);
+  return [search.slice(0, at), search.slice(at + 1)];
+};
+
+const signs: Readonly<Record<'above' | 'below' | 'from' | 'upto', string>> = {
+  above: '>',
+  below: '<',
+  from: '>=',
+  upto: '<=',
+};
+
+export interface Quantity {
+  readonly value: number;
+  readonly unit: string;
+}
+
+const timeUnits: Readonly<Record<string, string>> = {
+  ...{ ns: 'ns', nanosecond: 'ns', us: 'us', µs: 'us', microsecond: 'us', ms: 'ms', msec: 'ms', millisecond: 'ms' },
+  ...{ s: 's', sec: 's', second: 's', m: 'm', min: 'm', minute: 'm', h: 'h', hour: 'h', day: 'd', d: 'd' },
+};
+const sizeUnits: Readonly<Record<string, number>> = {
+  ...{ b: 1, byte: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 },
+  ...{ k: 1e3, thousand: 1e3, million: 1e6 },
+};
+
+/** Whether a word is a unit that quantities come in. */
+export const isUnit = (word: string): boolean => Object.hasOwn(timeUnits, word) || Object.hasOwn(sizeUnits, word);
+
+/** A quantity as a field has it; undefined where its unit says nothing of that field. */
+const quantityOf = ({ value, unit }: Quantity, isDuration: boolean): string | undefined => {
+  if (isDuration) {
+    const text = Object.hasOwn(timeUnits, unit) ? `${value}${timeUnits[unit]}` : undefined;
+    return text !== undefined && parseDuration(text) !== undefined ? text : undefined;
+  }
+  if (unit === '' || unit === '%') return String(value);
+  return Object.hasOwn(sizeUnits, unit) ? String(value * (sizeUnits[unit] ?? 1)) : undefined;
+};
+
+/** A comparison with a quantity, or two for `between`; undefined where the unit does not fit. */
+export const compared = (
+  field: KnownField,
+  operator: Operator,
+  quantities: readonly Quantity[],
+): Condition | undefined => {
+  const isDuration = field.name === 'duration' && field.isNumber;
+  // "Between 100 and 500 ms": the unit of the second is that of both.
+  const unit = quantities.at(-1)?.unit ?? '';
+  const texts = quantities.map((each) => quantityOf({ ...each, unit: each.unit || unit }, isDuration));
+  if (texts.includes(undefined)) return undefined;
+  const name = writtenName(field.name);
+  const [first = '', second = ''] = texts as string[];
+  if (operator === 'between') return { search: `${name}:[${first} TO ${second}]`, field: field.name };
+  if (operator === 'is') return { search: `${name}:${first}`, field: field.name, value: first };
+  if (operator === 'not') return { search: `NOT ${name}:${first}`, field: field.name };
+  return operator === 'contains' ? undefined : { search: `${name}:${signs[operator]}${first}`, field: field.name };
+};

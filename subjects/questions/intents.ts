@@ -1,0 +1,104 @@
+/** Questions that no query answers: what they ask for, and which operation does. */
+import type { Refusal } from './understanding.ts';
+import type { Word } from './words.ts';
+
+type Intent = readonly [phrases: string, refusal: Omit<Refusal, 'nearest'>];
+
+const intents: readonly Intent[] = [
+  [
+    'why|root cause|what caused|what causes|what is causing|cause of|causes of|reason for|reasons for|to blame',
+    {
+      code: 'cause',
+      reason:
+        'causes are not found by a query: ask for them with an alert, an anomaly, an incident, or a service and a range',
+      operation: 'POST /api/ai/root-cause',
+    },
+  ],
+  [
+    'will|forecast|predict|prediction|tomorrow|next week|next month|next hour|next day|run out|going to|how long until|expected to|projected',
+    {
+      code: 'forecast',
+      reason: 'what is to come is no query: ask for a forecast of one, and until when a limit holds',
+      operation: 'POST /api/ai/forecast',
+    },
+  ],
+  [
+    'compared to|compared with|compare|versus|vs|than yesterday|than last|week over week|day over day|difference between|in comparison',
+    {
+      code: 'comparison',
+      reason: 'a query has one range: ask for each of the two by itself',
+      operation: null,
+    },
+  ],
+  [
+    'unusual|anomaly|anomalies|anomalous|abnormal|weird|strange|suspicious|outlier|outliers|normal',
+    {
+      code: 'anomaly',
+      reason: 'what is unusual is judged by the past of a series: have a query scored',
+      operation: 'POST /api/ai/detect',
+    },
+  ],
+  ['alert|alerts|firing', elsewhere('alerts', 'GET /api/alerts')],
+  ['incident|incidents', elsewhere('incidents', 'GET /api/incidents')],
+  ['slo|slos|error budget|burn rate', elsewhere('objectives', 'GET /api/slos')],
+  ['dashboard|dashboards', elsewhere('dashboards', 'GET /api/dashboards')],
+  ['deployment|deployments|deploys', elsewhere('deployments', 'GET /api/events')],
+];
+
+function elsewhere(what: string, operation: string): Omit<Refusal, 'nearest'> {
+  return { code: 'elsewhere', reason: `${what} are no telemetry, and are listed elsewhere`, operation };
+}
+
+const change: Omit<Refusal, 'nearest'> = {
+  code: 'change',
+  reason: 'it asks to change something: questions only read',
+  operation: null,
+};
+const changing: ReadonlySet<string> = new Set(
+  `delete remove drop erase purge truncate create add insert update set change modify edit disable enable restart reboot stop start kill scale deploy
+  rollback roll silence mute acknowledge ack close resolve alter grant revoke rename replace send notify clear reset execute install terminate shut turn rotate fix repair undo`.split(
+    /\s+/,
+  ),
+);
+const polite: ReadonlySet<string> = new Set([
+  'please',
+  'can',
+  'could',
+  'would',
+  'will',
+  'you',
+  'kindly',
+  'now',
+  'just',
+  'go',
+  'ahead',
+  'and',
+  'then',
+  'to',
+  'i',
+  'want',
+  'us',
+  'let',
+  "let's",
+]);
+/** Behind these a verb begins an order of its own: "show the logs and delete them". */
+const joining: ReadonlySet<string> = new Set(['and', 'then', 'please', ';', ',']);
+
+const isOrder = (words: readonly Word[]): boolean => {
+  const first = words.findIndex(({ lower }) => !polite.has(lower));
+  return words.some(
+    ({ lower, text }, at) =>
+      changing.has(lower) && text !== text.toUpperCase() && (at === first || joining.has(words[at - 1]?.lower ?? '')),
+  );
+};
+
+/** Why a question is none for a query, if it is; `isKnown` are words of names and values, which are no intent. */
+export const intentOf = (all: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
+  const words = all.filter(({ is }) => is !== 'quoted' && is !== 'condition');
+  if (isOrder(words)) return { ...change, nearest: [] };
+  const said = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
+  const found = intents.find(([phrases]) =>
+    phrases.split('|').some((phrase) => said.includes(` ${phrase} `) && (phrase.includes(' ') || !isKnown(phrase))),
+  );
+  return found && { ...found[1], nearest: [] };
+};

@@ -1,0 +1,82 @@
+/** Questions that are PromQL or a search already. */
+
+import { QueryError } from '../../queries/errors.ts';
+import { parse } from '../../queries/promql/index.ts';
+import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
+import type { AskedQuery } from '../../queries/run.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import type { Search } from '../../queries/search/tree.ts';
+import type { Lexicon } from './lexicon.ts';
+
+/** What only PromQL has: a call, a matcher, a range behind a name, a comparison or arithmetic. */
+const looksLikePromql = /^[^"]{0,512}[\w:}\])]\s?(?:\(|\{|\[\d)/;
+const longestPromql = 4_096;
+
+/** An expression of PromQL; undefined where a text is none. */
+export const promqlIn = (text: string): AskedQuery | undefined => {
+  const expression = text.trim();
+  if (expression.length > longestPromql || !looksLikePromql.test(expression)) return undefined;
+  try {
+    parse(expression);
+    return { kind: 'promql', expression };
+  } catch (error) {
+    if (error instanceof PromqlSyntaxError) return undefined;
+    throw error;
+  }
+};
+
+/** A condition, perhaps in parentheses, or an operator. */
+const piece = /^[(-]{0,8}(?:AND|OR|NOT|[A-Za-z_@$][\w.@$/-]*:.+)\)*$/;
+
+/** Whether a text is a search: conditions and operators, and nothing else. */
+export const isSearch = (text: string): boolean => {
+  const pieces = withoutSpaces(text.trim()).split(/\s+/);
+  return pieces.every((each) => piece.test(each)) && pieces.some((each) => each.includes(':'));
+};
+
+/** Spaces in quotes, parentheses and brackets do not end a piece. */
+const withoutSpaces = (text: string): string => {
+  let depth = 0;
+  let isQuoted = false;
+  return [...text]
+    .map((character) => {
+      if (character === '"') isQuoted = !isQuoted;
+      else if ('([{'.includes(character)) depth += 1;
+      else if (')]}'.includes(character)) depth -= 1;
+      return character === ' ' && (isQuoted || depth > 0) ? '_' : character;
+    })
+    .join('');
+};
+
+/** The names that a search asks for; undefined where it is none of this signal. */
+const namesIn = (search: Search): string[] => {
+  switch (search.is) {
+    case 'and':
+    case 'or':
+      return search.parts.flatMap(namesIn);
+    case 'not':
+      return namesIn(search.part);
+    case 'value':
+      return search.reference.kind === 'field' ? [search.reference.field.name] : [search.reference.key];
+    case 'number':
+      return [search.field.name];
+    case 'severity':
+      return ['severity'];
+    default:
+      return [];
+  }
+};
+
+/** The records of a signal that a search finds; undefined where it is none of this signal, or names what its records lack. */
+export const searchOf = (text: string, signal: 'logs' | 'traces', lexicon: Lexicon): AskedQuery | undefined => {
+  const search = text.trim();
+  try {
+    const names = namesIn(parseSearch(search, signal));
+    const known = new Set(lexicon.fields.map(({ name }) => name));
+    const bare = (name: string): boolean => known.has(name) || known.has(`resource.${name}`);
+    return names.every(bare) ? { kind: 'rows', signal, search } : undefined;
+  } catch (error) {
+    if (error instanceof QueryError) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,176 @@
+/** Names and values of one signal or metric by the words that say them. */
+
+import { signals } from '../../queries/signals/index.ts';
+import type { Field } from '../../schemas/fields.ts';
+import type { Catalogue, KnownField, KnownMetric } from './catalogue.ts';
+import { genericWords } from './vocabulary.ts';
+import { partsOf, type Word } from './words.ts';
+
+/** What a question may be about. */
+export type Target = { readonly of: 'logs' | 'traces' } | { readonly of: 'metrics'; readonly metric: KnownMetric };
+
+/** What some words may name: several where it is not certain which. */
+export interface Named<Value> {
+  readonly words: number;
+  readonly options: readonly Value[];
+}
+
+export interface NamedValue {
+  readonly field: string;
+  readonly value: string;
+}
+
+/** Fields that every record has and that can be asked for by name. `timestamp` and such are what ranges are for. */
+const ownFields: Readonly<Record<'logs' | 'traces', readonly string[]>> = {
+  logs: ['service', 'severity', 'body', 'traceId', 'spanId', 'eventName', 'scope.name'],
+  traces: ['service', 'name', 'kind', 'status', 'duration', 'statusMessage', 'traceId', 'spanId', 'scope.name'],
+};
+
+/** Other words for the last word of a name. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  route: ['endpoint', 'path', 'url'],
+  severity: ['level', 'log level'],
+  body: ['message text', 'text'],
+  name: ['operation', 'span name'],
+  duration: ['length'],
+  method: ['verb'],
+  system: ['database'],
+  pod: ['pods'],
+  environment: ['env', 'stage'],
+  'exception type': ['exception class'],
+};
+
+/** Words at the end of a name that people leave out: `host.name` is the host, `user.id` the user. */
+const endings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'type', 'number', 'uid']);
+const mostWords = 6;
+const mostOptions = 4;
+
+/** The forms in which people say a name, the surest first. */
+const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
+  const parts = partsOf(name);
+  const forms: [string, number][] = [[parts.join(' '), 0]];
+  const trimmed = endings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
+  if (trimmed !== undefined && trimmed.length > 0) forms.push([trimmed.join(' '), 1]);
+  for (let from = 1; from < parts.length; from++) {
+    forms.push([parts.slice(from).join(' '), 2]);
+    if (trimmed !== undefined && from < trimmed.length) forms.push([trimmed.slice(from).join(' '), 3]);
+  }
+  for (const [meant, words] of Object.entries(synonyms))
+    if (forms.some(([form, rank]) => form === meant && rank < 3))
+      forms.push(...words.map((word): [string, number] => [word, 3]));
+  return forms.filter(([form, rank], index) => form !== '' && (rank === 0 || !genericWords.has(form) || index === 0));
+};
+
+interface Form {
+  readonly rank: number;
+  readonly fields: KnownField[];
+}
+
+export class Lexicon {
+  readonly #forms = new Map<string, Form>();
+  readonly #values = new Map<string, NamedValue[]>();
+  readonly fields: readonly KnownField[];
+
+  constructor(fields: readonly KnownField[]) {
+    this.fields = fields;
+    for (const field of fields) {
+      for (const [form, rank] of formsOf(field.name)) this.#addForm(form, rank, field);
+      for (const value of field.values) this.#addValue(field.name, value);
+    }
+  }
+
+  /** A surer form of one name hides less sure ones of others. */
+  #addForm(form: string, rank: number, field: KnownField): void {
+    const known = this.#forms.get(form);
+    if (known === undefined || rank < known.rank) this.#forms.set(form, { rank, fields: [field] });
+    else if (rank === known.rank && !known.fields.includes(field)) known.fields.push(field);
+  }
+
+  #addValue(field: string, value: string): void {
+    const key = value.toLowerCase();
+    const known = this.#values.get(key) ?? [];
+    this.#values.set(key, known);
+    known.push({ field, value });
+  }
+
+  field(name: string): KnownField | undefined {
+    return this.fields.find((each) => each.name === name);
+  }
+
+  /** The field that the words at a place name, by most words. */
+  fieldAt(words: readonly Word[], at: number): Named<KnownField> | undefined {
+    const parts: string[] = [];
+    let found: Named<KnownField> | undefined;
+    for (let length = 1; length <= mostWords; length++) {
+      const word = words[at + length - 1];
+      if (word?.is !== 'word') break;
+      parts.push(...partsOf(word.text));
+      const form = this.#forms.get(parts.join(' '));
+      const exact = form?.fields.filter(({ name }) => name === word.text);
+      if (form !== undefined)
+        found = { words: length, options: (exact?.length === 1 ? exact : form.fields).slice(0, mostOptions) };
+    }
+    return found;
+  }
+
+  /** The values that the words at a place are, by most words. A value in the case in which it was written goes before others, a service before other values. */
+  valueAt(words: readonly Word[], at: number, field?: string): Named<NamedValue> | undefined {
+    let found: Named<NamedValue> | undefined;
+    let said = '';
+    for (let length = 1; length <= mostWords; length++) {
+      const word = words[at + length - 1];
+      if (word === undefined || word.is === 'comma' || word.is === 'operator') break;
+      said = length === 1 ? word.inside : `${said} ${word.inside}`;
+      const options =
+        field === undefined ? this.#bareValues(said) : this.#valuesOf(said).filter((each) => each.field === field);
+      if (options.length > 0) found = { words: length, options: options.slice(0, mostOptions) };
+    }
+    return found;
+  }
+
+  #valuesOf(said: string): readonly NamedValue[] {
+    return this.#values.get(said.toLowerCase()) ?? [];
+  }
+
+  /** Kinds and statuses are words of the language: alone they say nothing of these fields. */
+  #bareValues(said: string): readonly NamedValue[] {
+    const all = this.#valuesOf(said).filter(({ field }) => field !== 'kind' && field !== 'status');
+    const services = all.filter(({ field }) => field === 'service');
+    const chosen = services.length > 0 ? services : all;
+    const exact = chosen.filter(({ value }) => value === said);
+    return exact.length > 0 ? exact : chosen;
+  }
+
+  /** Single words of names and values. */
+  *words(): Iterable<string> {
+    for (const form of this.#forms.keys()) yield* form.split(' ');
+    for (const value of this.#values.keys()) yield value;
+  }
+}
+
+const textField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
+  ...{ name, isNumber: false, values, hasAllValues },
+});
+
+/** OpenTelemetry's, as searches name them. */
+const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+const ownOf = (of: 'logs' | 'traces', services: readonly string[]): KnownField[] =>
+  ownFields[of].map((name) => {
+    const field = signals[of].fields.find((each: Field<never>) => each.name === name);
+    if (name === 'service') return textField(name, services, true);
+    const values = name === 'severity' ? severities : (field?.names ?? []).filter((each) => each !== 'unspecified');
+    return { ...textField(name, values), isNumber: field?.type === 'duration' };
+  });
+
+/** The names that a question about a target may use. */
+export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
+  if (target.of === 'metrics') {
+    const { labels, services } = target.metric;
+    return new Lexicon([...labels, ...(services.length === 0 ? [] : [textField('service', services, true)])]);
+  }
+  const { services, fields } = catalogue[target.of];
+  const own = ownOf(target.of, services);
+  const names = new Set(own.map(({ name }) => name));
+  return new Lexicon([...own, ...fields.filter(({ name }) => !names.has(name))]);
+};

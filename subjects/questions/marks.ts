@@ -1,0 +1,49 @@
+/** What words of a question say, before it is known how they belong together. */
+import type { Measure } from '../../queries/query.ts';
+import type { TimePart } from './times.ts';
+
+/** A condition of the search language about one field. */
+export interface Condition {
+  readonly search: string;
+  readonly field: string;
+  /** Of an equality: several of one field, with "or" between them, are one condition. */
+  readonly value?: string;
+  /** Whether it makes the part of a share: errors of requests. */
+  readonly isPart?: true;
+}
+
+export type Noun = 'logs' | 'requests' | 'calls' | 'spans' | 'traces' | 'metric' | 'latency';
+export type Figure = Pick<Measure, 'function' | 'percentile'>;
+export type Operator = 'is' | 'not' | 'above' | 'below' | 'from' | 'upto' | 'between' | 'contains';
+
+export type Mark =
+  /** Has no part in the query. */
+  | { readonly is: 'noise' }
+  | { readonly is: 'noun'; readonly noun: Noun }
+  | { readonly is: 'figure'; readonly figure: Figure }
+  | { readonly is: 'count' | 'distinct' | 'share' | 'total' | 'current' | 'exists' }
+  | { readonly is: 'group' | 'all' | 'which' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' }
+  | { readonly is: 'most' | 'least' | 'newest' | 'oldest' }
+  | { readonly is: 'limit'; readonly limit: number }
+  | { readonly is: 'condition'; readonly condition: Condition }
+  | { readonly is: 'field'; readonly field: string; readonly isNumber: boolean }
+  | { readonly is: 'number'; readonly value: number; readonly unit: string }
+  | { readonly is: 'operator'; readonly operator: Operator; readonly about?: 'duration' }
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'step'; readonly stepMs: number }
+  | { readonly is: 'time'; readonly time: TimePart }
+  | { readonly is: 'unknown' };
+
+/** Some words and what they say; several marks where they have several meanings. */
+export interface Marked {
+  readonly text: string;
+  readonly marks: readonly Mark[];
+}
+
+/** Marks that some words may be: several where they have several meanings. */
+export interface Found {
+  readonly words: number;
+  readonly marks: readonly Mark[];
+}
+
+export const one = (words: number, mark: Mark): Found => ({ words, marks: [mark] });

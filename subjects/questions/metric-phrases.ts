@@ -1,0 +1,129 @@
+/** Which metrics a question names. */
+import type { KnownMetric } from './catalogue.ts';
+import { genericWords } from './vocabulary.ts';
+import { partsOf, type Word } from './words.ts';
+
+/** Some words of a question, and the metrics that they may name. */
+export interface MetricPhrase {
+  readonly at: number;
+  readonly words: number;
+  readonly metrics: readonly KnownMetric[];
+}
+
+const mostWords = 8;
+/** Words between those of a name: "tickets that were sold", "messages in the queue". */
+const between: ReadonlySet<string> = new Set([
+  'of',
+  'in',
+  'the',
+  'was',
+  'were',
+  'are',
+  'is',
+  'that',
+  'been',
+  'have',
+  'got',
+]);
+
+/** One word for those that mean the same in names of metrics. */
+const canonical: Readonly<Record<string, string>> = {
+  utilization: 'usage',
+  utilisation: 'usage',
+  used: 'usage',
+  use: 'usage',
+  processor: 'cpu',
+  ram: 'memory',
+  mem: 'memory',
+  disk: 'filesystem',
+  count: 'number',
+};
+const wordOf = (part: string): string => canonical[part] ?? part;
+
+/** Endings that tell a unit or a form, and not what is measured. */
+const units: ReadonlySet<string> = new Set([
+  'total',
+  'second',
+  'byte',
+  'ratio',
+  'bucket',
+  'sum',
+  'millisecond',
+  'percent',
+  'minute',
+]);
+
+interface Measured {
+  readonly metric: KnownMetric;
+  readonly parts: ReadonlySet<string>;
+  readonly head: string;
+}
+
+const wordsIn = ({ is, text }: Word): string[] => (is === 'word' ? partsOf(text).map(wordOf) : []);
+
+/** Metrics by the words of their names. */
+export class MetricIndex {
+  readonly #byWord = new Map<string, Measured[]>();
+  readonly #byName = new Map<string, KnownMetric>();
+
+  constructor(metrics: readonly KnownMetric[]) {
+    for (const metric of metrics) {
+      this.#byName.set(metric.name.toLowerCase(), metric);
+      const parts = partsOf(metric.name).map(wordOf);
+      const head = parts.findLast((part) => !units.has(part)) ?? '';
+      const measured = { metric, parts: new Set(parts), head };
+      for (const part of measured.parts) {
+        const known = this.#byWord.get(part) ?? [];
+        this.#byWord.set(part, known);
+        known.push(measured);
+      }
+    }
+  }
+
+  words(): Iterable<string> {
+    return this.#byWord.keys();
+  }
+
+  /** The phrase of the question that names a metric by most words; undefined where none does. */
+  phraseIn(words: readonly Word[]): MetricPhrase | undefined {
+    let best: (MetricPhrase & { readonly parts: number }) | undefined;
+    for (const at of words.keys()) {
+      const found = this.#phraseAt(words, at);
+      if (found !== undefined && found.parts > (best?.parts ?? 0)) best = found;
+    }
+    return best;
+  }
+
+  #phraseAt(words: readonly Word[], at: number): (MetricPhrase & { readonly parts: number }) | undefined {
+    const named = this.#byName.get(words[at]?.lower ?? '');
+    if (named !== undefined) return { at, words: 1, metrics: [named], parts: Number.POSITIVE_INFINITY };
+    const said = new Set<string>();
+    let candidates: readonly Measured[] | undefined;
+    let length = 0;
+    for (const [place, word] of words.slice(at, at + mostWords).entries()) {
+      if (place > 0 && between.has(word.lower)) continue;
+      const parts = wordsIn(word);
+      const narrowed = this.#narrowed(candidates, parts);
+      if (narrowed.length === 0) break;
+      candidates = narrowed;
+      for (const part of parts) said.add(part);
+      length = place + 1;
+    }
+    const metrics = surest(candidates ?? [], said);
+    return metrics.length === 0 ? undefined : { at, words: length, metrics, parts: said.size };
+  }
+
+  #narrowed(candidates: readonly Measured[] | undefined, parts: readonly string[]): readonly Measured[] {
+    const among = candidates ?? this.#byWord.get(parts[0] ?? '') ?? [];
+    return parts.length === 0 ? [] : among.filter((each) => parts.every((part) => each.parts.has(part)));
+  }
+}
+
+/** Those that are called so; else those that end so; else those that have all of the words. Words that say little name none by themselves. */
+const surest = (candidates: readonly Measured[], said: ReadonlySet<string>): KnownMetric[] => {
+  const equal = candidates.filter(({ parts }) => [...parts].every((part) => said.has(part) || units.has(part)));
+  if (equal.length > 0) return equal.map(({ metric }) => metric);
+  if ([...said].every((part) => genericWords.has(part))) return [];
+  const ending = candidates.filter(({ head }) => said.has(head));
+  return (ending.length > 0 ? ending : candidates).map(({ metric }) => metric);
+};

@@ -1,0 +1,94 @@
+/** What a draft asks of a metric, as queries. */
+import type { MetricQuery } from '../../queries/query.ts';
+import { type Draft, Unclear } from './assemble.ts';
+import type { KnownMetric } from './catalogue.ts';
+import type { Figure } from './marks.ts';
+import type { Meaning } from './records-query.ts';
+
+type Way = Pick<MetricQuery, 'overTime' | 'across'> & { readonly quantile?: number };
+
+/** Ways of one figure. A mean of histograms is of all that was observed, which is what `sum` of them means. */
+type Ways = Readonly<Partial<Record<Figure['function'] | 'none' | 'count' | 'total' | 'current', Way>>>;
+const ways: Readonly<Record<KnownMetric['kind'], Ways>> = {
+  counter: {
+    none: { overTime: 'increase', across: 'sum' },
+    count: { overTime: 'increase', across: 'sum' },
+    total: { overTime: 'increase', across: 'sum' },
+    sum: { overTime: 'increase', across: 'sum' },
+    rate: { overTime: 'rate', across: 'sum' },
+    current: { overTime: 'last', across: 'sum' },
+  },
+  gauge: {
+    none: { overTime: 'avg', across: 'avg' },
+    avg: { overTime: 'avg', across: 'avg' },
+    max: { overTime: 'max', across: 'max' },
+    min: { overTime: 'min', across: 'min' },
+    sum: { overTime: 'avg', across: 'sum' },
+    total: { overTime: 'avg', across: 'sum' },
+    count: { overTime: 'avg', across: 'sum' },
+    current: { overTime: 'last', across: 'avg' },
+  },
+  histogram: {
+    avg: { overTime: 'avg', across: 'sum' },
+    max: { overTime: 'max', across: 'max' },
+    min: { overTime: 'min', across: 'min' },
+    sum: { overTime: 'sum', across: 'sum' },
+    total: { overTime: 'sum', across: 'sum' },
+    count: { overTime: 'increase', across: 'sum' },
+    rate: { overTime: 'rate', across: 'sum' },
+  },
+  summary: {
+    avg: { overTime: 'avg', across: 'sum' },
+    sum: { overTime: 'sum', across: 'sum' },
+    count: { overTime: 'increase', across: 'sum' },
+    rate: { overTime: 'rate', across: 'sum' },
+  },
+};
+
+const usualGroups = 10;
+
+/** The queries that a draft may mean of a metric. */
+export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => {
+  refuseOther(draft, metric);
+  const { conditions, groupBy, limit, stepMs, ways: said, loose } = draft;
+  const isRanked = said.has('most') || limit !== undefined || said.has('which');
+  if (loose.length > 0 && !isRanked)
+    throw new Unclear(`it names ${loose[0]?.field}, but not what for: say "by ${loose[0]?.field}", or a value of it`);
+  const step = stepMs ?? (said.has('overTime') ? ('usual' as const) : undefined);
+  const search = conditions.map((each) => each.search).join(' ');
+  return waysOf(draft, metric).map((way) => ({
+    stepMs: step,
+    conditions: conditions.map((each) => each.search),
+    query: {
+      ...{ kind: 'metric', metric: metric.name, ...way },
+      ...(search === '' ? {} : { search }),
+      ...(groupBy.length + loose.length === 0 ? {} : { groupBy: [...groupBy, ...loose.map(({ field }) => field)] }),
+      ...(limit === undefined && !said.has('most') ? {} : { limit: limit ?? usualGroups }),
+    },
+  }));
+};
+
+const refuseOther = ({ ways: said, distinct, figures }: Draft, { name }: KnownMetric): void => {
+  if (distinct.length > 0) throw new Unclear(`values of labels are not counted: ask for ${name} by ${distinct[0]}`);
+  if (said.has('share')) throw new Unclear(`a share of the metric ${name} is a formula, which has to be written`);
+  if (figures.length > 1) throw new Unclear('several figures of a metric are asked for one by one');
+  if (said.has('least') || said.has('slowest') || said.has('fastest'))
+    throw new Unclear('groups of a metric are listed from the largest on: the smallest are not asked for');
+};
+
+const waysOf = ({ figures, ways: said }: Draft, metric: KnownMetric): Way[] => {
+  const { name, kind } = metric;
+  const [figure] = figures;
+  if (figure?.function === 'percentile') return [quantileOf(figure.percentile ?? 50, metric)];
+  const asked = figure?.function ?? (['current', 'total', 'count'] as const).find((each) => said.has(each)) ?? 'none';
+  const way = ways[kind][asked];
+  if (way !== undefined) return [way];
+  if (asked === 'none') return [quantileOf(95, metric), ways[kind].avg as Way];
+  throw new Unclear(`${name} is a ${kind}, of which no ${asked} is told`);
+};
+
+const quantileOf = (percentile: number, { name, kind }: KnownMetric): Way => {
+  if (kind === 'counter') throw new Unclear(`${name} is a counter, of which no percentile is told`);
+  const across = kind === 'histogram' ? 'sum' : kind === 'summary' ? 'none' : 'avg';
+  return { overTime: 'quantile', quantile: percentile / 100, across };
+};

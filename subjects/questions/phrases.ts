@@ -1,0 +1,36 @@
+/** Phrases of the language at places of a question, the longest first. */
+import type { Mark, Operator } from './marks.ts';
+import { operators, type Vocabulary } from './vocabulary.ts';
+import type { Word } from './words.ts';
+
+const mostWords = 5;
+
+const longestAt = <Value>(
+  words: readonly Word[],
+  at: number,
+  phrases: ReadonlyMap<string, Value>,
+): [number, Value] | undefined => {
+  for (let length = Math.min(mostWords, words.length - at); length > 0; length--) {
+    const said = words.slice(at, at + length).map(({ stem }) => stem);
+    const found = phrases.get(said.join(' '));
+    if (found !== undefined) return [length, found];
+  }
+  return undefined;
+};
+
+export const phraseAt = (
+  words: readonly Word[],
+  at: number,
+  vocabulary: Vocabulary,
+): { readonly words: number; readonly mark: Mark } | undefined => {
+  const found = longestAt(words, at, vocabulary);
+  return found && { words: found[0], mark: found[1] };
+};
+
+export const operatorAt = (
+  words: readonly Word[],
+  at: number,
+): { readonly words: number; readonly operator: Operator } | undefined => {
+  const found = longestAt(words, at, operators);
+  return found && { words: found[0], operator: found[1] };
+};

@@ -1,0 +1,56 @@
+/** One range from all that a question says about time. */
+import type { Range } from '../../queries/range.ts';
+import { wallClockOf } from '../../runtime/wall-clock.ts';
+import { dayMs } from './quantities.ts';
+import type { Now, TimePart } from './times.ts';
+
+/** A range, or why there is none, for people. */
+export type SaidRange = { readonly range: Range } | { readonly problem: string };
+
+const msNs = 1_000_000n;
+const momentProblem = 'a moment is no range: say from when to when, such as "between 15:00 and 15:30"';
+
+/** The range that the parts say together; undefined where they say nothing. */
+export const rangeSaid = (parts: readonly TimePart[], { nowMs, timeZone }: Now): SaidRange | undefined => {
+  if (parts.length === 0) return undefined;
+  if (parts.some(({ is }) => is === 'moment')) return { problem: momentProblem };
+  const of = <Is extends TimePart['is']>(is: Is) =>
+    parts.filter((part): part is Extract<TimePart, { is: Is }> => part.is === is);
+  const [days, clocks, last, since] = [of('days'), of('clock'), of('last'), of('since')];
+  if (days.length > 1 || clocks.length > 1 || last.length + since.length > 1 || (last.length > 0 && parts.length > 1))
+    return { problem: 'it names several times that are no one range: ask for one' };
+  if (last[0] !== undefined)
+    return last[0].ms > 0 && last[0].ms < 4e12
+      ? rangeFrom(nowMs - last[0].ms, nowMs, nowMs)
+      : { problem: 'the range has no length that can be asked for' };
+  const clock = wallClockOf(timeZone);
+  const now = clock.wallAt(nowMs);
+  const today = Math.floor(now / dayMs) * dayMs;
+  const day = days[0] ?? {
+    from: since[0]?.day ?? today,
+    to: since[0] === undefined ? today + dayMs : Number.POSITIVE_INFINITY,
+  };
+  const [from, to] = within(day, clocks[0], since[0]);
+  if (from > now) return { problem: 'that lies in the future, of which nothing has landed' };
+  return rangeFrom(clock.instantOf(from), to > now ? nowMs : clock.instantOf(to), nowMs);
+};
+
+type Clock = Extract<TimePart, { is: 'clock' }>;
+type Since = Extract<TimePart, { is: 'since' }>;
+
+const within = (
+  { from, to }: { readonly from: number; readonly to: number },
+  clock: Clock | undefined,
+  since: Since | undefined,
+): [from: number, to: number] => {
+  if (since !== undefined) return [from + since.clock, to];
+  if (clock === undefined) return [from, to];
+  return [from + clock.from, clock.to === undefined ? to : from + clock.to];
+};
+
+/** Both ends of a range belong to it: what ends at an hour ends a nanosecond before. */
+const rangeFrom = (fromMs: number, toMs: number, nowMs: number): SaidRange => {
+  const from = BigInt(Math.trunc(fromMs)) * msNs;
+  const to = BigInt(Math.trunc(toMs)) * msNs - (toMs < nowMs ? 1n : 0n);
+  return from <= to ? { range: { from, to } } : { problem: 'the range ends before it begins' };
+};

@@ -1,0 +1,153 @@
+/** Reads the words of a question as what they say of one target: each word becomes part of a mark, those that say nothing known too. */
+
+import { ComparisonReader } from './comparisons.ts';
+import { containing, equal, existing } from './conditions.ts';
+import { limitAt, percentileAt, statusAt, stepAt } from './figures-said.ts';
+import type { Lexicon, Target } from './lexicon.ts';
+import { type Found, type Marked, one } from './marks.ts';
+import { operatorAt, phraseAt } from './phrases.ts';
+import { numberIn } from './quantities.ts';
+import { type Now, TimeReader } from './times.ts';
+import { type Vocabulary, vocabularies } from './vocabulary.ts';
+import type { Word } from './words.ts';
+
+/** A part of the question that names the metric. */
+export interface Phrase {
+  readonly at: number;
+  readonly words: number;
+}
+
+export class QuestionReader {
+  readonly #words: readonly Word[];
+  readonly #lexicon: Lexicon;
+  readonly #target: Target;
+  readonly #phrase: Phrase | undefined;
+  readonly #vocabulary: Vocabulary;
+  readonly #times: TimeReader;
+  readonly #comparisons: ComparisonReader;
+
+  constructor(
+    words: readonly Word[],
+    { target, lexicon, phrase, now }: { target: Target; lexicon: Lexicon; phrase?: Phrase | undefined; now: Now },
+  ) {
+    this.#words = words;
+    this.#lexicon = lexicon;
+    this.#target = target;
+    this.#phrase = phrase;
+    this.#vocabulary = vocabularies[target.of];
+    this.#times = new TimeReader(words, now);
+    this.#comparisons = new ComparisonReader(words, { lexicon, vocabulary: this.#vocabulary, target });
+  }
+
+  /** All words, in marks, which show them as they were `written` before typing errors were corrected. */
+  read(written: readonly Word[] = this.#words): Marked[] {
+    const marked: Marked[] = [];
+    for (let at = 0; at < this.#words.length; ) {
+      const found = this.#at(at);
+      const text = written
+        .slice(at, at + found.words)
+        .map((word) => word.text)
+        .join(' ');
+      marked.push({ text, marks: found.marks });
+      at += found.words;
+    }
+    return marked;
+  }
+
+  #lower(at: number): string {
+    return this.#words[at]?.lower ?? '';
+  }
+
+  #at(at: number): Found {
+    const word = this.#words[at] as Word;
+    if (this.#phrase?.at === at) return one(this.#phrase.words, { is: 'noun', noun: 'metric' });
+    if (word.is === 'comma') return one(1, { is: 'and' });
+    if (word.is === 'condition') return this.#writtenCondition(word);
+    return (
+      stepAt(this.#words, at) ??
+      this.#time(at) ??
+      percentileAt(this.#words, at) ??
+      limitAt(this.#words, at, this.#vocabulary) ??
+      statusAt(this.#words, at, this.#lexicon) ??
+      this.#comparisons.at(at) ??
+      this.#containing(at) ??
+      this.#exceptions(at) ??
+      this.#nameOrPhrase(at) ??
+      this.#quoted(at) ??
+      this.#number(at) ??
+      one(1, { is: 'unknown' })
+    );
+  }
+
+  /** `service:cart`, as the search language has it. */
+  #writtenCondition({ text }: Word): Found {
+    const search = text.startsWith('-') ? `NOT ${text.slice(1)}` : text;
+    const field = text.slice(text.startsWith('-') ? 1 : 0, text.indexOf(':'));
+    return one(
+      1,
+      this.#lexicon.field(field) === undefined ? { is: 'unknown' } : { is: 'condition', condition: { search, field } },
+    );
+  }
+
+  #time(at: number): Found | undefined {
+    const said = this.#times.at(at);
+    return said && one(said.words, { is: 'time', time: said.value });
+  }
+
+  /** `containing "out of stock"`: one word needs no quotes. */
+  #containing(at: number): Found | undefined {
+    const operator = operatorAt(this.#words, at);
+    const word = operator?.operator === 'contains' ? this.#words[at + operator.words] : undefined;
+    if (operator === undefined || word === undefined || this.#target.of === 'metrics') return undefined;
+    return one(operator.words + 1, { is: 'condition', condition: containing(word.inside) });
+  }
+
+  /** Records that have an exception, where some have. "By exception" is by its type. */
+  #exceptions(at: number): Found | undefined {
+    const field = this.#words[at]?.stem === 'exception' ? this.#lexicon.field('exception.type') : undefined;
+    if (field === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
+    return ['by', 'per', 'each', 'which'].includes(this.#lower(at - 1))
+      ? one(1, { is: 'field', field: field.name, isNumber: false })
+      : one(1, { is: 'condition', condition: existing(field.name) });
+  }
+
+  /** What is longest: a value, a field, or a phrase of the language, which words of one length mean rather than a name that is only like it. */
+  #nameOrPhrase(at: number): Found | undefined {
+    const phrase = phraseAt(this.#words, at, this.#vocabulary);
+    const value = this.#lexicon.valueAt(this.#words, at);
+    const field = this.#lexicon.fieldAt(this.#words, at);
+    const longest = Math.max(value?.words ?? 0, field?.words ?? 0);
+    const word = this.#words[at] as Word;
+    const isWritten =
+      word.is === 'quoted' ||
+      /[._/-]/.test(word.text) ||
+      value?.options.some((each) => each.value === word.text && /^[A-Z]{2,}/.test(word.text));
+    if (phrase !== undefined && phrase.words >= longest && !(isWritten === true && longest > 0))
+      return one(phrase.words, phrase.mark);
+    if (value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0))
+      return {
+        words: value.words,
+        marks: value.options.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
+      };
+    if (field === undefined) return undefined;
+    return {
+      words: field.words,
+      marks: field.options.map(({ name, isNumber }) => ({ is: 'field', field: name, isNumber })),
+    };
+  }
+
+  #quoted(at: number): Found | undefined {
+    const word = this.#words[at] as Word;
+    return word.is === 'quoted' && word.inside.trim() !== '' && this.#target.of !== 'metrics'
+      ? one(1, { is: 'condition', condition: containing(word.inside) })
+      : undefined;
+  }
+
+  #number(at: number): Found | undefined {
+    const number = numberIn(this.#words[at]);
+    return number && one(1, { is: 'number', ...number });
+  }
+}
+
+/** Numbers by themselves are no values. */
+const isBareValue = (word: Word): boolean => word.is === 'quoted' || !/^-?[\d.]+$/.test(word.text);

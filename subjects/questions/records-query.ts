@@ -1,0 +1,207 @@
+/** What a draft asks of log records or spans, as queries. */
+import { defaultName } from '../../queries/aggregate/measures.ts';
+import type { Measure } from '../../queries/query.ts';
+import type { AskedQuery } from '../../queries/run.ts';
+import { signals } from '../../queries/signals/index.ts';
+import { referenceOf } from '../../schemas/fields.ts';
+import { type Draft, Unclear } from './assemble.ts';
+import { existing } from './conditions.ts';
+import type { Condition, Figure } from './marks.ts';
+
+/** A query, and the conditions of which its search is made. */
+export interface Meaning {
+  readonly query: AskedQuery;
+  readonly conditions: readonly string[];
+  readonly stepMs: number | 'usual' | undefined;
+}
+
+type Signal = 'logs' | 'traces';
+type Part = readonly Condition[];
+
+const usualGroups = 10;
+const served: Condition = { search: 'kind:server', field: 'kind' };
+const called: Condition = { search: 'kind:client', field: 'kind' };
+const root: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
+
+/** Fields of work that a service asks of others: their spans are none of requests that it serves. */
+const asksOthers = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
+
+/** The queries that a draft may mean, the likeliest first. `hasServerSpans`: whether spans say which are requests. */
+export const recordMeanings = (draft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
+  requireSomething(draft);
+  return nounConditions(draft, hasServerSpans).flatMap((noun) => {
+    if (draft.ways.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
+    return measuresOf(draft, signal).map((measures) =>
+      queryOf(draft, signal, [...noun, ...draft.conditions], measures),
+    );
+  });
+};
+
+const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft): void => {
+  if (nouns.size + conditions.length + loose.length + groupBy.length + distinct.length === 0)
+    throw new Unclear('it does not say of what: name logs, requests, spans, a service, a field or a metric');
+};
+
+/** Conditions that the noun itself makes; two where it has two meanings. */
+const nounConditions = ({ nouns, conditions }: Draft, hasServerSpans: boolean): Part[] => {
+  const saysOther = conditions.some(({ field }) => asksOthers.test(field));
+  const isKindSaid = conditions.some(({ field }) => field === 'kind');
+  if (!hasServerSpans) return [[]];
+  if (nouns.has('calls') && !isKindSaid) return [[served], [called]];
+  if (nouns.has('requests') && !isKindSaid) return [[served]];
+  return nouns.has('latency') && !nouns.has('spans') && !saysOther ? [[served]] : [[]];
+};
+
+/** Figures of the query: none are rows, and several lists several meanings. */
+const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
+  const { figures, nouns, ways, distinct } = draft;
+  const field = measuredField(draft);
+  const ofField = figures.filter(({ function: name }) => name !== 'rate');
+  if (ways.has('total') && field !== undefined) ofField.push({ function: 'sum' });
+  if (ofField.length > 0) return [ofField.map((figure) => measured(figure, field, draft))];
+  if (field !== undefined) return numbersAlone(field);
+  if (ways.has('slowest') || ways.has('fastest')) return byDuration(draft, signal);
+  if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
+  if (figures.length > 0) return [[{ function: 'rate' }]];
+  if (!isCounted(draft)) return [[]];
+  return [[nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
+};
+
+/** The field that figures are of. */
+const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefined => {
+  const numbers = loose.filter(({ isNumber }) => isNumber).map(({ field }) => field);
+  if (numbers.length > 1)
+    throw new Unclear(`it names several fields to be measured, ${numbers.join(' and ')}: ask for one`);
+  const field = nouns.has('latency') ? 'duration' : numbers[0];
+  if (field !== undefined && field !== 'duration' && ways.has('count') && figures.length === 0)
+    throw new Unclear(`${field} is a number: ask for its sum, average or another figure`);
+  return field;
+};
+
+const byDuration = ({ ways, groupBy, loose }: Draft, signal: Signal): (readonly Measure[])[] => {
+  if (signal === 'logs') throw new Unclear('log records take no time: ask for requests or spans');
+  if (groupBy.length + loose.length > 0) return numbersAlone('duration');
+  return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
+};
+
+const isCounted = ({ ways, groupBy, stepMs, loose }: Draft): boolean =>
+  groupBy.length > 0 ||
+  loose.length > 0 ||
+  stepMs !== undefined ||
+  ['count', 'total', 'overTime', 'most', 'least'].some((way) => ways.has(way as 'count'));
+
+/** "Latency of checkout" may be a mean or what most stay below. */
+const numbersAlone = (field: string): (readonly Measure[])[] => [
+  [{ function: 'percentile', percentile: 95, field }],
+  [{ function: 'avg', field }],
+];
+
+const measured = (figure: Figure, field: string | undefined, { nouns }: Draft): Measure => {
+  if (field !== undefined) return { ...figure, field };
+  const of = nouns.has('logs') ? 'a field of the log records' : 'the duration or another field';
+  throw new Unclear(`it does not say of what the ${nameOf(figure)} is: name ${of}`);
+};
+
+const nameOf = ({ function: name, percentile }: Figure): string =>
+  name === 'percentile'
+    ? `${percentile}th percentile`
+    : ({ avg: 'average', max: 'maximum', min: 'minimum', sum: 'sum' }[name as 'avg'] ?? name);
+
+const searchOf = (conditions: Part): { readonly search?: string } =>
+  conditions.length === 0 ? {} : { search: conditions.map(({ search }) => search).join(' ') };
+
+const stepOf = ({ stepMs, ways }: Draft): Meaning['stepMs'] => stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
+
+const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: readonly Measure[]): Meaning => {
+  const told = { stepMs: stepOf(draft) };
+  if (measures.length === 0) return { ...told, ...rowsOf(draft, signal, conditions) };
+  const { ways, limit } = draft;
+  const isReverse = ways.has('least') || ways.has('fastest');
+  const isRanked = isReverse || ['most', 'slowest'].some((way) => ways.has(way as 'most'));
+  const each = eachSpan(draft, measures);
+  const groupBy = each ?? groupsOf(draft, measures);
+  const first = measures[0] as Measure;
+  const all =
+    isRanked || limit !== undefined ? withGroups(conditions, each === undefined ? groupBy : [], signal) : conditions;
+  return {
+    ...told,
+    conditions: all.map(({ search }) => search),
+    query: {
+      ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [...measures], groupBy },
+      ...(isReverse ? { order: { by: defaultName(first), direction: 'ascending' as const } } : {}),
+      ...(limit === undefined && !isRanked ? {} : { limit: limit ?? usualGroups }),
+    },
+  };
+};
+
+/** Records without the value that is ranked are no group of it: "top 5 users" has five users. */
+const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal): Part => {
+  const isOwn = (name: string): boolean => referenceOf(signals[signal].fields, name).kind === 'field';
+  const missing = groupBy.filter((name) => !isOwn(name) && !conditions.some(({ field }) => field === name));
+  return [...conditions, ...missing.map(existing)];
+};
+
+/** "The slowest requests" are spans by themselves, by how long each took. */
+const eachSpan = ({ ways, groupBy, loose }: Draft, measures: readonly Measure[]): string[] | undefined => {
+  const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
+  return isEach && measures.every(({ field }) => field === 'duration')
+    ? ['service', 'name', 'traceId', 'spanId']
+    : undefined;
+};
+
+/** Fields that are not measured are what is asked by: "services with the most errors". */
+const groupsOf = ({ groupBy, loose, ways, limit }: Draft, measures: readonly Measure[]): string[] => {
+  const others = loose.map(({ field }) => field).filter((field) => !measures.some((each) => each.field === field));
+  const isRanked =
+    limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => ways.has(way as 'most'));
+  if (others.length > 0 && (!isRanked || groupBy.length > 0))
+    throw new Unclear(`it names ${others.join(' and ')}, but not what for: say "by ${others[0]}", or a value of it`);
+  return [...groupBy, ...others];
+};
+
+const rowsOf = (
+  { nouns, ways, limit }: Draft,
+  signal: Signal,
+  conditions: Part,
+): Pick<Meaning, 'query' | 'conditions'> => {
+  const all = nouns.has('traces') ? [root, ...conditions] : conditions;
+  return {
+    conditions: all.map(({ search }) => search),
+    query: {
+      ...{ kind: 'rows', signal, ...searchOf(all) },
+      ...(ways.has('oldest') ? { order: 'oldest' as const } : {}),
+      ...(limit === undefined ? {} : { limit }),
+    },
+  };
+};
+
+/** Part of all, in per cent. What fails is the part; all else is said of both. */
+const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
+  const part = draft.conditions.filter(({ isPart }) => isPart === true);
+  if (part.length === 0)
+    throw new Unclear('it does not say what share: ask for the share of errors, or of a status such as 5xx');
+  if (signal === 'logs' && !draft.nouns.has('logs'))
+    throw new Unclear('a share of log records is asked for with the word "logs"');
+  const isBare =
+    signal === 'traces' &&
+    noun.length === 0 &&
+    hasServerSpans &&
+    !draft.nouns.has('spans') &&
+    !draft.nouns.has('traces');
+  const all = [...(isBare ? [served] : noun), ...draft.conditions.filter(({ isPart }) => isPart !== true)];
+  const of = (measure: Measure): AskedQuery => ({
+    ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [measure], groupBy: groupsOf(draft, []) },
+  });
+  type Plain = Extract<AskedQuery, { kind: 'aggregate' }>;
+  return {
+    stepMs: stepOf(draft),
+    conditions: all.map(({ search }) => search),
+    query: {
+      ...{ kind: 'formula', expression: '100 * part / whole' },
+      queries: {
+        part: of({ function: 'count', ...searchOf(part) }) as Plain,
+        whole: of({ function: 'count' }) as Plain,
+      },
+    },
+  };
+};

@@ -1,0 +1,119 @@
+/** A search in words, from its tree. */
+import { QueryError } from '../../queries/errors.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import type { Interval, Search, SearchReference, ValueTest, WordTest } from '../../queries/search/tree.ts';
+import type { ReadSignal } from '../../queries/signals/index.ts';
+import { severityNames } from '../../schemas/records/severity.ts';
+
+/** What a search finds, such as `service is cart and severity is error or above`; the search itself where it cannot be read. Empty for everything. */
+export const searchText = (search: string, signal: ReadSignal): string => {
+  try {
+    return textOf(parseSearch(search, signal));
+  } catch (error) {
+    if (error instanceof QueryError) return search;
+    throw error;
+  }
+};
+
+const textOf = (search: Search): string => {
+  switch (search.is) {
+    case 'all':
+      return '';
+    case 'none':
+      return 'nothing is found';
+    case 'and':
+      return search.parts.map((part) => (part.is === 'or' ? `(${textOf(part)})` : textOf(part))).join(' and ');
+    case 'or':
+      return search.parts.map(textOf).join(' or ');
+    case 'not':
+      return search.part.is === 'value' && search.part.test.is === 'exists'
+        ? `there is no ${nameOf(search.part.reference)}`
+        : `not (${textOf(search.part)})`;
+    case 'text':
+      return wordsText(search.test);
+    case 'value':
+      return `${nameOf(search.reference)} ${valueText(search.test)}`;
+    case 'severity':
+      return `severity ${severityText(search.interval)}`;
+    default:
+      return `${search.field.name} ${numberText(search.interval, search.field.type, search.field.names)}`;
+  }
+};
+
+const nameOf = (reference: SearchReference): string => {
+  if (reference.kind === 'field') return reference.field.name;
+  return reference.kind === 'any' ? reference.key : `${reference.kind}.${reference.key}`;
+};
+
+const wordsText = (test: WordTest): string => {
+  switch (test.is) {
+    case 'words':
+      return `the text has ${test.words.map((word) => `"${word}"`).join(' and ')}`;
+    case 'phrase':
+      return `the text has "${test.words.join(' ')}"`;
+    case 'pattern':
+      return `a word of the text is like "${test.pieces.join('*')}"`;
+    default:
+      return `the text matches /${test.regex.source}/`;
+  }
+};
+
+const valueText = (test: ValueTest): string => {
+  switch (test.is) {
+    case 'exists':
+      return 'is there';
+    case 'equal':
+      return `is ${test.text === '' ? 'empty' : test.text}`;
+    case 'pattern':
+      return `is like "${test.pieces.join('*')}"`;
+    case 'regex':
+      return `matches /${test.regex.source}/`;
+    default:
+      return intervalText(test.interval, String);
+  }
+};
+
+/** Severities have four numbers each, from 1 to 24. */
+const severityText = ({ from, to }: Interval<number>): string => {
+  const name = (number: number): string => (severityNames[number] ?? String(number)).toLowerCase();
+  const least = from === undefined ? 1 : from.value + (from.isInclusive ? 0 : 1);
+  const most = to === undefined ? 24 : to.value - (to.isInclusive ? 0 : 1);
+  if (most >= 24) return `is ${name(least)} or above`;
+  if (least <= 1) return `is ${name(most)} or below`;
+  const isOne = most === least || (most === least + 3 && least % 4 === 1);
+  return isOne ? `is ${name(least)}` : `is ${name(least)} to ${name(most)}`;
+};
+
+const numberText = (interval: Interval<number | bigint>, type: string, names: readonly string[] = []): string => {
+  const written = (value: number | bigint): string => {
+    if (type === 'duration') return durationText(BigInt(value));
+    if (type === 'time') return new Date(Number(BigInt(value) / 1_000_000n)).toISOString();
+    return names[Number(value)] ?? String(value);
+  };
+  return intervalText(interval, written);
+};
+
+const intervalText = <Value extends number | bigint | string>(
+  { from, to }: Interval<Value>,
+  written: (value: Value) => string,
+): string => {
+  if (from !== undefined && to !== undefined)
+    return from.value === to.value
+      ? `is ${written(from.value)}`
+      : `is between ${written(from.value)} and ${written(to.value)}`;
+  if (from !== undefined) return `is ${from.isInclusive ? 'at least' : 'above'} ${written(from.value)}`;
+  return to === undefined ? 'is there' : `is ${to.isInclusive ? 'at most' : 'below'} ${written(to.value)}`;
+};
+
+const units: readonly (readonly [ns: bigint, unit: string])[] = [
+  [3_600_000_000_000n, 'h'],
+  [60_000_000_000n, 'min'],
+  [1_000_000_000n, 's'],
+  [1_000_000n, 'ms'],
+  [1_000n, 'µs'],
+];
+
+const durationText = (ns: bigint): string => {
+  const [size, unit] = units.find(([each]) => ns >= each && ns % each === 0n) ?? [1n, 'ns'];
+  return `${ns / size} ${unit}`;
+};

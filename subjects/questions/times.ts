@@ -1,0 +1,279 @@
+/** Times as people say them: "last hour", "yesterday between 2pm and 4pm", "since Monday", "on 3 March". */
+import { type WallClock, wallClockOf } from '../../runtime/wall-clock.ts';
+import { dayMs, hourMs, minuteMs, numberIn, numerals, unitMs, units } from './quantities.ts';
+import type { Word } from './words.ts';
+
+/** A part of what a question says about time. Wall times are milliseconds as if the zone were UTC; ends do not belong to it. */
+export type TimePart =
+  | { readonly is: 'last'; readonly ms: number }
+  | { readonly is: 'days'; readonly from: number; readonly to: number }
+  | { readonly is: 'clock'; readonly from: number; readonly to: number | undefined }
+  | { readonly is: 'since'; readonly day: number | undefined; readonly clock: number }
+  | { readonly is: 'moment' };
+
+export interface Now {
+  readonly nowMs: number;
+  readonly timeZone: string;
+}
+
+const months = 'january february march april may june july august september october november december'.split(' ');
+const weekdays = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const namedIn = (names: readonly string[], word: Word | undefined): number => {
+  const lower = word?.lower ?? '';
+  return lower.length < 3
+    ? -1
+    : names.findIndex((name) => name === lower || (lower.length <= 4 && name.startsWith(lower)));
+};
+
+/** Words of times: none of them is a typing error of something else. */
+export const timeWords: readonly string[] = [
+  ...units.keys(),
+  ...numerals.keys(),
+  ...months,
+  ...weekdays,
+  ...'last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around hourly daily weekly minutely percentile percentiles quantile'.split(
+    ' ',
+  ),
+];
+
+/** What is said at a place, and how many words say it. */
+export interface Said<Value> {
+  readonly words: number;
+  readonly value: Value;
+}
+
+/** Reads times at places of a question. */
+export class TimeReader {
+  readonly #words: readonly Word[];
+  readonly #clock: WallClock;
+  readonly #now: number;
+  readonly #today: number;
+
+  constructor(words: readonly Word[], { nowMs, timeZone }: Now) {
+    this.#words = words;
+    this.#clock = wallClockOf(timeZone);
+    this.#now = this.#clock.wallAt(nowMs);
+    this.#today = Math.floor(this.#now / dayMs) * dayMs;
+  }
+
+  #lower(at: number): string {
+    return this.#words[at]?.lower ?? '';
+  }
+
+  #is(at: number, ...words: string[]): boolean {
+    return words.includes(this.#lower(at));
+  }
+
+  /** The time that begins at a word. */
+  at(at: number): Said<TimePart> | undefined {
+    const preposition = this.#is(at, 'in', 'over', 'during', 'for', 'within', 'on', 'of', 'from') ? 1 : 0;
+    const own = (from: number): Said<TimePart> | undefined =>
+      this.#since(from) ??
+      this.#between(from) ??
+      this.#relative(from) ??
+      this.#ago(from) ??
+      this.#days(from) ??
+      this.#bounded(from);
+    const found = own(at);
+    if (found !== undefined || preposition === 0) return found;
+    const behind = this.#between(at + 1) ?? this.#relative(at + 1) ?? this.#days(at + 1);
+    return behind === undefined ? undefined : { words: behind.words + 1, value: behind.value };
+  }
+
+  /** `the last 15 minutes`, `past week`, `last 24h`; `last week` without an article is the one of the calendar. */
+  #relative(at: number): Said<TimePart> | undefined {
+    const article = this.#is(at, 'the', 'these', 'this') ? 1 : 0;
+    const place = at + article;
+    if (!this.#is(place, 'last', 'past', 'previous', 'latest')) return undefined;
+    const number = numberIn(this.#words[place + 1]);
+    if (number === undefined) {
+      const stem = this.#words[place + 1]?.stem ?? '';
+      const ms = stem.length > 1 ? unitMs(stem) : undefined;
+      if (ms === undefined) return undefined;
+      const calendar = article === 0 && !this.#is(place, 'past') && ms >= 7 * dayMs;
+      return calendar ? this.#formerly(place, stem) : { words: article + 2, value: { is: 'last', ms } };
+    }
+    const own = unitMs(number.unit);
+    if (own !== undefined) return { words: article + 2, value: { is: 'last', ms: number.value * own } };
+    const ms = number.unit === '' ? unitMs(this.#words[place + 2]?.stem) : undefined;
+    return ms === undefined ? undefined : { words: article + 3, value: { is: 'last', ms: number.value * ms } };
+  }
+
+  /** The week or month before this one. */
+  #formerly(at: number, stem: string): Said<TimePart> | undefined {
+    const to = stem === 'month' ? this.#monthBegin() : this.#weekBegin();
+    const from =
+      stem === 'month' ? Date.UTC(new Date(to).getUTCFullYear(), new Date(to).getUTCMonth() - 1) : to - 7 * dayMs;
+    if (stem !== 'month' && stem !== 'week') return undefined;
+    return this.#lower(at) === '' ? undefined : { words: 2, value: { is: 'days', from, to } };
+  }
+
+  #weekBegin(): number {
+    return this.#today - ((new Date(this.#today).getUTCDay() + 6) % 7) * dayMs;
+  }
+
+  #monthBegin(): number {
+    const today = new Date(this.#today);
+    return Date.UTC(today.getUTCFullYear(), today.getUTCMonth());
+  }
+
+  /** Whole days: a date, a weekday, today, this week. */
+  #days(at: number): Said<TimePart> | undefined {
+    const one = this.#day(at);
+    if (one !== undefined) return { words: one.words, value: { is: 'days', from: one.value, to: one.value + dayMs } };
+    const now = this.#now + 1;
+    const spans: Readonly<Record<string, readonly [number, number]>> = {
+      week: [this.#weekBegin(), now],
+      month: [this.#monthBegin(), now],
+      hour: [Math.floor(this.#now / hourMs) * hourMs, now],
+      morning: [this.#today, this.#today + 12 * hourMs],
+      afternoon: [this.#today + 12 * hourMs, this.#today + 18 * hourMs],
+      evening: [this.#today + 18 * hourMs, this.#today + 24 * hourMs],
+    };
+    const span =
+      this.#is(at, 'this') && Object.hasOwn(spans, this.#lower(at + 1)) ? spans[this.#lower(at + 1)] : undefined;
+    return span && { words: 2, value: { is: 'days', from: span[0], to: span[1] } };
+  }
+
+  /** The wall time at which a day begins. */
+  #day(at: number): Said<number> | undefined {
+    if (this.#is(at, 'today')) return { words: 1, value: this.#today };
+    if (this.#is(at, 'yesterday')) return { words: 1, value: this.#today - dayMs };
+    const before = this.#is(at, 'the') ? 1 : 0;
+    if (this.#is(at + before, 'day') && this.#is(at + before + 1, 'before') && this.#is(at + before + 2, 'yesterday'))
+      return { words: before + 3, value: this.#today - 2 * dayMs };
+    return this.#weekday(at) ?? this.#date(at);
+  }
+
+  /** The latest such day, today included; `last Monday` is before today. */
+  #weekday(at: number): Said<number> | undefined {
+    const last = this.#is(at, 'last') ? 1 : 0;
+    const weekday = namedIn(weekdays, this.#words[at + last]);
+    if (weekday < 0) return undefined;
+    const days = (new Date(this.#today).getUTCDay() - weekday + 7) % 7;
+    return { words: last + 1, value: this.#today - (days === 0 && last === 1 ? 7 : days) * dayMs };
+  }
+
+  /** `3 March`, `March 3rd, 2026`, `the 3rd of March`, `2026-03-03`. Without a year the latest one. */
+  #date(at: number): Said<number> | undefined {
+    const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(this.#lower(at)) ?? [];
+    if (year !== undefined) return this.#dated(1, Number(year), Number(month) - 1, Number(day));
+    const article = this.#is(at, 'the') ? 1 : 0;
+    const dayFirst = dayOf(this.#lower(at + article));
+    const of = this.#is(at + article + 1, 'of') ? 1 : 0;
+    const behind = namedIn(months, this.#words[at + article + 1 + of]);
+    if (dayFirst !== undefined && behind >= 0) return this.#withYear(at, article + 2 + of, behind, dayFirst);
+    const before = namedIn(months, this.#words[at]);
+    const dayBehind = dayOf(this.#lower(at + 1));
+    return before >= 0 && dayBehind !== undefined ? this.#withYear(at, 2, before, dayBehind) : undefined;
+  }
+
+  #withYear(at: number, words: number, month: number, day: number): Said<number> | undefined {
+    const comma = this.#words[at + words]?.is === 'comma' ? 1 : 0;
+    const [written] = /^(?:19|20)\d\d$/.exec(this.#lower(at + words + comma)) ?? [];
+    if (written !== undefined) return this.#dated(words + comma + 1, Number(written), month, day);
+    const year = new Date(this.#today).getUTCFullYear();
+    return this.#dated(words, Date.UTC(year, month, day) > this.#today ? year - 1 : year, month, day);
+  }
+
+  #dated(words: number, year: number, month: number, day: number): Said<number> | undefined {
+    const value = Date.UTC(year, month, day);
+    return new Date(value).getUTCMonth() === month && new Date(value).getUTCDate() === day
+      ? { words, value }
+      : undefined;
+  }
+
+  /** `2pm`, `2 pm`, `14:00`, `noon`: milliseconds of the day. */
+  #clockTime(at: number): Said<number> | undefined {
+    if (this.#is(at, 'midnight')) return { words: 1, value: 0 };
+    if (this.#is(at, 'noon')) return { words: 1, value: 12 * hourMs };
+    const [, hours, minutes = '0', half] = /^(\d{1,2})(?::(\d\d))?(am|pm)?$/.exec(this.#lower(at)) ?? [];
+    if (hours === undefined || Number(minutes) > 59) return undefined;
+    const apart = half === undefined && this.#is(at + 1, 'am', 'pm') ? this.#lower(at + 1) : undefined;
+    const hour = this.#hour(at, Number(hours), half ?? apart);
+    return hour === undefined
+      ? undefined
+      : { words: apart === undefined ? 1 : 2, value: hour * hourMs + Number(minutes) * minuteMs };
+  }
+
+  /** An hour of the day: of 12 with a half, of 24 where minutes stand behind it. */
+  #hour(at: number, hours: number, half: string | undefined): number | undefined {
+    if (half === undefined) return hours < 24 && this.#lower(at).includes(':') ? hours : undefined;
+    return hours >= 1 && hours <= 12 ? (hours % 12) + (half === 'pm' ? 12 : 0) : undefined;
+  }
+
+  /** `between 2pm and 4pm`, `from 14:00 to 15:30`, `from 9 to 17`, `between Monday and Wednesday`. */
+  #between(at: number): Said<TimePart> | undefined {
+    if (!this.#is(at, 'between', 'from')) return undefined;
+    const days = this.#dayPair(at);
+    if (days !== undefined) return days;
+    const isJoined = (place: number): boolean => this.#is(place, 'and', 'to', 'till', 'until', '-', '–');
+    const first = this.#clockTime(at + 1) ?? this.#bareHour(at + 1, isJoined(at + 2));
+    if (first === undefined || !isJoined(at + 1 + first.words)) return undefined;
+    const second = this.#clockTime(at + 2 + first.words);
+    if (second === undefined) return undefined;
+    // "Between 2 and 4pm" are both in the afternoon.
+    const isBare = this.#clockTime(at + 1) === undefined;
+    const moved =
+      isBare && second.value >= 12 * hourMs && first.value < 12 * hourMs && first.value + 12 * hourMs < second.value;
+    const from = moved ? first.value + 12 * hourMs : first.value;
+    const to = second.value <= from ? second.value + dayMs : second.value;
+    return { words: 2 + first.words + second.words, value: { is: 'clock', from, to } };
+  }
+
+  #bareHour(at: number, isJoined: boolean): Said<number> | undefined {
+    const [hours] = /^\d{1,2}$/.exec(this.#lower(at)) ?? [];
+    return hours !== undefined && isJoined && Number(hours) < 24
+      ? { words: 1, value: Number(hours) * hourMs }
+      : undefined;
+  }
+
+  #dayPair(at: number): Said<TimePart> | undefined {
+    const first = this.#day(at + 1);
+    if (first === undefined || !this.#is(at + 1 + first.words, 'and', 'to', 'till', 'until')) return undefined;
+    const second = this.#day(at + 2 + first.words);
+    if (second === undefined || second.value < first.value) return undefined;
+    return {
+      words: 2 + first.words + second.words,
+      value: { is: 'days', from: first.value, to: second.value + dayMs },
+    };
+  }
+
+  /** `since Monday`, `since 9am`, `since yesterday at 5pm`, `after 14:00`. */
+  #since(at: number): Said<TimePart> | undefined {
+    if (!this.#is(at, 'since', 'after')) return undefined;
+    const day = this.#day(at + 1);
+    const behind = at + 1 + (day?.words ?? 0);
+    const preposition = day !== undefined && this.#is(behind, 'at') ? 1 : 0;
+    const clock = this.#clockTime(behind + preposition);
+    if (day === undefined && clock === undefined) return undefined;
+    const words = 1 + (day?.words ?? 0) + (clock === undefined ? 0 : preposition + clock.words);
+    return { words, value: { is: 'since', day: day?.value, clock: clock?.value ?? 0 } };
+  }
+
+  /** `before 9am`, `until noon` are from the begin of the day; `at 3pm` is no range. */
+  #bounded(at: number): Said<TimePart> | undefined {
+    if (!this.#is(at, 'before', 'until', 'till', 'at', 'around')) return undefined;
+    const clock = this.#clockTime(at + 1);
+    if (clock === undefined) return undefined;
+    const value: TimePart = this.#is(at, 'at', 'around') ? { is: 'moment' } : { is: 'clock', from: 0, to: clock.value };
+    return { words: 1 + clock.words, value };
+  }
+
+  /** `2 days ago` is that day; a shorter time ago is a moment, and no range. */
+  #ago(at: number): Said<TimePart> | undefined {
+    const number = numberIn(this.#words[at]);
+    const own = number === undefined ? undefined : unitMs(number.unit);
+    const ms = own ?? (number?.unit === '' ? unitMs(this.#words[at + 1]?.stem) : undefined);
+    const words = own === undefined ? 3 : 2;
+    if (number === undefined || ms === undefined || !this.#is(at + words - 1, 'ago')) return undefined;
+    if (ms !== dayMs) return { words, value: { is: 'moment' } };
+    const from = this.#today - number.value * dayMs;
+    return { words, value: { is: 'days', from, to: from + dayMs } };
+  }
+}
+
+const dayOf = (word: string): number | undefined => {
+  const [, digits] = /^(\d{1,2})(?:st|nd|rd|th)?$/.exec(word) ?? [];
+  return digits === undefined || Number(digits) < 1 || Number(digits) > 31 ? undefined : Number(digits);
+};

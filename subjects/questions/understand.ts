@@ -1,0 +1,209 @@
+/** Reads a question over what a tenant has. Pure: the same question, names and time give the same meaning. */
+import type { Range } from '../../queries/range.ts';
+import { stepOf } from '../../queries/steps.ts';
+import { assemble, Unclear } from './assemble.ts';
+import type { Catalogue } from './catalogue.ts';
+import { intentOf } from './intents.ts';
+import { isSearch, promqlIn, searchOf } from './languages.ts';
+import { type Lexicon, lexiconOf, type Target } from './lexicon.ts';
+import type { Mark, Marked } from './marks.ts';
+import { MetricIndex } from './metric-phrases.ts';
+import { metricMeanings } from './metric-query.ts';
+import { rangeSaid } from './ranges.ts';
+import { type Phrase, QuestionReader } from './reader.ts';
+import { type Meaning, recordMeanings } from './records-query.ts';
+import { corrected, namesLike } from './spelling.ts';
+import { type Now, timeWords } from './times.ts';
+import { becameOf } from './told.ts';
+import type { Asking, ReadWord, Refusal, Understanding } from './understanding.ts';
+import { vocabularyWords } from './vocabulary.ts';
+import { mostWords, type Word, wordsOf } from './words.ts';
+
+export interface Question extends Now {
+  readonly question: string;
+  /** For a question that names no time. */
+  readonly usualRange: Range;
+}
+
+/** Meanings of one question that are shown. */
+const mostMeanings = 5;
+/** Words with several meanings make at most so many readings. */
+const mostReadings = 16;
+const mostMetrics = 8;
+
+/** What one target makes of a question. */
+type Attempt =
+  | { readonly askings: readonly Asking[] }
+  | { readonly unknown: readonly string[]; readonly problem: string | undefined; readonly words: readonly ReadWord[] };
+
+interface Reading {
+  readonly target: Target;
+  readonly lexicon: Lexicon;
+  readonly phrase?: Phrase;
+}
+
+export const understand = (asked: Question, catalogue: Catalogue): Understanding => {
+  const { question, usualRange: range } = asked;
+  const promql = promqlIn(question);
+  if (promql !== undefined) return written(question, range, [promql]);
+  const records = (['logs', 'traces'] as const).map(
+    (of): Reading => ({ target: { of }, lexicon: lexiconOf({ of }, catalogue) }),
+  );
+  if (isSearch(question)) return inSearchLanguage(question, range, records);
+  const index = new MetricIndex(catalogue.metrics);
+  const names = new Set([...records.flatMap(({ lexicon }) => [...lexicon.words()]), ...index.words()]);
+  const all = wordsOf(question);
+  if (all.length > mostWords)
+    return refused({
+      code: 'unclear',
+      reason: `it has more than ${mostWords} words: ask for one thing`,
+      nearest: [],
+      operation: null,
+    });
+  const metricsBefore = metricReadings(all, index, catalogue);
+  for (const { lexicon } of metricsBefore) for (const word of lexicon.words()) names.add(word);
+  const words = corrected(all, new Set([...names, ...vocabularyWords, ...timeWords]));
+  const intent = intentOf(words, (word) => names.has(word));
+  if (intent !== undefined) return refused(intent);
+  const readings = [...records, ...metricReadings(words, index, catalogue)];
+  const attempts = readings.map((reading) => attempt(words, all, reading, asked, catalogue));
+  return concluded(attempts, readings, catalogue);
+};
+
+const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understanding => ({
+  is: 'refusal',
+  refusal,
+  words,
+});
+
+/** A question that is a query already, in one language or for several signals. */
+const written = (question: string, range: Range, queries: readonly Asking['query'][]): Understanding => {
+  const askings = queries.map((query): Asking => {
+    const became = query.kind === 'promql' ? 'an expression of PromQL' : 'a search';
+    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), became }] };
+  });
+  return askings.length === 1 ? { is: 'asking', asking: askings[0] as Asking } : { is: 'alternatives', askings };
+};
+
+const inSearchLanguage = (question: string, range: Range, records: readonly Reading[]): Understanding => {
+  const queries = records.flatMap(({ target, lexicon }) => {
+    const query = target.of === 'metrics' ? undefined : searchOf(question, target.of, lexicon);
+    return query === undefined ? [] : [query];
+  });
+  if (queries.length > 0) return written(question, range, queries);
+  const asked = question.match(/[A-Za-z_@$][\w.@$/-]{0,512}(?=:)/g) ?? [];
+  const names = records.flatMap(({ lexicon }) => lexicon.fields.map(({ name }) => name));
+  const nearest = [
+    ...new Set(
+      asked
+        .slice(0, 5)
+        .filter((name) => !names.includes(name))
+        .flatMap((name) => namesLike(name, names)),
+    ),
+  ].slice(0, 3);
+  return refused({
+    code: 'unknown-name',
+    reason: 'it is a search, but neither log records nor spans have all the names in it',
+    nearest,
+    operation: null,
+  });
+};
+
+const metricReadings = (words: readonly Word[], index: MetricIndex, catalogue: Catalogue): Reading[] => {
+  const phrase = index.phraseIn(words);
+  return (phrase?.metrics ?? []).slice(0, mostMetrics).map((metric) => {
+    const target: Target = { of: 'metrics', metric };
+    return {
+      target,
+      lexicon: lexiconOf(target, catalogue),
+      phrase: { at: phrase?.at ?? 0, words: phrase?.words ?? 0 },
+    };
+  });
+};
+
+/** One mark for each of the words, in all ways that there are. */
+const choices = (marked: readonly Marked[]): (readonly Mark[])[] => {
+  let found: (readonly Mark[])[] = [[]];
+  for (const { marks } of marked)
+    found = found.flatMap((before) => marks.map((mark) => [...before, mark])).slice(0, mostReadings);
+  return found;
+};
+
+const attempt = (
+  words: readonly Word[],
+  all: readonly Word[],
+  { target, lexicon, phrase }: Reading,
+  asked: Question,
+  catalogue: Catalogue,
+): Attempt => {
+  const marked = new QuestionReader(words, { target, lexicon, phrase, now: asked }).read(all);
+  const wordsRead = (marks: readonly Mark[]): ReadWord[] =>
+    marked.map(({ text }, at) => ({ text, became: becameOf(marks[at] as Mark, target) }));
+  const unknown = marked.filter(({ marks }) => marks[0]?.is === 'unknown').map(({ text }) => text);
+  const first = wordsRead(marked.map(({ marks }) => marks[0] as Mark));
+  if (unknown.length > 0) return { unknown, problem: undefined, words: first };
+  const problems: string[] = [];
+  const askings = choices(marked).flatMap((marks) => {
+    try {
+      return meaningsOf(marks, target, asked, catalogue).map((asking) => ({ ...asking, words: wordsRead(marks) }));
+    } catch (error) {
+      if (!(error instanceof Unclear)) throw error;
+      problems.push(error.message);
+      return [];
+    }
+  });
+  return askings.length > 0 ? { askings } : { unknown: [], problem: problems[0], words: first };
+};
+
+type Read = Omit<Asking, 'words'>;
+
+const meaningsOf = (marks: readonly Mark[], target: Target, asked: Question, catalogue: Catalogue): Read[] => {
+  const draft = assemble(marks);
+  const said = rangeSaid(draft.times, asked);
+  if (said !== undefined && 'problem' in said) throw new Unclear(said.problem);
+  const range = said?.range ?? asked.usualRange;
+  const meanings =
+    target.of === 'metrics'
+      ? metricMeanings(draft, target.metric)
+      : recordMeanings(draft, target.of, hasServerSpans(catalogue));
+  return meanings.map(({ query, conditions, stepMs }: Meaning) => ({
+    ...{ query, conditions, range },
+    stepMs: stepMs === 'usual' ? stepOf(undefined, range) : stepMs,
+  }));
+};
+
+/** Where spans say their kind, requests are those of servers. */
+const hasServerSpans = ({ traces }: Catalogue): boolean =>
+  traces.fields.find(({ name }) => name === 'kind')?.values.includes('server') ?? true;
+
+const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], catalogue: Catalogue): Understanding => {
+  const askings = attempts.flatMap((each) => ('askings' in each ? each.askings : []));
+  const byQuery = new Map(askings.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
+  const meanings = [...byQuery.values()];
+  if (meanings.length === 1) return { is: 'asking', asking: meanings[0] as Asking };
+  if (meanings.length > 1) return { is: 'alternatives', askings: meanings.slice(0, mostMeanings) };
+  const failed = attempts.flatMap((each) => ('unknown' in each ? [each] : []));
+  const closest = failed.toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
+  if (closest === undefined)
+    return refused({ code: 'unclear', reason: 'nothing is asked', nearest: [], operation: null });
+  if (closest.problem !== undefined)
+    return refused({ code: 'unclear', reason: closest.problem, nearest: [], operation: null }, closest.words);
+  return refused(unknownNames(closest.unknown, readings, catalogue), closest.words);
+};
+
+const mostNamed = 3;
+
+const unknownNames = (unknown: readonly string[], readings: readonly Reading[], { metrics }: Catalogue): Refusal => {
+  const names = new Set([
+    ...readings.flatMap(({ lexicon }) => lexicon.fields.flatMap(({ name, values }) => [name, ...values])),
+    ...metrics.map(({ name }) => name),
+  ]);
+  const shown = [...new Set(unknown)].slice(0, mostNamed);
+  const nearest = [...new Set(shown.flatMap((word) => namesLike(word, names)))].slice(0, mostNamed);
+  const list = shown.map((word) => `"${word.slice(0, 100)}"`).join(' and ');
+  const like = nearest.length === 0 ? '' : `; like it: ${nearest.join(', ')}`;
+  return {
+    ...{ code: 'unknown-name', nearest, operation: null },
+    reason: `nothing that landed is called ${list}: no service, field, value or metric${like}`,
+  };
+};

@@ -1,0 +1,180 @@
+/** Words that mean the same whatever a tenant has. */
+import type { Mark, Noun, Operator } from './marks.ts';
+import { stemOf } from './words.ts';
+
+const split = (phrases: string): string[] => phrases.split('|');
+
+const figureOf = (name: 'avg' | 'min' | 'max' | 'sum' | 'rate'): Mark => ({ is: 'figure', figure: { function: name } });
+const nounOf = (noun: Noun): Mark => ({ is: 'noun', noun });
+const severityAt = (search: string): Mark => ({
+  is: 'condition',
+  condition: { search: `severity:${search}`, field: 'severity' },
+});
+
+/** Of any signal, metrics too. */
+const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
+  [
+    `a|an|the|of|in|on|for|to|from|at|is|are|was|were|be|been|being|did|do|does|done|has|had|have|having|there|me|my|our|we|us|i|you|your|
+    please|can|could|would|should|want|need|like|know|see|look|looking|tell|it|its|their|they|them|these|those|this|that|what|what's|whats|how|
+    during|within|all|any|get|got|getting|with|where|whose|who|only|just|then|so|now|here|during|come|came|coming|happen|happened|happening|occur|occurred|
+    write|wrote|written|send|sent|produce|produced|emit|emitted|make|made|record|recorded|serve|served|handle|handled|receive|received|process|processed|
+    return|returned|answer|answered|respond|responded|see|seen|take|took|taken|develop|developed|change|changed|look like|out of|kind|value|values|
+    data|amount|system|application|went|go|goes|run|ran|running|as|up|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results`,
+    { is: 'noise' },
+  ],
+  ['average|mean|avg|averaged|on average|typical', figureOf('avg')],
+  ['minimum|min|smallest|shortest', figureOf('min')],
+  ['maximum|max|peak|longest|largest|biggest', figureOf('max')],
+  ['median', { is: 'figure', figure: { function: 'percentile', percentile: 50 } }],
+  ['sum|summed|sum of|added up', figureOf('sum')],
+  ['total', { is: 'total' }],
+  ['rate|per second|a second|every second|each second|rate per second|by second', figureOf('rate')],
+  ['how many|number|count|counts|how often|amount of|quantity|how much', { is: 'count' }],
+  ['different|distinct|unique', { is: 'distinct' }],
+  ['share|percentage|percent|proportion|fraction|ratio|what percent|% of|%', { is: 'share' }],
+  ['current|currently|right now|latest value|at the moment|last value', { is: 'current' }],
+  [
+    'by|per|for each|for every|each|grouped by|group by|split by|broken down by|break down by|in each|on each|across|every|according to|grouped per',
+    { is: 'group' },
+  ],
+  ['across all|over all|for all|of all', { is: 'all' }],
+  ['which', { is: 'which' }],
+  ['show|list|display|find|give|print|fetch|search|show me|give me|what are', { is: 'list' }],
+  ['or', { is: 'or' }],
+  ['and|as well as|plus|both|also', { is: 'and' }],
+  [
+    "not|no|except|excluding|without|other than|besides|but not|isn't|aren't|is not|are not|not from|apart from|outside",
+    { is: 'not' },
+  ],
+  [
+    'over time|trend|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
+    { is: 'overTime' },
+  ],
+  ['slowest', { is: 'slowest' }],
+  ['fastest|quickest', { is: 'fastest' }],
+  [
+    'most|highest|top|busiest|the most|largest number of|most often|most frequent|noisiest|biggest number of',
+    { is: 'most' },
+  ],
+  ['least|lowest|fewest|bottom|least often|rarest', { is: 'least' }],
+  ['latest|newest|most recent|recent|last', { is: 'newest' }],
+  ['oldest|first|earliest', { is: 'oldest' }],
+];
+
+/** What stands between a field and its value. */
+const comparing: readonly (readonly [phrases: string, operator: Operator])[] = [
+  [
+    'contain|containing|contains|mention|mentioning|include|including|matching|match|saying|say|with text|with the text|that say|with message',
+    'contains',
+  ],
+  ['=|==|is|are|equal|equals|equal to|is equal to|being', 'is'],
+  ["!=|is not|are not|not equal to|isn't|differs from|other than", 'not'],
+  ['>|above|over|greater than|more than|larger than|higher than|bigger than|exceeding|exceed|exceeds|beyond', 'above'],
+  ['<|below|under|less than|fewer than|smaller than|lower than', 'below'],
+  ['>=|≥|at least|no less than|from', 'from'],
+  ['<=|≤|at most|up to|no more than', 'upto'],
+  ['between', 'between'],
+];
+
+/** Of records that take time. */
+const duration = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
+  is: 'operator',
+  operator,
+  about: 'duration',
+});
+const spanError: Mark = { is: 'condition', condition: { search: 'status:error', field: 'status', isPart: true } };
+const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
+  ['requests|request|responses|transactions|http requests|incoming requests|hits|http responses', nounOf('requests')],
+  ['calls|invocations', nounOf('calls')],
+  [
+    'outgoing calls|outgoing requests|client calls|client spans|client requests',
+    { is: 'condition', condition: { search: 'kind:client', field: 'kind' } },
+  ],
+  ['server spans', nounOf('requests')],
+  ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
+  ['consumer spans', { is: 'condition', condition: { search: 'kind:consumer', field: 'kind' } }],
+  ['spans|operations', nounOf('spans')],
+  ['traces', nounOf('traces')],
+  ['latency|response time|request time|request duration|response times|latencies|processing time', nounOf('latency')],
+  [
+    'errors|error|failed|failures|failure|failing|fail|fails|unsuccessful|erroneous|faulty|went wrong|errored|failed with errors',
+    spanError,
+  ],
+  [
+    'successful|succeeded|succeed|without errors|without error|successes',
+    { is: 'condition', condition: { search: 'NOT status:error', field: 'status', isPart: true } },
+  ],
+  [
+    'slower than|longer than|took more than|take more than|took longer than|take longer than|taking longer than|taking more than|took over|taking over|lasted longer than|lasting more than',
+    duration('above'),
+  ],
+  [
+    'faster than|quicker than|shorter than|took less than|take less than|taking less than|took under',
+    duration('below'),
+  ],
+  ['took at least|take at least|lasting at least', duration('from')],
+  ['took at most|take at most', duration('upto')],
+  [
+    'took between|take between|taking between|lasting between',
+    { is: 'operator', operator: 'between', about: 'duration' },
+  ],
+];
+
+const logs: readonly (readonly [phrases: string, mark: Mark])[] = [
+  [
+    'logs|log|log lines|log records|log messages|log entries|log events|lines|messages|entries|log line|log entry|logged',
+    nounOf('logs'),
+  ],
+  [
+    'errors|error|failures|failure|error level',
+    { is: 'condition', condition: { search: 'severity:>=error', field: 'severity', isPart: true } },
+  ],
+  ['warnings|warning|warn', severityAt('warn')],
+  ['fatal|fatal errors', severityAt('>=fatal')],
+  ['critical|critical errors', severityAt('critical')],
+  ['debug|debug level', severityAt('debug')],
+  ['info level|informational', severityAt('info')],
+];
+
+const metrics: readonly (readonly [phrases: string, mark: Mark])[] = [
+  ['metric|metrics|gauge|counter|histogram|reading', { is: 'noise' }],
+];
+
+export type Vocabulary = ReadonlyMap<string, Mark>;
+
+const vocabularyOf = (...rows: readonly (readonly (readonly [string, Mark])[])[]): Vocabulary =>
+  new Map(
+    rows
+      .flat()
+      .flatMap(([phrases, mark]) =>
+        split(phrases).map((phrase): [string, Mark] => [phrase.trim().split(' ').map(stemOf).join(' '), mark]),
+      ),
+  );
+
+/** What is said first counts less than what a signal says of the same words. */
+export const vocabularies = {
+  logs: vocabularyOf(shared, logs),
+  traces: vocabularyOf(shared, traces),
+  metrics: vocabularyOf(shared, metrics),
+} as const;
+
+/** Operators by phrase; only behind a field, and before a length of time. */
+export const operators: ReadonlyMap<string, Operator> = new Map(
+  comparing.flatMap(([phrases, operator]) =>
+    split(phrases).map((phrase): [string, Operator] => [phrase.split(' ').map(stemOf).join(' '), operator]),
+  ),
+);
+
+/** Words of all phrases: what a typing error may have been. */
+export const vocabularyWords: ReadonlySet<string> = new Set(
+  [...Object.values(vocabularies), operators].flatMap((phrases) =>
+    [...phrases.keys()].flatMap((phrase) => phrase.split(' ')),
+  ),
+);
+
+/** Words in which several things are said to which a name alone does not belong: they name no metric by themselves. */
+export const genericWords: ReadonlySet<string> = new Set(
+  split(
+    'request|response|error|failed|failure|duration|latency|count|total|rate|time|log|server|client|number|size|current|sum|max|min|average|usage|second|bucket|ratio|status|call|span|trace|by|service|http|name|id|type|code|message|active|limit',
+  ),
+);

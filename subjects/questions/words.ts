@@ -1,0 +1,93 @@
+/** A question in words, and names in the words that they are made of. */
+
+export interface Word {
+  /** As it was written, without the punctuation behind it. */
+  readonly text: string;
+  readonly lower: string;
+  /** In lower case and singular. */
+  readonly stem: string;
+  readonly is: 'word' | 'quoted' | 'condition' | 'operator' | 'comma';
+  /** Of a quoted text, what is inside. */
+  readonly inside: string;
+}
+
+/** Questions have some twenty words; more than this are none. */
+export const mostWords = 200;
+
+/** A condition of the search language, a text in quotes, an operator, a comma, or a word. Each is tried at one place alone. */
+const pieces = {
+  condition: /-?[A-Za-z_@$][\w.@$/-]{0,512}:(?:"[^"]*"|[^\s",;?!]+)/y,
+  quoted: /["“”][^"“”]*["“”]/y,
+  operator: />=|<=|!=|==|[=<>≥≤]/y,
+  comma: /[,;]/y,
+  word: /[^\s"“”,;?!()<>=≥≤]+/y,
+} as const;
+const kinds = Object.keys(pieces) as (keyof typeof pieces)[];
+
+const irregular: ReadonlyMap<string, string> = new Map([
+  ['this', 'this'],
+  ['status', 'status'],
+  ['statuses', 'status'],
+  ['always', 'always'],
+]);
+
+/** The singular, in lower case. Not always a word, but the same for all forms of one. */
+export const stemOf = (text: string): string => {
+  const lower = text.toLowerCase();
+  const known = irregular.get(lower);
+  if (known !== undefined) return known;
+  if (lower.length < 3 || !lower.endsWith('s') || /(?:ss|us|is)$/.test(lower)) return lower;
+  if (lower.endsWith('ies')) return `${lower.slice(0, -3)}y`;
+  return /(?:x|ch|sh|ss)es$/.test(lower) ? lower.slice(0, -2) : lower.slice(0, -1);
+};
+
+const wordOf = (is: Word['is'], text: string): Word => ({
+  ...{ is, text, lower: text.toLowerCase(), stem: stemOf(text) },
+  inside: is === 'quoted' ? text.slice(1, -1) : text,
+});
+
+/** A word without what only ends a sentence or makes a possessive: `checkout's` is `checkout`. */
+const bare = (text: string): string => {
+  let end = text.length;
+  while (end > 0 && ".:'’*".includes(text[end - 1] as string)) end--;
+  const word = text.slice(0, end);
+  return /['’]s$/.test(word) && word.length > 6 ? word.slice(0, -2) : word;
+};
+
+const pieceAt = (text: string, at: number): Word | undefined => {
+  for (const is of kinds) {
+    const pattern = pieces[is];
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found !== undefined) return wordOf(is, is === 'word' ? bare(found) || found : found);
+  }
+  return undefined;
+};
+
+/** The words of a question, at most `most`: more are left out. */
+export const wordsOf = (question: string, most = mostWords + 1): Word[] => {
+  const words: Word[] = [];
+  let at = 0;
+  while (at < question.length && words.length < most) {
+    const word = pieceAt(question, at);
+    if (word !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(word.text)) words.push(word);
+    at += Math.max(1, word === undefined ? 1 : lengthAt(question, at, word));
+  }
+  return words;
+};
+
+/** How much of the text a word took, with what was cut off behind it. */
+const lengthAt = (text: string, at: number, { is }: Word): number => {
+  const pattern = pieces[is];
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0].length ?? 1;
+};
+
+/** The stems that a name is made of: `http.request.statusCode` is `http request status code`. */
+export const partsOf = (name: string): string[] =>
+  name
+    .slice(0, 512)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((part) => part !== '')
+    .map(stemOf);
