@@ -2,7 +2,7 @@
 
 import { signals } from '../../queries/signals/index.ts';
 import type { Field } from '../../schemas/fields.ts';
-import type { Catalogue, KnownField, KnownMetric } from './catalogue.ts';
+import type { Catalogue, KnownField, KnownMetric, KnownRecords } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
 import { partsOf, type Word } from './words.ts';
 
@@ -169,8 +169,17 @@ export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
     const { labels, services } = target.metric;
     return new Lexicon([...labels, ...(services.length === 0 ? [] : [textField('service', services, true)])]);
   }
-  const { services, fields } = catalogue[target.of];
-  const own = ownOf(target.of, services);
+  const records = catalogue[target.of];
+  const made = kept[target.of].get(records) ?? recordsLexicon(target.of, records);
+  kept[target.of].set(records, made);
+  return made;
+};
+
+/** What was made of records that are asked of again. */
+const kept = { logs: new WeakMap<KnownRecords, Lexicon>(), traces: new WeakMap<KnownRecords, Lexicon>() } as const;
+
+const recordsLexicon = (of: 'logs' | 'traces', { services, fields }: KnownRecords): Lexicon => {
+  const own = ownOf(of, services);
   const names = new Set(own.map(({ name }) => name));
   return new Lexicon([...own, ...fields.filter(({ name }) => !names.has(name))]);
 };

@@ -86,15 +86,21 @@ export class MetricIndex {
 
   /** The phrase of the question that names a metric by most words; undefined where none does. */
   phraseIn(words: readonly Word[]): MetricPhrase | undefined {
+    const narrowed = new Map<string, readonly Measured[]>();
     let best: (MetricPhrase & { readonly parts: number }) | undefined;
     for (const at of words.keys()) {
-      const found = this.#phraseAt(words, at);
+      const found = this.#phraseAt(words, at, narrowed);
       if (found !== undefined && found.parts > (best?.parts ?? 0)) best = found;
     }
     return best;
   }
 
-  #phraseAt(words: readonly Word[], at: number): (MetricPhrase & { readonly parts: number }) | undefined {
+  /** `known` is what was narrowed for one question: the same words again cost nothing. */
+  #phraseAt(
+    words: readonly Word[],
+    at: number,
+    known: Map<string, readonly Measured[]>,
+  ): (MetricPhrase & { readonly parts: number }) | undefined {
     const named = this.#byName.get(words[at]?.lower ?? '');
     if (named !== undefined) return { at, words: 1, metrics: [named], parts: Number.POSITIVE_INFINITY };
     const said = new Set<string>();
@@ -103,7 +109,9 @@ export class MetricIndex {
     for (const [place, word] of words.slice(at, at + mostWords).entries()) {
       if (place > 0 && between.has(word.lower)) continue;
       const parts = wordsIn(word);
-      const narrowed = this.#narrowed(candidates, parts);
+      const key = [...said, ...parts].join(' ');
+      const narrowed = known.get(key) ?? this.#narrowed(candidates, parts);
+      known.set(key, narrowed);
       if (narrowed.length === 0) break;
       candidates = narrowed;
       for (const part of parts) said.add(part);

@@ -5,7 +5,9 @@ import { stemOf, type Word } from './words.ts';
 const mostShown = 3;
 /** Words are compared with so many known ones, and characters of each. */
 const mostCompared = 20_000;
-const longest = 64;
+const longest = 40;
+/** Words of one question that are looked for among those that are like them. */
+const mostCorrected = 12;
 
 /** One mistake in five characters, two in eight; the first character is seldom one. */
 const mistakesIn = (word: string): number => (word.length >= 8 ? 2 : word.length >= 5 ? 1 : 0);
@@ -34,37 +36,52 @@ const nearest = (word: string, known: Iterable<string>, most: number): Near[] =>
   return found.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
 };
 
+/** The distance of a word from a name or its nearest part. A name that holds it is as good as a mistake of one character. */
+const likeness = (word: string, name: string, most: number): number => {
+  if (word.length > 2 && name.includes(word)) return 1;
+  const near = [name, ...name.split(/[._/ -]/)].filter(({ length }) => Math.abs(length - word.length) <= most);
+  return Math.min(Number.POSITIVE_INFINITY, ...near.map((part) => editDistance(word, part)));
+};
+
 /** At most three names that are like a word, the most alike first: what a refusal tells. */
 export const namesLike = (word: string, names: Iterable<string>): string[] => {
-  const lower = word.toLowerCase().slice(0, longest);
+  const lower = word.toLowerCase();
+  if (lower.length > longest) return [];
   const most = Math.max(1, Math.ceil(lower.length / 3));
   const like: Near[] = [];
   let compared = 0;
   for (const name of names) {
     if (++compared > mostCompared) break;
-    const plain = name.toLowerCase().slice(0, longest);
-    const isWithin = lower.length > 2 && plain.includes(lower);
-    const distance = isWithin
-      ? 1
-      : Math.min(...[plain, ...plain.split(/[._/ -]/)].map((part) => editDistance(lower, part)));
+    const distance = likeness(lower, name.toLowerCase().slice(0, longest), most);
     if (distance <= most) like.push({ word: name, distance });
   }
   like.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
   return [...new Set(like.map(({ word: name }) => name))].slice(0, mostShown);
 };
 
-/** Words with typing errors corrected where one known word alone is nearest. `text` becomes the known one, `written` stays. */
-export const corrected = (words: readonly Word[], known: ReadonlySet<string>): Word[] =>
-  words.map((word) => {
-    const most = mistakesIn(word.lower);
-    const isPlain = word.is === 'word' && /^[\p{L}-]+$/u.test(word.text) && word.text.length <= longest;
-    if (!isPlain || most === 0 || known.has(word.lower) || known.has(word.stem)) return word;
-    const [first, second] = nearest(word.lower, withFirst(known, word.lower), most);
-    if (first === undefined || (second?.distance === first.distance && stemOf(second.word) !== stemOf(first.word)))
-      return word;
-    return { ...word, text: first.word, lower: first.word, stem: stemOf(first.word), inside: first.word };
+/** Words with typing errors corrected where one known word alone is nearest: of the first dozen that nothing is called. */
+export const corrected = (words: readonly Word[], known: readonly ReadonlySet<string>[]): Word[] => {
+  let compared = 0;
+  return words.map((word) => {
+    const isPlain = word.is === 'word' && word.text.length <= longest && /^[\p{L}-]+$/u.test(word.text);
+    const isKnown = known.some((names) => names.has(word.lower) || names.has(word.stem));
+    if (!isPlain || isKnown || ++compared > mostCorrected) return word;
+    const meant = meantBy(word.lower, known);
+    return meant === undefined ? word : { ...word, text: meant, lower: meant, stem: stemOf(meant), inside: meant };
   });
+};
 
-function* withFirst(known: Iterable<string>, word: string): Iterable<string> {
-  for (const each of known) if (each[0] === word[0] && each.length >= 4) yield each;
+/** The one known word that is nearest. */
+const meantBy = (word: string, known: readonly Iterable<string>[]): string | undefined => {
+  const most = mistakesIn(word);
+  const [first, second] = most === 0 ? [] : nearest(word, withFirst(known, word), most);
+  const isSure =
+    second === undefined ||
+    second.distance > (first?.distance ?? 0) ||
+    stemOf(second.word) === stemOf(first?.word ?? '');
+  return isSure ? first?.word : undefined;
+};
+
+function* withFirst(known: readonly Iterable<string>[], word: string): Iterable<string> {
+  for (const names of known) for (const each of names) if (each[0] === word[0] && each.length >= 4) yield each;
 }

@@ -2,7 +2,7 @@
 import type { Range } from '../../queries/range.ts';
 import { stepOf } from '../../queries/steps.ts';
 import { assemble, Unclear } from './assemble.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue, KnownMetric } from './catalogue.ts';
 import { intentOf } from './intents.ts';
 import { isSearch, promqlIn, searchOf } from './languages.ts';
 import { type Lexicon, lexiconOf, type Target } from './lexicon.ts';
@@ -46,12 +46,8 @@ export const understand = (asked: Question, catalogue: Catalogue): Understanding
   const { question, usualRange: range } = asked;
   const promql = promqlIn(question);
   if (promql !== undefined) return written(question, range, [promql]);
-  const records = (['logs', 'traces'] as const).map(
-    (of): Reading => ({ target: { of }, lexicon: lexiconOf({ of }, catalogue) }),
-  );
+  const { records, index, names: landed } = preparedOf(catalogue);
   if (isSearch(question)) return inSearchLanguage(question, range, records);
-  const index = new MetricIndex(catalogue.metrics);
-  const names = new Set([...records.flatMap(({ lexicon }) => [...lexicon.words()]), ...index.words()]);
   const all = wordsOf(question);
   if (all.length > mostWords)
     return refused({
@@ -60,14 +56,43 @@ export const understand = (asked: Question, catalogue: Catalogue): Understanding
       nearest: [],
       operation: null,
     });
-  const metricsBefore = metricReadings(all, index, catalogue);
-  for (const { lexicon } of metricsBefore) for (const word of lexicon.words()) names.add(word);
-  const words = corrected(all, new Set([...names, ...vocabularyWords, ...timeWords]));
-  const intent = intentOf(words, (word) => names.has(word));
+  const labels = new Set(metricReadings(all, index, catalogue).flatMap(({ lexicon }) => [...lexicon.words()]));
+  const words = corrected(all, [landed, labels, vocabularyWords, times]);
+  const intent = intentOf(words, (word) => landed.has(word) || labels.has(word));
   if (intent !== undefined) return refused(intent);
   const readings = [...records, ...metricReadings(words, index, catalogue)];
   const attempts = readings.map((reading) => attempt(words, all, reading, asked, catalogue));
   return concluded(attempts, readings, catalogue);
+};
+
+const times: ReadonlySet<string> = new Set(timeWords);
+
+/** What is made of a catalogue once, however often it is asked of. */
+interface Prepared {
+  readonly records: readonly Reading[];
+  readonly index: MetricIndex;
+  readonly names: ReadonlySet<string>;
+}
+const prepared = new WeakMap<Catalogue, Prepared>();
+
+const preparedOf = (catalogue: Catalogue): Prepared => {
+  const known = prepared.get(catalogue);
+  if (known !== undefined) return known;
+  const records = (['logs', 'traces'] as const).map(
+    (of): Reading => ({ target: { of }, lexicon: lexiconOf({ of }, catalogue) }),
+  );
+  const index = new MetricIndex(catalogue.metrics);
+  const names = new Set([...records.flatMap(({ lexicon }) => [...lexicon.words()]), ...index.words()]);
+  const made = { records, index, names };
+  prepared.set(catalogue, made);
+  return made;
+};
+
+/** The metrics that a question may name: their labels' values are worth reading. */
+export const metricsNamed = (question: string, catalogue: Catalogue): readonly KnownMetric[] => {
+  const { index, names } = preparedOf(catalogue);
+  const words = corrected(wordsOf(question, mostWords), [names, vocabularyWords, times]);
+  return index.phraseIn(words)?.metrics.slice(0, mostMetrics) ?? [];
 };
 
 const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understanding => ({

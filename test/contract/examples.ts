@@ -198,6 +198,7 @@ export const examples: Readonly<Record<string, Example>> = {
   forecastSeries: {
     body: { series: [{ points: Array.from({ length: 48 }, (_, hour) => [hour * 3_600_000, hour % 24]) }] },
   },
+  askInWords: { body: { question: 'how many logs per minute' } },
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   ...Object.fromEntries(

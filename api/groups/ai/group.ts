@@ -1,12 +1,13 @@
 import { defineGroup } from '../define-group.ts';
 import { detectAnomalies } from './detect.ts';
 import { forecastSeries } from './forecast.ts';
+import { askInWords } from './query.ts';
 
 export const aiGroup = defineGroup({
   name: 'ai',
   summary: 'Anomalies, forecasts, root causes, questions in plain language and runbooks.',
   entitlement: 'ai',
-  operations: [detectAnomalies, forecastSeries],
+  operations: [detectAnomalies, forecastSeries, askInWords],
   planned: [
     ['GET /api/ai/anomalies', 'viewer', 'anomalies found'],
     ['GET /api/ai/anomalies/{id}', 'viewer', 'one: expected band, contributors, related changes'],
@@ -16,7 +17,6 @@ export const aiGroup = defineGroup({
     ['GET /api/ai/detectors/{id}', 'viewer', 'one'],
     ['PUT /api/ai/detectors/{id}', 'editor', 'change'],
     ['DELETE /api/ai/detectors/{id}', 'editor', 'delete'],
-    ['POST /api/ai/query', 'viewer', 'natural language to a query, run and shown'],
     ['POST /api/ai/rag/documents', 'editor', 'add runbooks'],
     ['GET /api/ai/rag/documents', 'viewer', 'list'],
     ['DELETE /api/ai/rag/documents/{id}', 'editor', 'delete'],

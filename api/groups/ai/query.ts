@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { invalid } from '../../../queries/errors.ts';
+import type { QueryReading } from '../../../queries/promql/reading.ts';
+import { Query } from '../../../queries/query.ts';
+import { askedRange } from '../../../queries/range.ts';
+import { Result } from '../../../queries/result.ts';
+import { queryOf, run } from '../../../queries/run.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { TimeText } from '../../../queries/time-parameters.ts';
+import { isZone } from '../../../queries/time-text.ts';
+import { excludingIn, isEmpty } from '../../../subjects/questions/excluding.ts';
+import { landedCatalogue, withLabels } from '../../../subjects/questions/landed.ts';
+import { sentenceOf } from '../../../subjects/questions/sentence.ts';
+import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
+import { type Asking, refusalCodes } from '../../../subjects/questions/understanding.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+
+const words = z
+  .array(z.strictObject({ text: z.string(), became: z.string().nullable() }))
+  .describe('Each word of the question beside what it became; null: it has no part in the query');
+const asked = {
+  query: Query,
+  from: z.string(),
+  to: z.string(),
+  stepMs: z.int().nullable().describe('null: a table'),
+  sentence: z.string().describe('What the query asks, told from the query alone'),
+  words,
+};
+const Asked = z.strictObject(asked);
+const Refusal = z.strictObject({
+  code: z.enum(refusalCodes),
+  reason: z.string(),
+  nearest: z.array(z.string()).describe('Names like those that are not known'),
+  operation: z.string().nullable().describe('The operation that answers such a question'),
+  words,
+});
+
+export const askInWords = defineOperation({
+  method: 'POST',
+  path: '/api/ai/query',
+  operationId: 'askInWords',
+  summary:
+    'Answer a question in plain language by a query, which is shown; or say what it may mean, or why it is refused',
+  role: 'viewer',
+  unaudited: 'it reads telemetry, as lists do',
+  body: z.strictObject({
+    question: z.string().min(1).max(16_384).describe('In English; PromQL and searches are recognized, too'),
+    timeZone: z.string().max(64).default('UTC').describe('In which days and hours of the question are: Europe/Zurich'),
+    from: TimeText.default('now-1h').describe('For a question that names no time'),
+    to: TimeText.default('now').describe('For a question that names no time'),
+  }),
+  response: z.strictObject({
+    answer: z
+      .strictObject({
+        ...asked,
+        result: Result,
+        nothingFound: z.string().nullable().describe('Of a result without values: which condition excludes all'),
+      })
+      .nullable(),
+    alternatives: z.array(Asked).describe('Where the question has several meanings: ask one of these queries'),
+    refusal: Refusal.nullable(),
+  }),
+  async handler({ caller, body, signal }, ports) {
+    const { question, timeZone } = body;
+    if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
+    const usualRange = askedRange(body, ports.clock.now());
+    const reading = readingOf(caller, ports);
+    const known = await landedCatalogue(reading);
+    const catalogue = await withLabels(known, metricsNamed(question, known), reading);
+    const understood = understand({ question, timeZone, nowMs: reading.nowMs, usualRange }, catalogue);
+    const told = (asking: Asking) => toldOf(asking, timeZone);
+    switch (understood.is) {
+      case 'refusal': {
+        const { code, reason, nearest, operation } = understood.refusal;
+        const refusal = { code, reason, nearest: [...nearest], operation, words: [...understood.words] };
+        return { answer: null, alternatives: [], refusal };
+      }
+      case 'alternatives':
+        return { answer: null, alternatives: understood.askings.map(told), refusal: null };
+      default: {
+        const { asking } = understood;
+        const [validity] = await validitiesNow([queryOf(asking.query)], caller, ports);
+        const [problem] = validity?.problems ?? [];
+        if (validity?.isValid === false && problem !== undefined) {
+          const refusal = { code: 'invalid' as const, reason: problem.message, nearest: [], operation: null };
+          return { answer: null, alternatives: [], refusal: { ...refusal, words: [...asking.words] } };
+        }
+        return {
+          answer: { ...told(asking), ...(await resultOf(asking, reading, signal)) },
+          alternatives: [],
+          refusal: null,
+        };
+      }
+    }
+  },
+});
+
+const toldOf = (asking: Asking, timeZone: string): z.input<typeof Asked> => ({
+  query: queryOf(asking.query),
+  from: formatTime(asking.range.from),
+  to: formatTime(asking.range.to),
+  stepMs: asking.stepMs ?? null,
+  sentence: sentenceOf({ ...asking, timeZone }),
+  words: [...asking.words],
+});
+
+const resultOf = async (asking: Asking, reading: QueryReading, signal: AbortSignal) => {
+  const { query, range, stepMs } = asking;
+  const result = await run(query, reading, { range, stepMs, signal });
+  const nothingFound = isEmpty(result, query) ? ((await excludingIn(asking, reading, signal)) ?? null) : null;
+  return { result, nothingFound };
+};

@@ -1,0 +1,82 @@
+/** Why a query finds nothing: which of its conditions leaves nothing, asked by leaving out one at a time. */
+
+import type { Answer } from '../../queries/answer.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Query } from '../../queries/query.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Result } from '../../queries/result.ts';
+import { answerOnly, queryOf } from '../../queries/run.ts';
+import { searchText } from './search-text.ts';
+import type { Asking } from './understanding.ts';
+
+/** Each condition is one query more. */
+const mostConditions = 8;
+
+const isNothing = (value: unknown): boolean => value === null || value === 0;
+
+/** Whether an answer has no value: no rows, or figures that all are 0 or missing. */
+export const isEmpty = (
+  { form, series, rows, columns }: Pick<Result, 'form' | 'series' | 'rows' | 'columns'>,
+  query: Pick<Query, 'kind'>,
+): boolean => {
+  if (form === 'series') return series.every(({ points }) => points.every(([, value]) => isNothing(value)));
+  if (query.kind === 'rows') return rows.length === 0;
+  const figures = columns.flatMap(({ type }, index) => (type === 'number' || type === 'duration' ? [index] : []));
+  return rows.every((row) => figures.every((index) => isNothing(row[index])));
+};
+
+/** What is counted to see whether anything is left: as little as shows it. */
+const counted = (query: Query, conditions: readonly string[]): Query | undefined => {
+  const search = conditions.length === 0 ? {} : { search: conditions.join(' ') };
+  switch (query.kind) {
+    case 'rows':
+    case 'aggregate': {
+      const { signal } = query;
+      return queryOf({ kind: 'aggregate', signal, ...search, measures: [{ function: 'count' }] });
+    }
+    case 'metric': {
+      const { search: _search, ...rest } = query;
+      return { ...rest, ...search };
+    }
+    case 'formula': {
+      const whole = query.queries['whole'];
+      return whole === undefined ? undefined : counted(whole, conditions);
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** Sentences about the conditions of a query that found nothing; undefined where it has none. */
+export const excludingIn = async (
+  { query: asked, range, conditions }: Asking,
+  reading: QueryReading,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const query = queryOf(asked);
+  const isThere = async (kept: readonly string[]): Promise<boolean | undefined> => {
+    const question = counted(query, kept);
+    return question && !isEmpty(await answer(question, reading, range, signal), question);
+  };
+  if (conditions.length === 0 || conditions.length > mostConditions) return undefined;
+  const [all, ...left] = await Promise.all([
+    isThere([]),
+    ...conditions.map((_condition, index) => isThere(conditions.filter((_other, at) => at !== index))),
+  ]);
+  if (all === undefined) return undefined;
+  if (!all) return 'nothing has landed in this range, whatever the conditions';
+  const told = (each: string): string => `"${searchText(each, signalOf(query))}"`;
+  const alone = conditions.filter((_condition, index) => left[index]).map(told);
+  if (alone.length === 0)
+    return `no single condition: what is left without any one of ${conditions.map(told).join(', ')} is nothing, too`;
+  return `${alone.join(' and ')} ${alone.length === 1 ? 'excludes' : 'exclude, each by itself,'} all that the other conditions find`;
+};
+
+const answer = (query: Query, reading: QueryReading, range: Range, signal: AbortSignal): Promise<Answer> =>
+  answerOnly(query, reading, { range, signal });
+
+const signalOf = (query: Query): 'logs' | 'traces' | 'metrics' | 'detections' => {
+  if (query.kind === 'rows' || query.kind === 'aggregate') return query.signal;
+  const whole = query.kind === 'formula' ? query.queries['whole'] : undefined;
+  return whole?.kind === 'aggregate' ? whole.signal : 'metrics';
+};

@@ -1,0 +1,81 @@
+/** The most frequent values of everything that records have, by one statement over part of them. */
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { rangeValues, withinRange } from '../../queries/records.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
+import { recordsOf, type SearchSignal } from '../../queries/signals/index.ts';
+
+/** Records that are read for their values. */
+export const mostRecords = 100_000;
+/** Of each name, and of all names together. */
+export const mostValues = 50;
+const mostOfAll = 5_000;
+/** Longer values are no words of a question. */
+const longest = 100;
+
+/** Values by name, the most frequent first. */
+export type Values = ReadonlyMap<string, readonly string[]>;
+
+interface Row {
+  readonly name: string;
+  readonly value: string;
+}
+
+const byName = (rows: readonly Row[]): Values => {
+  const values = new Map<string, string[]>();
+  for (const { name, value } of rows) values.set(name, [...(values.get(name) ?? []), value]);
+  return values;
+};
+
+const chosen = `length(value) BETWEEN 1 AND ${longest}`;
+const limited = `ORDER BY n DESC, name, value LIMIT ${mostValues} BY name LIMIT ${mostOfAll}`;
+
+/** Values of attributes of records, and of `service`, and of the columns that are named. */
+export const valuesOfRecords = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { signal, range, fields }: { signal: SearchSignal; range: Range; fields: Readonly<Record<string, string>> },
+): Promise<Values> => {
+  const { table } = recordsOf(signal);
+  const own = Object.entries(fields).map(([name, expression]) => `'${name}', toString(${expression})`);
+  const rows = await columns.query<Row>(
+    `SELECT name, value, count() AS n FROM (
+      SELECT mapUpdate(CAST(attributes, 'Map(String, String)'), map(${own.join(', ')})) AS parts FROM ${table}
+      WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${mostRecords})
+    ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value WHERE ${chosen} GROUP BY name, value ${limited}`,
+    rangeValues(range),
+  );
+  return byName(rows);
+};
+
+/** Values of attributes of resources. */
+export const valuesOfResources = async ({ columns }: Pick<Reading, 'columns'>, sinceMs: number): Promise<Values> => {
+  const rows = await columns.query<Row>(
+    `SELECT name, value, count() AS n FROM resources ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
+    WHERE tenant_id = {tenant:String} AND last_seen >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ${chosen} GROUP BY name, value ${limited}`,
+    { since: String(Math.trunc(sinceMs)) },
+  );
+  return byName(rows);
+};
+
+/** Labels of a metric's series and attributes of their resources, with their values. A series' own label goes before its resource's attribute. */
+export const valuesOfLabels = async (
+  { columns }: Pick<Reading, 'columns'>,
+  metric: string,
+  range: Range,
+): Promise<{ readonly own: Values; readonly resource: Values }> => {
+  const ofMetric = `tenant_id = {tenant:String} AND metric = {metric:String} AND ${seriesSeen}`;
+  const parameters = { metric, ...seriesSeenValues(range) };
+  const [own, resource] = await Promise.all([
+    columns.query<Row>(
+      `SELECT name, value, uniq(series_id) AS n FROM series ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
+      WHERE ${ofMetric} AND ${chosen} GROUP BY name, value ${limited}`,
+      parameters,
+    ),
+    columns.query<Row>(
+      `SELECT name, value, count() AS n FROM resources ARRAY JOIN mapKeys(attributes) AS name, mapValues(attributes) AS value
+      WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM series WHERE ${ofMetric}) AND ${chosen} GROUP BY name, value ${limited}`,
+      parameters,
+    ),
+  ]);
+  return { own: byName(own), resource: byName(resource) };
+};

@@ -1,0 +1,192 @@
+/** Reads what a tenant has that a question can name, of the last week, and keeps it for a minute. */
+import { type CataloguedField, countedTotals, fieldCatalogue, hoursOf } from '../../queries/fields/catalogue.ts';
+import { KeptRows } from '../../queries/kept-rows.ts';
+import { keptDays, type Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
+import { type SearchSignal, signals } from '../../queries/signals/index.ts';
+import { type Reference, referenceOf } from '../../schemas/fields.ts';
+import type { Catalogue, KnownField, KnownMetric, KnownRecords, MetricKind } from './catalogue.ts';
+import {
+  mostRecords,
+  mostValues,
+  type Values,
+  valuesOfLabels,
+  valuesOfRecords,
+  valuesOfResources,
+} from './frequent-values.ts';
+
+const hourNs = 3_600_000_000_000n;
+const keptForMs = 60_000;
+const mostFields = 2_000;
+const mostMetrics = 5_000;
+
+interface Kept {
+  readonly atMs: number;
+  readonly catalogue: Promise<Catalogue>;
+}
+const kept = new KeptRows<Kept>(100);
+
+/** Everything but labels of metrics, which are read of those that a question names (`withLabels`). */
+export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
+  const { entitlements } = reading.plan;
+  const rows = kept.of(reading.columns);
+  const key = entitlements.join(' ');
+  const before = rows.get(key);
+  if (before !== undefined && performance.now() - before.atMs < keptForMs) return before.catalogue;
+  const catalogue = readCatalogue(reading);
+  // What failed is read again by the next question.
+  catalogue.catch(() => rows.set(key, { atMs: Number.NEGATIVE_INFINITY, catalogue }));
+  rows.set(key, { atMs: performance.now(), catalogue });
+  return catalogue;
+};
+
+const readCatalogue = async (reading: Reading): Promise<Catalogue> => {
+  const [logs, traces, metrics] = await Promise.all([
+    recordsIn(reading, 'logs'),
+    recordsIn(reading, 'traces'),
+    metricsIn(reading),
+  ]);
+  return { logs, traces, metrics };
+};
+
+/** The last week, or what the plan keeps of it. */
+const weekOf = ({ nowMs, plan }: Reading, signal: SearchSignal | 'metrics'): Range => {
+  const to = BigInt(Math.trunc(nowMs)) * 1_000_000n;
+  const days = BigInt(Math.max(1, Math.min(7, keptDays(plan, signal))));
+  return { from: to - days * 24n * hourNs, to };
+};
+
+const mayRead = ({ plan }: Reading, signal: SearchSignal | 'metrics'): boolean =>
+  plan.entitlements.includes(signals[signal].entitlement);
+
+const ownColumns: Readonly<Record<SearchSignal, Readonly<Record<string, string>>>> = {
+  logs: { service: 'service' },
+  traces: { service: 'service', name: 'name' },
+};
+
+const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownRecords> => {
+  if (!mayRead(reading, signal)) return { services: [], fields: [] };
+  const week = weekOf(reading, signal);
+  const { range, isWhole } = await readable(reading, signal, week);
+  const [{ fields }, own, resources] = await Promise.all([
+    fieldCatalogue(reading, { signal, range: week, limit: mostFields }),
+    valuesOfRecords(reading, { signal, range, fields: ownColumns[signal] }),
+    valuesOfResources(reading, Number(week.from / 1_000_000n)),
+  ]);
+  const names = fields.flatMap((field) => knownOf(field, signal, { own, resources, isWhole }) ?? []);
+  const spanNames = own.get('name');
+  return {
+    services: own.get('service') ?? [],
+    fields: signal === 'traces' && spanNames !== undefined ? [fieldOf('name', spanNames, false), ...names] : names,
+  };
+};
+
+/** A range that has so few records that those which are read are a fair part of it; whether they are all of a week. */
+const readable = async (
+  reading: Reading,
+  signal: SearchSignal,
+  week: Range,
+): Promise<{ readonly range: Range; readonly isWhole: boolean }> => {
+  const of = async (range: Range): Promise<number> =>
+    (await countedTotals(reading, { signal }, hoursOf(range))).records;
+  const all = await of(week);
+  if (all <= mostRecords) return { range: week, isWhole: true };
+  const day = { from: week.to - 24n * hourNs, to: week.to };
+  if (all <= 10 * mostRecords || (await of(day)) <= 10 * mostRecords)
+    return { range: all <= 10 * mostRecords ? week : day, isWhole: false };
+  return { range: { from: week.to - hourNs, to: week.to }, isWhole: false };
+};
+
+const fieldOf = (name: string, values: readonly string[], isWhole: boolean, isNumber = false): KnownField => ({
+  ...{ name, values, isNumber, hasAllValues: isWhole && values.length < mostValues },
+});
+
+interface Known {
+  readonly own: Values;
+  readonly resources: Values;
+  readonly isWhole: boolean;
+}
+
+const numeric = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** A catalogued attribute as searches spell it, without a prefix where that means the same. Fields that all records have are known already. */
+const knownOf = (
+  { kind, key, name, types }: CataloguedField,
+  signal: SearchSignal,
+  known: Known,
+): KnownField | undefined => {
+  if (kind === 'field' || key === '') return undefined;
+  const isOwn = known.own.has(key) && kind === 'resource';
+  const reference: Reference = referenceOf(signals[signal].fields, key);
+  const isPlain = kind !== 'scope' && !isOwn && reference.kind === 'any';
+  const values = (kind === 'resource' ? known.resources : known.own).get(key) ?? [];
+  const isTyped = types[0]?.type === 'integer' || types[0]?.type === 'double';
+  const isNumber = isTyped || (values.length > 0 && values.every((value) => numeric.test(value)));
+  // Numbers that are often the same are found by comparing, and not by being said.
+  return fieldOf(isPlain ? key : name, values, known.isWhole && values.length > 0, isNumber);
+};
+
+interface MetricRow {
+  readonly name: string;
+  readonly of_kind: string;
+  readonly of_unit: string;
+  readonly of_monotonic: boolean;
+  readonly service_names: readonly string[];
+}
+
+const metricsIn = async (reading: Reading): Promise<readonly KnownMetric[]> => {
+  if (!mayRead(reading, 'metrics')) return [];
+  const rows = await reading.columns.query<MetricRow>(
+    `SELECT metric AS name, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.monotonic) AS of_monotonic,
+      arraySort(groupUniqArray(100)(toString(series.service))) AS service_names
+    FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY metric ORDER BY metric LIMIT ${mostMetrics}`,
+    seriesSeenValues(weekOf(reading, 'metrics')),
+  );
+  const names = new Set(rows.map(({ name }) => name));
+  return rows.flatMap((row) => {
+    const base = row.name.replace(/_(?:bucket|count|sum)$/, '');
+    // A classic histogram is asked for by its name without what its series end with.
+    if (base !== row.name && names.has(`${base}_bucket`))
+      return row.name.endsWith('_bucket') ? [metricOf(row, base)] : [];
+    return [metricOf(row, row.name)];
+  });
+};
+
+const kindOf = ({ name, of_kind, of_monotonic }: MetricRow): MetricKind => {
+  if (/histogram/.test(of_kind) || name.endsWith('_bucket')) return 'histogram';
+  if (of_kind === 'summary') return 'summary';
+  const counts = of_monotonic || of_kind === 'counter' || (of_kind === 'unknown' && name.endsWith('_total'));
+  return counts ? 'counter' : 'gauge';
+};
+
+const metricOf = (row: MetricRow, name: string): KnownMetric => ({
+  ...{ name, kind: kindOf(row), unit: row.of_unit, labels: [] },
+  services: row.service_names.filter((service) => service !== ''),
+});
+
+/** The same, where the metrics that are named have their labels. */
+export const withLabels = async (
+  catalogue: Catalogue,
+  named: readonly KnownMetric[],
+  reading: Reading,
+): Promise<Catalogue> => {
+  if (named.length === 0) return catalogue;
+  const week = weekOf(reading, 'metrics');
+  const labelled = new Map(
+    await Promise.all(named.map(async (metric) => [metric.name, await labelsOf(metric, week, reading)] as const)),
+  );
+  const metrics = catalogue.metrics.map((metric) => ({
+    ...metric,
+    labels: labelled.get(metric.name) ?? metric.labels,
+  }));
+  return { ...catalogue, metrics };
+};
+
+const labelsOf = async ({ name, kind }: KnownMetric, week: Range, reading: Reading): Promise<readonly KnownField[]> => {
+  const found = await valuesOfLabels(reading, name, week);
+  const isClassic = kind === 'histogram' && found.own.size + found.resource.size === 0;
+  const { own, resource } = isClassic ? await valuesOfLabels(reading, `${name}_bucket`, week) : found;
+  const others = [...resource].filter(([label]) => !own.has(label) && label !== 'service.name');
+  return [...own, ...others].map(([label, values]) => fieldOf(label, values, true));
+};
