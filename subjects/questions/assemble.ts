@@ -94,6 +94,10 @@ const take = (mark: Mark, draft: Draft, place: Place): void => {
     case 'noun':
       draft.nouns.add(mark.noun);
       return;
+    case 'throughput':
+      draft.nouns.add('requests');
+      addFigure({ function: 'rate' }, draft, place);
+      return;
     case 'limit':
       draft.limit = mark.limit;
       return;
@@ -106,15 +110,38 @@ const take = (mark: Mark, draft: Draft, place: Place): void => {
       draft.times.push(mark.time);
       return;
     case 'number':
+      if (isOtherStatus(mark, draft, place)) return;
+      throw new Unclear(compareText);
     case 'operator':
     case 'text':
-      throw new Unclear('it compares something, but not a field with a value: write, such as, "duration above 500 ms"');
+      throw new Unclear(compareText);
     default:
       draft.ways.add(mark.is);
   }
 };
 
+const compareText = 'it has a number, but not of what: write such as "duration above 500 ms" or "status 500"';
+
+/** `status 500 or 503`. */
+const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Draft, { joins }: Place): boolean => {
+  const last = conditions.at(-1);
+  if (joins === undefined || last?.isPart !== true || last.value === undefined || value < 100 || value > 599)
+    return false;
+  const merged = oneOf(last, { ...last, search: `${last.field}:${value}`, value: String(value) }, 'or');
+  if (merged === undefined) return false;
+  conditions.splice(-1, 1, merged);
+  return true;
+};
+
+/** "5xx errors" are those with such a status, whatever their spans say. */
+const isSaidByStatus = (condition: Condition, before: Mark | undefined): boolean =>
+  condition.search === 'status:error' &&
+  before?.is === 'condition' &&
+  before.condition.isPart === true &&
+  before.condition.field !== 'status';
+
 const addCondition = (condition: Condition, draft: Draft, place: Place): void => {
+  if (isSaidByStatus(condition, place.marks[place.at - 2])) return;
   const last = draft.conditions.at(-1);
   const isListed =
     place.joins !== undefined && last?.field === condition.field && place.marks[place.at - 3]?.is === 'condition';

@@ -1,4 +1,5 @@
 /** Words with numbers in them: steps, percentiles, limits, statuses. */
+import { isUnit } from './conditions.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type Found, type Mark, one } from './marks.ts';
 import { numberIn, unitMs } from './quantities.ts';
@@ -21,6 +22,8 @@ const stepFound = (words: number, stepMs: number): Found | undefined =>
 export const stepAt = (words: readonly Word[], at: number): Found | undefined => {
   const adverb = adverbs.get(lowerAt(words, at));
   if (adverb !== undefined) return stepFound(1, unitMs(adverb) ?? 0);
+  const intervals = intervalsAt(words, at);
+  if (intervals !== undefined) return intervals;
   const before = eachAt(words, at);
   if (before === 0) return undefined;
   const isArticle = before === 1 && ['a', 'an'].includes(lowerAt(words, at));
@@ -31,6 +34,19 @@ export const stepAt = (words: readonly Word[], at: number): Found | undefined =>
   }
   if (number.unit !== '') return stepFound(before + 1, number.value * (unitMs(number.unit) ?? 0));
   return stepFound(before + 2, number.value * (unitNamed(words[at + before + 1]) ?? 0));
+};
+
+const intervalWord = /^(?:interval|step|bucket|increment|resolution|granularity|window)$/;
+
+/** `in 5 minute intervals`, `5-minute buckets`. */
+const intervalsAt = (words: readonly Word[], at: number): Found | undefined => {
+  const before = ['in', 'at', 'with', 'by', 'using'].includes(lowerAt(words, at)) ? 1 : 0;
+  const [, digits, unit] = /^(\d{1,4})-?([a-z]+)?$/.exec(lowerAt(words, at + before)) ?? [];
+  if (digits === undefined) return undefined;
+  const place = at + before + (unit === undefined ? 2 : 1);
+  if (!intervalWord.test(words[place]?.stem ?? '')) return undefined;
+  const ms = unitMs(unit ?? words[place - 1]?.stem);
+  return ms === undefined ? undefined : stepFound(place + 1 - at, Number(digits) * ms);
 };
 
 /** How many words say that something is by a unit: `per`, `in each`. */
@@ -59,21 +75,29 @@ export const percentileAt = (words: readonly Word[], at: number): Found | undefi
 const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first|busiest|highest|lowest|most|noisiest)$/;
 const listing: ReadonlySet<string> = new Set(['show', 'list', 'give', 'me']);
 const mostLimit = 10_000;
+const mostGroups = 1_000;
 
 /** `top 5`, `5 slowest`, `latest 20`, `show 10 logs`: the number, beside the word that says of what. */
-export const limitAt = (words: readonly Word[], at: number, vocabulary: Vocabulary): Found | undefined => {
+export const limitAt = (
+  words: readonly Word[],
+  at: number,
+  { vocabulary, lexicon }: { readonly vocabulary: Vocabulary; readonly lexicon: Lexicon },
+): Found | undefined => {
   const number = numberIn(words[at]);
   const isCount = number?.unit === '' && Number.isInteger(number.value) && number.value >= 1;
   if (!isCount || ['a', 'an'].includes(lowerAt(words, at))) return undefined;
   const [before, behind] = [words[at - 1]?.stem ?? '', words[at + 1]?.stem ?? ''];
   const isListed = listing.has(before) && vocabulary.get(behind)?.is === 'noun';
-  return orders.test(before) || orders.test(behind) || isListed
+  // "Which three routes": several of what can be grouped by.
+  const isPlural = words[at + 1]?.lower !== behind && number.value <= mostGroups;
+  const isGroups = isPlural && lexicon.fieldAt(words, at + 1) !== undefined;
+  return orders.test(before) || orders.test(behind) || isListed || isGroups
     ? one(1, { is: 'limit', limit: Math.min(number.value, mostLimit) })
     : undefined;
 };
 
 const statusWords: ReadonlySet<string> = new Set(['status', 'statuses', 'http', 'code']);
-const besideStatus = /^(?:returned|return|returning|response|error|answered)$/;
+const besideStatus = /^(?:returned|return|returning|response|error|answered|with|got|gave|code)$/;
 const statusField = /(?:^|\.)status_?code$/i;
 
 /** `5xx`, `status 500`, `404s`, `HTTP 503`: of the fields that hold statuses of HTTP. */
@@ -83,7 +107,8 @@ export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): 
   if (place > at && ['of', 'is', '='].includes(lowerAt(words, place))) place++;
   const [, digit, rest] = /^([1-5])(xx|\d\d)s?$/.exec(lowerAt(words, place)) ?? [];
   if (digit === undefined || rest === undefined) return undefined;
-  if (place === at && rest !== 'xx' && !isStatusAlone(words, at)) return undefined;
+  if (place === at && rest !== 'xx' && (!isStatusAlone(words, at) || isUnit(words[at + 1]?.stem ?? '')))
+    return undefined;
   const fields = lexicon.fields.filter(({ name }) => statusField.test(name));
   if (fields.length === 0) return undefined;
   const marks = fields.map(({ name }): Mark => {

@@ -38,6 +38,14 @@ const intents: readonly Intent[] = [
       operation: 'POST /api/ai/detect',
     },
   ],
+  [
+    'slow|slowly|sluggish|healthy|unhealthy|bad|good|too many|too much|huge|heavy|how is|ok',
+    {
+      code: 'unclear',
+      reason: 'it judges without a number: write such as "slower than 500 ms", or ask for a figure',
+      operation: null,
+    },
+  ],
   ['alert|alerts|firing', elsewhere('alerts', 'GET /api/alerts')],
   ['incident|incidents', elsewhere('incidents', 'GET /api/incidents')],
   ['slo|slos|error budget|burn rate', elsewhere('objectives', 'GET /api/slos')],
@@ -98,7 +106,14 @@ export const intentOf = (all: readonly Word[], isKnown: (word: string) => boolea
   if (isOrder(words)) return { ...change, nearest: [] };
   const said = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
   const found = intents.find(([phrases]) =>
-    phrases.split('|').some((phrase) => said.includes(` ${phrase} `) && (phrase.includes(' ') || !isKnown(phrase))),
+    phrases
+      .split('|')
+      .some(
+        (phrase) =>
+          said.includes(` ${phrase} `) &&
+          !said.includes(` how ${phrase} `) &&
+          (phrase.includes(' ') || !isKnown(phrase)),
+      ),
   );
   return found && { ...found[1], nearest: [] };
 };

@@ -23,7 +23,7 @@ export type Mark =
   | { readonly is: 'figure'; readonly figure: Figure }
   | { readonly is: 'count' | 'distinct' | 'share' | 'total' | 'current' | 'exists' }
   | { readonly is: 'group' | 'all' | 'which' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' }
-  | { readonly is: 'most' | 'least' | 'newest' | 'oldest' }
+  | { readonly is: 'most' | 'least' | 'throughput' | 'newest' | 'oldest' }
   | { readonly is: 'limit'; readonly limit: number }
   | { readonly is: 'condition'; readonly condition: Condition }
   | { readonly is: 'field'; readonly field: string; readonly isNumber: boolean }

@@ -104,6 +104,7 @@ export class MetricIndex {
     const named = this.#byName.get(words[at]?.lower ?? '');
     if (named !== undefined) return { at, words: 1, metrics: [named], parts: Number.POSITIVE_INFINITY };
     const said = new Set<string>();
+    const written = new Set<string>();
     let candidates: readonly Measured[] | undefined;
     let length = 0;
     for (const [place, word] of words.slice(at, at + mostWords).entries()) {
@@ -115,9 +116,10 @@ export class MetricIndex {
       if (narrowed.length === 0) break;
       candidates = narrowed;
       for (const part of parts) said.add(part);
+      for (const part of partsOf(word.text)) written.add(part);
       length = place + 1;
     }
-    const metrics = surest(candidates ?? [], said);
+    const metrics = surest(candidates ?? [], said, written);
     return metrics.length === 0 ? undefined : { at, words: length, metrics, parts: said.size };
   }
 
@@ -128,7 +130,12 @@ export class MetricIndex {
 }
 
 /** Those that are called so; else those that end so; else those that have all of the words. Words that say little name none by themselves. */
-const surest = (candidates: readonly Measured[], said: ReadonlySet<string>): KnownMetric[] => {
+const surest = (all: readonly Measured[], said: ReadonlySet<string>, written: ReadonlySet<string>): KnownMetric[] => {
+  // Those whose names have the very words go before those that have others for them.
+  const literal = all.filter(
+    ({ metric }) => partsOf(metric.name).filter((part) => written.has(part)).length === written.size,
+  );
+  const candidates = literal.length > 0 ? literal : all;
   const equal = candidates.filter(({ parts }) => [...parts].every((part) => said.has(part) || units.has(part)));
   if (equal.length > 0) return equal.map(({ metric }) => metric);
   if ([...said].every((part) => genericWords.has(part))) return [];

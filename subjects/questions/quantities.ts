@@ -28,7 +28,17 @@ export const unitMs = (word: string | undefined): number | undefined => units.ge
 const counts = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 export const numerals: ReadonlyMap<string, number> = new Map([
   ...counts.map((word, number): [string, number] => [word, number]),
-  ...Object.entries({ a: 1, an: 1, couple: 2, fifteen: 15, twenty: 20, thirty: 30, fifty: 50, hundred: 100 }),
+  ...Object.entries({
+    a: 1,
+    an: 1,
+    half: 0.5,
+    couple: 2,
+    fifteen: 15,
+    twenty: 20,
+    thirty: 30,
+    fifty: 50,
+    hundred: 100,
+  }),
 ]);
 
 /** A number with the unit that stands at it: `15`, `five`, `500ms`, `1.5h`, `80%`. */

@@ -54,10 +54,6 @@ export class QuestionReader {
     return marked;
   }
 
-  #lower(at: number): string {
-    return this.#words[at]?.lower ?? '';
-  }
-
   #at(at: number): Found {
     const word = this.#words[at] as Word;
     if (this.#phrase?.at === at) return one(this.#phrase.words, { is: 'noun', noun: 'metric' });
@@ -67,7 +63,7 @@ export class QuestionReader {
       stepAt(this.#words, at) ??
       this.#time(at) ??
       percentileAt(this.#words, at) ??
-      limitAt(this.#words, at, this.#vocabulary) ??
+      limitAt(this.#words, at, { vocabulary: this.#vocabulary, lexicon: this.#lexicon }) ??
       statusAt(this.#words, at, this.#lexicon) ??
       this.#comparisons.at(at) ??
       this.#containing(at) ??
@@ -106,7 +102,10 @@ export class QuestionReader {
   #exceptions(at: number): Found | undefined {
     const field = this.#words[at]?.stem === 'exception' ? this.#lexicon.field('exception.type') : undefined;
     if (field === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
-    return ['by', 'per', 'each', 'which'].includes(this.#lower(at - 1))
+    const before = this.#words[at - 1];
+    const isRanked =
+      /^(?:by|per|each|which|top|common|frequent)$/.test(before?.stem ?? '') || numberIn(before) !== undefined;
+    return isRanked
       ? one(1, { is: 'field', field: field.name, isNumber: false })
       : one(1, { is: 'condition', condition: existing(field.name) });
   }
@@ -115,6 +114,8 @@ export class QuestionReader {
   #nameOrPhrase(at: number): Found | undefined {
     const phrase = phraseAt(this.#words, at, this.#vocabulary);
     const value = this.#lexicon.valueAt(this.#words, at);
+    const before = this.#valueBeforeField(at);
+    if (before !== undefined) return before;
     const field = this.#lexicon.fieldAt(this.#words, at);
     const longest = Math.max(value?.words ?? 0, field?.words ?? 0);
     const word = this.#words[at] as Word;
@@ -133,6 +134,18 @@ export class QuestionReader {
     return {
       words: field.words,
       marks: field.options.map(({ name, isNumber }) => ({ is: 'field', field: name, isNumber })),
+    };
+  }
+
+  /** "First class", "gold tier": a value that its field stands behind, whatever the word says else. */
+  #valueBeforeField(at: number): Found | undefined {
+    const value = this.#lexicon.valueAt(this.#words, at);
+    const field = value && this.#lexicon.fieldAt(this.#words, at + value.words);
+    const said = value?.options.filter((each) => field?.options.some(({ name }) => name === each.field)) ?? [];
+    if (value === undefined || field === undefined || said.length === 0) return undefined;
+    return {
+      words: value.words + field.words,
+      marks: said.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
     };
   }
 

@@ -57,6 +57,10 @@ const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
   const { figures, nouns, ways, distinct } = draft;
   const field = measuredField(draft);
   const ofField = figures.filter(({ function: name }) => name !== 'rate');
+  // Of a span only its duration has percentiles that need no name.
+  const isOfSpans =
+    signal === 'traces' && ofField.length > 0 && ofField.every(({ function: name }) => name === 'percentile');
+  if (field === undefined && isOfSpans) return [ofField.map((figure) => measured(figure, 'duration', draft))];
   if (ways.has('total') && field !== undefined) ofField.push({ function: 'sum' });
   if (ofField.length > 0) return [ofField.map((figure) => measured(figure, field, draft))];
   if (field !== undefined) return numbersAlone(field);
@@ -64,6 +68,8 @@ const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
   if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
   if (figures.length > 0) return [[{ function: 'rate' }]];
   if (!isCounted(draft)) return [[]];
+  if (isRankedAlone(draft))
+    throw new Unclear('it does not say of what there is most: name a field, such as "by service"');
   return [[nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
 };
 
@@ -83,6 +89,9 @@ const byDuration = ({ ways, groupBy, loose }: Draft, signal: Signal): (readonly 
   if (groupBy.length + loose.length > 0) return numbersAlone('duration');
   return [[{ function: ways.has('slowest') ? 'max' : 'min', field: 'duration' }]];
 };
+
+const isRankedAlone = ({ ways, groupBy, loose }: Draft): boolean =>
+  (ways.has('most') || ways.has('least')) && groupBy.length + loose.length === 0;
 
 const isCounted = ({ ways, groupBy, stepMs, loose }: Draft): boolean =>
   groupBy.length > 0 ||
@@ -175,9 +184,15 @@ const rowsOf = (
   };
 };
 
+/** What fails, else what is compared, such as a duration. */
+const partOf = ({ conditions }: Draft): Part => {
+  const said = conditions.filter(({ isPart }) => isPart === true);
+  return said.length > 0 ? said : conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
+};
+
 /** Part of all, in per cent. What fails is the part; all else is said of both. */
 const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boolean): Meaning => {
-  const part = draft.conditions.filter(({ isPart }) => isPart === true);
+  const part = partOf(draft);
   if (part.length === 0)
     throw new Unclear('it does not say what share: ask for the share of errors, or of a status such as 5xx');
   if (signal === 'logs' && !draft.nouns.has('logs'))
@@ -188,7 +203,7 @@ const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boole
     hasServerSpans &&
     !draft.nouns.has('spans') &&
     !draft.nouns.has('traces');
-  const all = [...(isBare ? [served] : noun), ...draft.conditions.filter(({ isPart }) => isPart !== true)];
+  const all = [...(isBare ? [served] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
   const of = (measure: Measure): AskedQuery => ({
     ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [measure], groupBy: groupsOf(draft, []) },
   });

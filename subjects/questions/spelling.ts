@@ -10,7 +10,7 @@ const longest = 40;
 const mostCorrected = 12;
 
 /** One mistake in five characters, two in eight; the first character is seldom one. */
-const mistakesIn = (word: string): number => (word.length >= 8 ? 2 : word.length >= 5 ? 1 : 0);
+const mistakesIn = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
 
 /** Distance in single mistakes: two neighbours that changed places are one. */
 const distanceOf = (word: string, known: string): number => {
@@ -31,7 +31,8 @@ const nearest = (word: string, known: Iterable<string>, most: number): Near[] =>
     if (++compared > mostCompared) break;
     if (Math.abs(each.length - word.length) > most || each.length > longest) continue;
     const distance = distanceOf(word, each);
-    if (distance <= most) found.push({ word: each, distance });
+    // Of four characters one may be missing, and none be another.
+    if (distance <= most && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
   }
   return found.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
 };

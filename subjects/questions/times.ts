@@ -31,7 +31,7 @@ export const timeWords: readonly string[] = [
   ...numerals.keys(),
   ...months,
   ...weekdays,
-  ...'last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around hourly daily weekly minutely percentile percentiles quantile'.split(
+  ...'last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around half hourly daily weekly minutely interval intervals bucket buckets percentile percentiles quantile'.split(
     ' ',
   ),
 ];
@@ -73,6 +73,7 @@ export class TimeReader {
       this.#relative(from) ??
       this.#ago(from) ??
       this.#days(from) ??
+      this.#partOfDay(from) ??
       this.#bounded(from);
     const found = own(at);
     if (found !== undefined || preposition === 0) return found;
@@ -95,8 +96,10 @@ export class TimeReader {
     }
     const own = unitMs(number.unit);
     if (own !== undefined) return { words: article + 2, value: { is: 'last', ms: number.value * own } };
-    const ms = number.unit === '' ? unitMs(this.#words[place + 2]?.stem) : undefined;
-    return ms === undefined ? undefined : { words: article + 3, value: { is: 'last', ms: number.value * ms } };
+    // "Half an hour", "a couple of hours".
+    const joined = this.#is(place + 2, 'of', 'an', 'a') ? 1 : 0;
+    const ms = number.unit === '' ? unitMs(this.#words[place + 2 + joined]?.stem) : undefined;
+    return ms === undefined ? undefined : { words: article + joined + 3, value: { is: 'last', ms: number.value * ms } };
   }
 
   /** The week or month before this one. */
@@ -126,13 +129,25 @@ export class TimeReader {
       week: [this.#weekBegin(), now],
       month: [this.#monthBegin(), now],
       hour: [Math.floor(this.#now / hourMs) * hourMs, now],
-      morning: [this.#today, this.#today + 12 * hourMs],
-      afternoon: [this.#today + 12 * hourMs, this.#today + 18 * hourMs],
-      evening: [this.#today + 18 * hourMs, this.#today + 24 * hourMs],
+      ...Object.fromEntries(
+        Object.entries(partsOfDay).map(([part, [from, to]]) => [
+          part,
+          [this.#today + from * hourMs, this.#today + to * hourMs],
+        ]),
+      ),
     };
     const span =
       this.#is(at, 'this') && Object.hasOwn(spans, this.#lower(at + 1)) ? spans[this.#lower(at + 1)] : undefined;
     return span && { words: 2, value: { is: 'days', from: span[0], to: span[1] } };
+  }
+
+  /** `yesterday morning`, `on Monday in the afternoon`: hours of the day that is said. */
+  #partOfDay(at: number): Said<TimePart> | undefined {
+    const before = this.#is(at, 'in') && this.#is(at + 1, 'the') ? 2 : 0;
+    const hours = partsOfDay[this.#lower(at + before)];
+    const isBehindDay = this.#day(at - 1) !== undefined || before > 0;
+    if (hours === undefined || !isBehindDay) return undefined;
+    return { words: before + 1, value: { is: 'clock', from: hours[0] * hourMs, to: hours[1] * hourMs } };
   }
 
   /** The wall time at which a day begins. */
@@ -272,6 +287,12 @@ export class TimeReader {
     return { words, value: { is: 'days', from, to: from + dayMs } };
   }
 }
+
+const partsOfDay: Readonly<Record<string, readonly [number, number]>> = {
+  morning: [0, 12],
+  afternoon: [12, 18],
+  evening: [18, 24],
+};
 
 const dayOf = (word: string): number | undefined => {
   const [, digits] = /^(\d{1,2})(?:st|nd|rd|th)?$/.exec(word) ?? [];

@@ -49,6 +49,8 @@ export const becameOf = (mark: Mark, target: Target): string | null => {
       return mark.figure.function === 'percentile' ? `percentile ${mark.figure.percentile}` : mark.figure.function;
     case 'field':
       return mark.field;
+    case 'throughput':
+      return 'rate of spans of kind server';
     case 'limit':
       return `at most ${mark.limit}`;
     case 'step':

@@ -19,7 +19,7 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
     during|within|all|any|get|got|getting|with|where|whose|who|only|just|then|so|now|here|during|come|came|coming|happen|happened|happening|occur|occurred|
     write|wrote|written|send|sent|produce|produced|emit|emitted|make|made|record|recorded|serve|served|handle|handled|receive|received|process|processed|
     return|returned|answer|answered|respond|responded|see|seen|take|took|taken|develop|developed|change|changed|look like|out of|kind|value|values|
-    data|amount|system|application|went|go|goes|run|ran|running|as|up|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results`,
+    data|amount|system|application|went|go|goes|run|ran|running|as|up|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall`,
     { is: 'noise' },
   ],
   ['average|mean|avg|averaged|on average|typical', figureOf('avg')],
@@ -29,12 +29,12 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['sum|summed|sum of|added up', figureOf('sum')],
   ['total', { is: 'total' }],
   ['rate|per second|a second|every second|each second|rate per second|by second', figureOf('rate')],
-  ['how many|number|count|counts|how often|amount of|quantity|how much', { is: 'count' }],
-  ['different|distinct|unique', { is: 'distinct' }],
+  ['how many|number|count|counts|how often|volume|amount of|quantity|how much', { is: 'count' }],
+  ['different|distinct|unique|separate', { is: 'distinct' }],
   ['share|percentage|percent|proportion|fraction|ratio|what percent|% of|%', { is: 'share' }],
   ['current|currently|right now|latest value|at the moment|last value', { is: 'current' }],
   [
-    'by|per|for each|for every|each|grouped by|group by|split by|broken down by|break down by|in each|on each|across|every|according to|grouped per',
+    'by|per|for each|for every|each|grouped by|group by|split by|broken down by|break down by|in each|on each|across|every|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by|separately for',
     { is: 'group' },
   ],
   ['across all|over all|for all|of all', { is: 'all' }],
@@ -53,7 +53,7 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['slowest', { is: 'slowest' }],
   ['fastest|quickest', { is: 'fastest' }],
   [
-    'most|highest|top|busiest|the most|largest number of|most often|most frequent|noisiest|biggest number of',
+    'most|highest|top|busiest|the most|largest number of|most often|most frequent|most common|noisiest|biggest number of',
     { is: 'most' },
   ],
   ['least|lowest|fewest|bottom|least often|rarest', { is: 'least' }],
@@ -64,7 +64,7 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
 /** What stands between a field and its value. */
 const comparing: readonly (readonly [phrases: string, operator: Operator])[] = [
   [
-    'contain|containing|contains|mention|mentioning|include|including|matching|match|saying|say|with text|with the text|that say|with message',
+    'contain|containing|contains|contain the word|containing the word|contains the word|with the word|mention the word|contain the text|containing the text|mention|mentioning|include|including|matching|match|saying|say|with text|with the text|that say|with message',
     'contains',
   ],
   ['=|==|is|are|equal|equals|equal to|is equal to|being', 'is'],
@@ -90,12 +90,16 @@ const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
     'outgoing calls|outgoing requests|client calls|client spans|client requests',
     { is: 'condition', condition: { search: 'kind:client', field: 'kind' } },
   ],
+  ['throughput|rps|request rate', { is: 'throughput' }],
   ['server spans', nounOf('requests')],
   ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
   ['consumer spans', { is: 'condition', condition: { search: 'kind:consumer', field: 'kind' } }],
   ['spans|operations', nounOf('spans')],
   ['traces', nounOf('traces')],
-  ['latency|response time|request time|request duration|response times|latencies|processing time', nounOf('latency')],
+  [
+    'latency|response time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time',
+    nounOf('latency'),
+  ],
   [
     'errors|error|failed|failures|failure|failing|fail|fails|unsuccessful|erroneous|faulty|went wrong|errored|failed with errors',
     spanError,

@@ -64,8 +64,16 @@ const pieceAt = (text: string, at: number): Word | undefined => {
   return undefined;
 };
 
+/** What is written with a slash, and is none of a path: `requests/s`. */
+const perUnit = /\b(requests?|reqs?|logs?|errors?|spans?|calls?)\/(s|sec|second|min|minute|h|hour|day)\b/gi;
+const unitNames: Readonly<Record<string, string>> = { s: 'second', sec: 'second', min: 'minute', h: 'hour' };
+
 /** The words of a question, at most `most`: more are left out. */
-export const wordsOf = (question: string, most = mostWords + 1): Word[] => {
+export const wordsOf = (asked: string, most = mostWords + 1): Word[] => {
+  const question = asked.replace(
+    perUnit,
+    (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`,
+  );
   const words: Word[] = [];
   let at = 0;
   while (at < question.length && words.length < most) {

@@ -1,16 +1,24 @@
-/** What questions in plain language are read as, over what two trades have. */
+/** What questions in plain language are read as, over what three trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
+import { clinic, clinicQuestions } from './clinic.ts';
+import { railway, railwayQuestions } from './railway.ts';
 import { shop, shopQuestions } from './shop.ts';
 
 const read = (question: string, timeZone = 'UTC') => understand({ question, nowMs, timeZone, usualRange }, shop);
 
-for (const [question, expected] of shopQuestions)
-  test(`a shop is asked: ${question}`, (t) => {
-    t.deepEqual(answerTo(question, shop), expected);
-  });
+const trades = [
+  ['a shop', shop, shopQuestions],
+  ['a railway', railway, railwayQuestions],
+  ['a clinic', clinic, clinicQuestions],
+] as const;
+for (const [trade, catalogue, questions] of trades)
+  for (const [question, expected] of questions)
+    test(`${trade} is asked: ${question}`, (t) => {
+      t.deepEqual(answerTo(question, catalogue), expected);
+    });
 
 const ranges: readonly (readonly [said: string, expected: string])[] = [
   ['in the last 5 minutes', '11T10:25..11T10:30'],

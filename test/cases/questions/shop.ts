@@ -260,6 +260,6 @@ export const shopQuestions: readonly Asked[] = [
   ['fewest logs by service', 'logs count by service ascending limit 10'],
   ['total requests for POST yesterday', 'traces count [http.request.method:POST kind:server] 10T00:00..11T00:00'],
   ['logs of cart or errors', 'refused unclear'],
-  ['p95 of checkout', 'refused unclear'],
+  ['p95 of checkout', 'traces p95(duration) [service:checkout]'],
   ['hello', 'refused unclear'],
 ];
