@@ -1,5 +1,5 @@
 /** Puts marks together to what is asked, whatever of: figures, conditions, groups, order and times. */
-import { negated, oneOf } from './conditions.ts';
+import { existing, negated, oneOf } from './conditions.ts';
 import type { Condition, Figure, Mark, Noun } from './marks.ts';
 import type { TimePart } from './times.ts';
 
@@ -176,6 +176,12 @@ const isExistence = ({ search }: Condition): boolean => search.endsWith(':*');
 
 /** `the payment service`: the field behind its value says nothing more. */
 const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): void => {
+  if (place.isNegated) {
+    // "Without branch".
+    place.isNegated = false;
+    draft.conditions.push(negated(existing(field)));
+    return;
+  }
   const before = place.marks[place.at - 2];
   if (before?.is === 'condition' && before.condition.field === field) return;
   if (before?.is === 'distinct' || before?.is === 'count') {

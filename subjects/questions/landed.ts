@@ -5,7 +5,8 @@ import { keptDays, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { type SearchSignal, signals } from '../../queries/signals/index.ts';
-import { type Reference, referenceOf } from '../../schemas/fields.ts';
+import { type Reference, referenceOf, spanFields } from '../../schemas/fields.ts';
+import { quote } from '../../schemas/tables/literal.ts';
 import type { Catalogue, KnownField, KnownMetric, KnownRecords, MetricKind } from './catalogue.ts';
 import {
   mostRecords,
@@ -60,9 +61,12 @@ const weekOf = ({ nowMs, plan }: Reading, signal: SearchSignal | 'metrics'): Ran
 const mayRead = ({ plan }: Reading, signal: SearchSignal | 'metrics'): boolean =>
   plan.entitlements.includes(signals[signal].entitlement);
 
+const kinds = spanFields.find(({ name }) => name === 'kind')?.names ?? [];
+const kindName = `[${kinds.map(quote).join(', ')}][toUInt8(kind) + 1]`;
+
 const ownColumns: Readonly<Record<SearchSignal, Readonly<Record<string, string>>>> = {
   logs: { service: 'service' },
-  traces: { service: 'service', name: 'name' },
+  traces: { service: 'service', name: 'name', kind: kindName },
 };
 
 const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownRecords> => {
@@ -75,10 +79,10 @@ const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownR
     valuesOfResources(reading, Number(week.from / 1_000_000n)),
   ]);
   const names = fields.flatMap((field) => knownOf(field, signal, { own, resources, isWhole }) ?? []);
-  const spanNames = own.get('name');
+  const said = signal === 'traces' ? (['name', 'kind'] as const) : [];
   return {
     services: own.get('service') ?? [],
-    fields: signal === 'traces' && spanNames !== undefined ? [fieldOf('name', spanNames, false), ...names] : names,
+    fields: [...said.map((name) => fieldOf(name, own.get(name) ?? [], false)), ...names],
   };
 };
 

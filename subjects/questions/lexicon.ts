@@ -51,7 +51,8 @@ const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
   const forms: [string, number][] = [[parts.join(' '), 0]];
   const trimmed = endings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
   if (trimmed !== undefined && trimmed.length > 0) forms.push([trimmed.join(' '), 1]);
-  for (let from = 1; from < parts.length; from++) {
+  // What instruments say of themselves is meant by its whole name alone.
+  for (let from = 1; from < parts.length && !/^(?:telemetry|otel)\./.test(name); from++) {
     forms.push([parts.slice(from).join(' '), 2]);
     if (trimmed !== undefined && from < trimmed.length) forms.push([trimmed.slice(from).join(' '), 3]);
   }
@@ -80,7 +81,9 @@ export class Lexicon {
   }
 
   /** A surer form of one name hides less sure ones of others. */
-  #addForm(form: string, rank: number, field: KnownField): void {
+  #addForm(form: string, formRank: number, field: KnownField): void {
+    // "Version" is that of a service, where others end so, too.
+    const rank = field.name.startsWith('service.') ? Math.min(formRank, 1) : formRank;
     const known = this.#forms.get(form);
     if (known === undefined || rank < known.rank) this.#forms.set(form, { rank, fields: [field] });
     else if (rank === known.rank && !known.fields.includes(field)) known.fields.push(field);

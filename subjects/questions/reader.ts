@@ -3,8 +3,8 @@
 import { ComparisonReader } from './comparisons.ts';
 import { containing, equal, existing } from './conditions.ts';
 import { limitAt, percentileAt, statusAt, stepAt } from './figures-said.ts';
-import type { Lexicon, Target } from './lexicon.ts';
-import { type Found, type Marked, one } from './marks.ts';
+import type { Lexicon, Named, NamedValue, Target } from './lexicon.ts';
+import { type Found, type Mark, type Marked, one } from './marks.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
@@ -67,7 +67,7 @@ export class QuestionReader {
       statusAt(this.#words, at, this.#lexicon) ??
       this.#comparisons.at(at) ??
       this.#containing(at) ??
-      this.#exceptions(at) ??
+      this.#things(at) ??
       this.#nameOrPhrase(at) ??
       this.#quoted(at) ??
       this.#number(at) ??
@@ -98,33 +98,29 @@ export class QuestionReader {
     return one(operator.words + 1, { is: 'condition', condition: containing(word.inside) });
   }
 
-  /** Records that have an exception, where some have. "By exception" is by its type. */
-  #exceptions(at: number): Found | undefined {
-    const field = this.#words[at]?.stem === 'exception' ? this.#lexicon.field('exception.type') : undefined;
-    if (field === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
+  /** Things that records are of where they have a field: exceptions, queries of a database. "By exception" is by that field. */
+  #things(at: number): Found | undefined {
+    const name = things.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
+    if (name === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
     const before = this.#words[at - 1];
-    const isRanked =
+    const isGroup =
       /^(?:by|per|each|which|top|common|frequent)$/.test(before?.stem ?? '') || numberIn(before) !== undefined;
-    return isRanked
-      ? one(1, { is: 'field', field: field.name, isNumber: false })
-      : one(1, { is: 'condition', condition: existing(field.name) });
+    return isGroup
+      ? one(1, { is: 'field', field: name, isNumber: false })
+      : one(1, { is: 'condition', condition: existing(name) });
   }
 
-  /** What is longest: a value, a field, or a phrase of the language, which words of one length mean rather than a name that is only like it. */
+  /** What is longest: a value, a field, or a phrase of the language, which of one length is meant rather than a name. */
   #nameOrPhrase(at: number): Found | undefined {
-    const phrase = phraseAt(this.#words, at, this.#vocabulary);
-    const value = this.#lexicon.valueAt(this.#words, at);
     const before = this.#valueBeforeField(at);
     if (before !== undefined) return before;
+    const phrase = phraseAt(this.#words, at, this.#vocabulary);
+    const value = this.#lexicon.valueAt(this.#words, at);
     const field = this.#lexicon.fieldAt(this.#words, at);
     const longest = Math.max(value?.words ?? 0, field?.words ?? 0);
     const word = this.#words[at] as Word;
-    const isWritten =
-      word.is === 'quoted' ||
-      /[._/-]/.test(word.text) ||
-      value?.options.some((each) => each.value === word.text && /^[A-Z]{2,}/.test(word.text));
-    if (phrase !== undefined && phrase.words >= longest && !(isWritten === true && longest > 0))
-      return one(phrase.words, phrase.mark);
+    const isName = longest > 0 && this.#isName(at, { says: phrase?.mark.is, value, field });
+    if (phrase !== undefined && phrase.words >= longest && !isName) return one(phrase.words, phrase.mark);
     if (value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0))
       return {
         words: value.words,
@@ -135,6 +131,21 @@ export class QuestionReader {
       words: field.words,
       marks: field.options.map(({ name, isNumber }) => ({ is: 'field', field: name, isNumber })),
     };
+  }
+
+  /** Whether words that are a name and a phrase of the language are the name. */
+  #isName(
+    at: number,
+    { says, value, field }: { says: Mark['is'] | undefined; value: Named<NamedValue> | undefined; field: unknown },
+  ): boolean {
+    const word = this.#words[at] as Word;
+    if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
+    // What says nothing else is a name where something is called so.
+    if (says === 'noise' && field !== undefined && word.lower.length > 3) return true;
+    // "Requests of search": a service behind "of" is no order to search.
+    const isBehind = ofSomething.has(this.#words[at - 1]?.lower ?? '') && (says === 'noise' || says === 'list');
+    if (isBehind && value?.options[0]?.field === 'service') return true;
+    return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
   }
 
   /** "First class", "gold tier": a value that its field stands behind, whatever the word says else. */
@@ -161,6 +172,24 @@ export class QuestionReader {
     return number && one(1, { is: 'number', ...number });
   }
 }
+
+const ofSomething: ReadonlySet<string> = new Set([
+  'of',
+  'in',
+  'for',
+  'from',
+  'by',
+  'did',
+  'does',
+  'service',
+  'at',
+  'to',
+]);
+const databases = ['db.system.name', 'db.system'];
+const things: ReadonlyMap<string, readonly string[]> = new Map([
+  ['exception', ['exception.type']],
+  ...['database', 'db', 'sql', 'query'].map((stem) => [stem, databases] as const),
+]);
 
 /** Numbers by themselves are no values. */
 const isBareValue = (word: Word): boolean => word.is === 'quoted' || !/^-?[\d.]+$/.test(word.text);

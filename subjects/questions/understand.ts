@@ -2,7 +2,7 @@
 import type { Range } from '../../queries/range.ts';
 import { stepOf } from '../../queries/steps.ts';
 import { assemble, Unclear } from './assemble.ts';
-import type { Catalogue, KnownMetric } from './catalogue.ts';
+import type { Catalogue, KnownMetric, KnownRecords } from './catalogue.ts';
 import { intentOf } from './intents.ts';
 import { isSearch, promqlIn, searchOf } from './languages.ts';
 import { type Lexicon, lexiconOf, type Target } from './lexicon.ts';
@@ -199,10 +199,15 @@ const meaningsOf = (marks: readonly Mark[], target: Target, asked: Question, cat
 
 /** Where spans say their kind, requests are those of servers. */
 const hasServerSpans = ({ traces }: Catalogue): boolean =>
-  traces.fields.find(({ name }) => name === 'kind')?.values.includes('server') ?? true;
+  (traces.fields.find(({ name }) => name === 'kind')?.values ?? ['server']).includes('server');
 
 const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], catalogue: Catalogue): Understanding => {
-  const askings = attempts.flatMap((each) => ('askings' in each ? each.askings : []));
+  const all = attempts.flatMap((each) => ('askings' in each ? each.askings : []));
+  // What nothing has landed of is no second meaning.
+  const landed = all.filter(
+    ({ query }) => !('signal' in query) || query.signal === 'detections' || hasLanded(catalogue[query.signal]),
+  );
+  const askings = landed.length > 0 ? landed : all;
   const byQuery = new Map(askings.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
   const meanings = [...byQuery.values()];
   if (meanings.length === 1) return { is: 'asking', asking: meanings[0] as Asking };
@@ -215,6 +220,8 @@ const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], c
     return refused({ code: 'unclear', reason: closest.problem, nearest: [], operation: null }, closest.words);
   return refused(unknownNames(closest.unknown, readings, catalogue), closest.words);
 };
+
+const hasLanded = ({ services, fields }: KnownRecords): boolean => services.length + fields.length > 0;
 
 const mostNamed = 3;
 

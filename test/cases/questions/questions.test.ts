@@ -1,8 +1,9 @@
-/** What questions in plain language are read as, over what three trades have. */
+/** What questions in plain language are read as, over what four trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
+import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
 import { railway, railwayQuestions } from './railway.ts';
 import { shop, shopQuestions } from './shop.ts';
@@ -13,6 +14,7 @@ const trades = [
   ['a shop', shop, shopQuestions],
   ['a railway', railway, railwayQuestions],
   ['a clinic', clinic, clinicQuestions],
+  ['a bank', bank, bankQuestions],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
