@@ -26,7 +26,7 @@ export const promqlIn = (text: string): AskedQuery | undefined => {
 };
 
 /** A condition, perhaps in parentheses, or an operator. */
-const piece = /^[(-]{0,8}(?:AND|OR|NOT|[A-Za-z_@$][\w.@$/-]*:.+)\)*$/;
+const piece = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*:.)/;
 
 /** Whether a text is a search: conditions and operators, and nothing else. */
 export const isSearch = (text: string): boolean => {

@@ -110,22 +110,21 @@ const written = (question: string, range: Range, queries: readonly Asking['query
   return askings.length === 1 ? { is: 'asking', asking: askings[0] as Asking } : { is: 'alternatives', askings };
 };
 
+/** Names of a search that are looked for among those like them. */
+const mostNames = 8;
+
 const inSearchLanguage = (question: string, range: Range, records: readonly Reading[]): Understanding => {
   const queries = records.flatMap(({ target, lexicon }) => {
     const query = target.of === 'metrics' ? undefined : searchOf(question, target.of, lexicon);
     return query === undefined ? [] : [query];
   });
   if (queries.length > 0) return written(question, range, queries);
-  const asked = question.match(/[A-Za-z_@$][\w.@$/-]{0,512}(?=:)/g) ?? [];
+  const asked = question.split(/\s+/, mostNames).map((piece) => piece.slice(0, Math.max(0, piece.indexOf(':'))));
   const names = records.flatMap(({ lexicon }) => lexicon.fields.map(({ name }) => name));
-  const nearest = [
-    ...new Set(
-      asked
-        .slice(0, 5)
-        .filter((name) => !names.includes(name))
-        .flatMap((name) => namesLike(name, names)),
-    ),
-  ].slice(0, 3);
+  const unknown = asked
+    .map((name) => name.replace(/^[(-]{1,8}/, ''))
+    .filter((name) => name !== '' && !names.includes(name));
+  const nearest = [...new Set(unknown.flatMap((name) => namesLike(name, names)))].slice(0, mostNamed);
   return refused({
     code: 'unknown-name',
     reason: 'it is a search, but neither log records nor spans have all the names in it',
