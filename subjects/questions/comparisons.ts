@@ -19,7 +19,7 @@ interface Behind {
 /** Values that are words of the language, and few: any other one is looked for as it is. */
 const ownWords: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
 /** What has a digit and is no number is an id. */
-const likeId = /^(?=.*\d)(?=.*[\p{L}-])[\w-]{3,128}$/u;
+const isLikeId = (text: string): boolean => /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text);
 
 export class ComparisonReader {
   readonly #words: readonly Word[];
@@ -91,7 +91,7 @@ export class ComparisonReader {
   #mayBeValue(word: Word, at: number, field: KnownField, isSaid: boolean): boolean {
     if (word.is !== 'word') return isSaid && word.is === 'quoted';
     if (field.hasAllValues && !ownWords.has(field.name)) return false;
-    if (!isSaid) return !field.isNumber && likeId.test(word.text) && numberIn(word) === undefined;
+    if (!isSaid) return !field.isNumber && isLikeId(word.text) && numberIn(word) === undefined;
     return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
   }
 
