@@ -1,5 +1,6 @@
 /** The processors: one line each. Threads load this module: it and what it imports know no driver. */
 
+import { anomalyScores } from './anomaly-scores/anomaly-scores.ts';
 import { chainedCorrelations, correlations } from './detections/correlations.ts';
 import { detections } from './detections/detections.ts';
 import { callEnds } from './edges/call-ends.ts';
@@ -28,4 +29,5 @@ export const processors: readonly Processor[] = [
   fileChanges,
   heartbeats,
   notifications,
+  anomalyScores,
 ];

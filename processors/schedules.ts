@@ -2,6 +2,7 @@
 import { alertBacktesting } from './alerts/alert-backtests.ts';
 import { alertEvaluation } from './alerts/alert-evaluation.ts';
 import { recording } from './alerts/recording-rules.ts';
+import { anomalyPoints } from './anomaly-scores/anomaly-points.ts';
 import { snapshotExpiry } from './dashboards/expired-snapshots.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
@@ -17,5 +18,6 @@ export const schedules: readonly Schedule[] = [
   indicatorHunting,
   sloMeasurement,
   checkStates,
+  anomalyPoints,
   snapshotExpiry,
 ];

@@ -125,6 +125,9 @@ class Looking {
   }
 }
 
+/** What is wrong with a query by itself, whatever has landed. */
+export const ownProblemsOf = (query: Query): readonly Problem[] => new Looking().query(query).problems;
+
 /** What has landed of all that was asked after: `topic kind key`, and metrics. `null` where nothing at all has. */
 interface Landed {
   readonly attributes: ReadonlySet<string>;

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { AlertEvaluation, AlertTransition } from './alerts.ts';
+import { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from './anomalies.ts';
 import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
@@ -194,6 +195,36 @@ export const topics = {
     keyOf: ({ checkId }) => checkId,
     timeOf: ({ judgedMs }) => judgedMs,
     partitions: 3,
+  }),
+  anomalyPoints: defineDerivedTopic({
+    name: 'anomaly-points',
+    summary: 'Steps of the series that detectors watch, on their way to be scored',
+    item: AnomalyPoints,
+    keyOf: ({ detectorId }) => detectorId,
+    retentionHours: 24,
+  }),
+  anomalyScores: defineDerivedTopic({
+    name: 'anomaly-scores',
+    summary: 'How unusual the steps of watched series are',
+    item: AnomalyScores,
+    keyOf: ({ detectorId }) => detectorId,
+    retentionHours: 24,
+  }),
+  anomalies: defineDerivedTopic({
+    name: 'anomalies',
+    summary: 'Anomalies that began, became worse or ended',
+    item: AnomalyChange,
+    keyOf: ({ detectorId }) => detectorId,
+    timeOf: ({ atMs }) => atMs,
+    partitions: 3,
+  }),
+  anomalyLooks: defineDerivedTopic({
+    name: 'anomaly-looks',
+    summary: 'How far detectors are',
+    item: AnomalyLook,
+    keyOf: ({ detectorId }) => detectorId,
+    partitions: 3,
+    retentionHours: 24,
   }),
   signals: defineDerivedTopic({
     name: 'signals',

@@ -10,6 +10,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { alertEvaluations, alertTransitions } from './alerts.ts';
+import { anomalies, anomalyLooks, anomalyScores } from './anomalies.ts';
 import { deadLetters } from './dead-letters.ts';
 import { detectionTelemetry } from './detection-telemetry.ts';
 import { serviceEdges } from './edges.ts';
@@ -57,6 +58,9 @@ export const sinks: readonly Sink[] = [
   syntheticRuns,
   syntheticStates,
   syntheticVerdicts,
+  anomalyScores,
+  anomalies,
+  anomalyLooks,
 ];
 
 /**

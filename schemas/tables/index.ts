@@ -1,5 +1,6 @@
 /** Every table and view there is. A new one is a declaration and a line here. */
 import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from './alerts.ts';
+import { anomaliesTable, anomalyLooksTable, anomalyScoresTable } from './anomalies.ts';
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { detectionTelemetryTable } from './detection-telemetry.ts';
 import { serviceEdgesTable } from './edges.ts';
@@ -84,6 +85,9 @@ export const allTables: readonly Table[] = [
   syntheticLatestTable,
   syntheticStatesTable,
   syntheticVerdictsTable,
+  anomalyScoresTable,
+  anomaliesTable,
+  anomalyLooksTable,
   schemaMigrationsTable,
 ];
 

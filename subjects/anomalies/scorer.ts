@@ -82,6 +82,10 @@ export const isLearning = (state: Uint8Array): boolean => {
   return !isLearnt(numbers, kept(numbers, at.count));
 };
 
+/** How long after its first point a series is known that has points at each step. */
+export const knownAfterMs = (stepMs: number): number =>
+  stepMs * Math.max(leastPoints, Math.min(leastOfDay, Math.ceil((1.1 * dayMs) / stepMs) + 1));
+
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {

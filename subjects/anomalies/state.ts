@@ -1,10 +1,12 @@
 /** What the scorer keeps of one series: 2,048 bytes that can be stored as they are, with names for their places. */
 
+import { anomalySigns } from '../../schemas/anomalies.ts';
+
 export const stateBytes = 2048;
 export const hours = 168;
 export const quarters = 96;
 /** What is watched of a series, each with a past of its own. */
-export const signs = ['up', 'down', 'jumpUp', 'jumpDown', 'driftUp', 'driftDown', 'noise', 'flat'] as const;
+export const signs = anomalySigns;
 export const peaksKept = 9;
 /** Ways to foresee the next value (`foresight.ts`). */
 export const foresights = 7;

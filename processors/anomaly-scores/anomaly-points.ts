@@ -1,0 +1,240 @@
+/** Asks for the steps of the series that detectors watch: at first the history that is learnt, then each step once it is complete. */
+import { z } from 'zod';
+import type { Answer } from '../../queries/answer.ts';
+import { freshnessOf } from '../../queries/freshness.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Query } from '../../queries/query.ts';
+import { keptDays } from '../../queries/range.ts';
+import { LateError } from '../../runtime/within.ts';
+import { type AnomalyPoints, mostSeries } from '../../schemas/anomalies.ts';
+import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
+import { topics } from '../../schemas/topics.ts';
+import { messageOf } from '../../subjects/alerts/ask.ts';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import {
+  askedOf,
+  beginning,
+  type Chunk,
+  completeAt,
+  countsOf,
+  inParts,
+  nextChunk,
+  type Progress,
+  questionOf,
+  valuesOf,
+} from '../../subjects/anomalies/asking.ts';
+import { type DetectorFields, readDetector, signalsWatched } from '../../subjects/anomalies/detector.ts';
+import { answersInTurns } from '../alerts/rule-answers.ts';
+import { defineSchedule, type Run } from '../engine/schedule.ts';
+import { tenantReading } from '../engine/tenant-reading.ts';
+import { BackFills } from '../slos/back-fills.ts';
+
+/** What is kept of a detector: how far it has asked, and what its messages begin with, so that it can end after it was deleted. */
+interface Kept extends Progress {
+  readonly head: Head;
+}
+type Head = Pick<AnomalyPoints, 'tenantId' | 'detectorId' | 'detector' | 'question' | 'stepMs'>;
+type State = Kept | null;
+
+const emits = { points: topics.anomalyPoints };
+type Emit = Run<State, typeof emits>['emit'];
+
+/** Detectors ask in turns of their own, so that neither alerts nor people wait for them; one statement of an organization at once. */
+const detectorAnswers = answersInTurns({ slots: 2, slotsPerTenant: 1 });
+const histories = new BackFills();
+/** Of one question, of a run's history, and of its points: they are saved together. */
+const answerMs = 25_000;
+const historyRunMs = 15_000;
+const pointsOfRun = 200_000;
+/** So long a step waits for records that are on their way, once sinks are behind. */
+const patienceMs = { least: 60_000, most: 300_000 };
+const hourMs = 3_600_000;
+/** A look at the last steps tells how many series there are, before history is asked for. */
+const probeSteps = 20;
+
+interface Asking {
+  readonly detector: DetectorFields;
+  readonly head: Head;
+  readonly reading: QueryReading;
+  readonly dueMs: number;
+  readonly signal: AbortSignal;
+  ask(query: Query, asked: ReturnType<typeof askedOf>['asked']): Promise<Answer>;
+}
+
+const headOf = (tenantId: string, detectorId: string, detector: DetectorFields): Head => ({
+  ...{ tenantId, detectorId, question: questionOf(detector), stepMs: msOf(detector.step) },
+  detector: {
+    ...{ name: detector.name, projectId: detector.projectId ?? '', labels: detector.labels },
+    ...{ direction: detector.direction, leastChange: detector.leastChange },
+    ...{ falseAlarmsPerWeek: detector.falseAlarmsPerWeek, signals: [...signalsWatched(detector)] },
+  },
+});
+
+/** What every message of a look says that is not about its steps. */
+const lookOf = (head: Head, { learntFromMs, liveMs, series, upToMs }: Progress, lookMs: number) => ({
+  ...head,
+  ...{ lookMs, learntFromMs, learnsUntilMs: upToMs < liveMs ? liveMs : null, seriesCount: series },
+});
+
+const ended = (kept: Kept, lookMs: number): AnomalyPoints => ({
+  ...lookOf(kept.head, kept, lookMs),
+  ...{ fromMs: kept.upToMs, toMs: kept.upToMs, mode: 'over', part: 0, isLast: true },
+  ...{ counts: [], gaps: [], error: '', series: [] },
+});
+
+/** Steps in which nothing at all was received of the signal: something was away, and no group is known to have had nothing. */
+const gapsIn = async ({ detector, ask }: Asking, chunk: Chunk, counts: readonly string[]): Promise<number[]> => {
+  const { query, step } = detector;
+  if (counts.length === 0 || chunk.mode === 'learning' || query.kind !== 'aggregate') return [];
+  const all: Query = {
+    kind: 'aggregate',
+    signal: query.signal,
+    measures: [{ function: 'count' }],
+    groupBy: [],
+    limit: 1,
+  };
+  const asked = askedOf({ query: all, step }, chunk);
+  const { series } = await ask(asked.query, asked.asked);
+  const some = new Set(series.flatMap(({ points }) => points.flatMap(([at, value]) => (value ? [at] : []))));
+  const stepMs = msOf(step);
+  const starts = Array.from(
+    { length: (chunk.toMs - chunk.fromMs) / stepMs },
+    (_, index) => chunk.fromMs + index * stepMs,
+  );
+  return starts.filter((start) => !some.has(start));
+};
+
+/** Whether records of a step may still be on their way: sinks are behind its end. A tenant that sends nothing is not waited for long. */
+const isOnItsWay = async ({ detector, reading, dueMs }: Asking, { toMs, mode }: Chunk): Promise<boolean> => {
+  const sinceMs = dueMs - toMs - msOf(detector.delay);
+  const longest = Math.min(patienceMs.most, Math.max(patienceMs.least, 3 * msOf(detector.step)));
+  if (mode !== 'now' || sinceMs > longest) return false;
+  const freshness = await freshnessOf(detector.query, reading);
+  return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
+};
+
+/** Asks for some steps, and emits them. */
+const tellChunk = async (asking: Asking, progress: Progress, chunk: Chunk, emit: Emit): Promise<Progress> => {
+  const { detector, head, dueMs } = asking;
+  const { query, asked } = askedOf(detector, chunk);
+  const answer = await asking.ask(query, asked);
+  const cut = answer.partial.find(({ code }) => code !== 'delay');
+  // There are more series than was thought: fewer steps are asked at once.
+  if (cut !== undefined && progress.series < mostSeries && chunk.toMs - chunk.fromMs > head.stepMs)
+    return { ...progress, series: mostSeries };
+  const counts = countsOf(query, answer);
+  const gaps = await gapsIn(asking, chunk, counts);
+  const series = valuesOf(detector, answer, { ...chunk, counts, gaps });
+  const known = chunk.mode === 'learning' ? Math.max(progress.series, series.length) : series.length;
+  const next = { ...progress, upToMs: chunk.toMs, series: known };
+  const error =
+    cut === undefined
+      ? ''
+      : answer.series.length >= mostSeries || cut.code === 'groups'
+        ? `not all series are watched: ${cut.message}`
+        : `the query was answered in part: ${cut.message}`;
+  const parts = inParts(series);
+  for (const [part, own] of parts.entries())
+    emit.points({
+      ...lookOf(head, next, dueMs),
+      ...{ fromMs: chunk.fromMs, toMs: chunk.toMs, mode: chunk.mode },
+      ...{ part, isLast: part === parts.length - 1, counts, gaps, error, series: own },
+    });
+  return next;
+};
+
+/** Where a detector begins that has not asked yet, or asks something else now. */
+const begun = async (asking: Asking): Promise<Progress> => {
+  const { detector, reading, dueMs } = asking;
+  const endMs = completeAt(detector, dueMs);
+  const days = Math.min(...signalsWatched(detector).map((each) => keptDays(reading.plan, each)));
+  const keptFromMs = dueMs - days * 24 * hourMs + hourMs;
+  const stepMs = msOf(detector.step);
+  const fromMs = Math.max(endMs - probeSteps * stepMs, Math.ceil(keptFromMs / stepMs) * stepMs);
+  const probe = askedOf(detector, { fromMs: Math.min(fromMs, endMs - stepMs), toMs: endMs });
+  const { series } = await asking.ask(probe.query, probe.asked);
+  return beginning(detector, { endMs, series: series.length, keptFromMs });
+};
+
+/** Learns history while it is the organization's turn, then asks for the steps that are complete. */
+const goOn = async (asking: Asking, from: Progress, emit: Emit, keep: (progress: Progress) => void): Promise<void> => {
+  const { detector, dueMs } = asking;
+  const [stepMs, endMs] = [msOf(detector.step), completeAt(detector, dueMs)];
+  let progress = from;
+  let points = 0;
+  const untilMs = performance.now() + historyRunMs;
+  const advance = async (learns: boolean): Promise<void> => {
+    while (points < pointsOfRun && performance.now() < untilMs) {
+      const chunk = nextChunk(progress, stepMs, endMs, dueMs);
+      if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(asking, chunk))) return;
+      progress = await tellChunk(asking, progress, chunk, emit);
+      points += Math.max(1, progress.series) * ((chunk.toMs - chunk.fromMs) / stepMs);
+      keep(progress);
+    }
+  };
+  if (progress.upToMs < progress.liveMs)
+    await histories.inTurn(asking.reading.columns.tenantId, untilMs, () => advance(true));
+  await advance(false);
+};
+
+/** Why a question failed, for people. */
+const errorOf = (error: unknown): string =>
+  error instanceof LateError || (error as Error | undefined)?.name === 'TimeoutError'
+    ? 'the query had no answer in time'
+    : messageOf(error).slice(0, 4096);
+
+/** One detector is one thing. What it has asked is kept with what is emitted, so that each step is told once. */
+export const anomalyPoints = defineSchedule({
+  name: 'anomaly-points',
+  summary: 'Asks for the steps of the series that detectors watch.',
+  entitlement: 'ai',
+  things: anomalyDetectors,
+  // History is learnt between the steps of long ones, and one that is switched off ends its anomalies soon.
+  everyMs: ({ step }) => Math.min(30_000, msOf(step)),
+  togetherMs: 5000,
+  missed: 'skip',
+  state: { version: 1, schema: z.custom<State>(), empty: (): State => null },
+  emits,
+  // What they ask waits for its turn.
+  atOnce: { total: 1000, perTenant: 200 },
+  budgetMs: 55_000,
+  async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
+    if (!document.enabled) {
+      if (state !== null) emit.points(ended(state, dueMs));
+      return null;
+    }
+    const detector = readDetector(document);
+    if (detector === undefined)
+      throw new Error(
+        `the form of the detector ${document.id}, version ${document.queryVersion}, is not understood here`,
+      );
+    const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reading === undefined) return state;
+    const answers = detectorAnswers(ports.columns, tenantId);
+    const head = headOf(tenantId, document.id, detector);
+    const asking: Asking = {
+      ...{ detector, head, reading, dueMs, signal },
+      ask: (query, asked) =>
+        answers.ask(query, reading, asked, { signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]), dueMs }),
+    };
+    let progress: Progress | null = state?.question === head.question ? state : null;
+    try {
+      progress ??= await begun(asking);
+      await goOn(asking, progress, emit, (next) => {
+        progress = next;
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      const known = progress ?? { question: head.question, learntFromMs: 0, liveMs: 0, upToMs: 0, series: 0 };
+      emit.points({
+        ...lookOf(head, known, dueMs),
+        ...{ fromMs: known.upToMs, toMs: known.upToMs, mode: 'now', part: 0, isLast: true },
+        ...{ counts: [], gaps: [], error: errorOf(error), series: [] },
+      });
+    }
+    return progress === null ? state : { ...(progress satisfies Progress), head };
+  },
+  async removed({ state, nowMs, emit }) {
+    if (state !== null) emit.points(ended(state, nowMs));
+  },
+});

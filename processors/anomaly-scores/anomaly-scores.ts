@@ -1,0 +1,286 @@
+import { hashOf } from '../../runtime/hash-of.ts';
+import {
+  type AnomalyChange,
+  type AnomalyLook,
+  type AnomalyPoints,
+  type AnomalyScores,
+  mostSeries,
+  mostSeriesOfAll,
+} from '../../schemas/anomalies.ts';
+import { emittedTo } from '../../schemas/records/values.ts';
+import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
+import { topics } from '../../schemas/topics.ts';
+import { type Change, directionOf, type Episode, follow } from '../../subjects/anomalies/episodes.ts';
+import { movedBy } from '../../subjects/anomalies/feedback.ts';
+import { isLearning, knownAfterMs, type Point, scoreSeries } from '../../subjects/anomalies/scorer.ts';
+import { toldEvent } from '../../subjects/anomalies/told.ts';
+import { type Context, defineProcessor } from '../engine/definition.ts';
+import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched.ts';
+
+const dayMs = 86_400_000;
+/** A series of which nothing is told any more: its anomaly ends, and then it is forgotten. */
+const silentMs = dayMs;
+const forgottenMs = 14 * dayMs;
+
+const emits = {
+  scores: topics.anomalyScores,
+  changes: topics.anomalies,
+  looks: topics.anomalyLooks,
+  events: topics.events,
+};
+const follows = { feedback: anomalyFeedback };
+type StepContext = Context<typeof emits, typeof follows, WatchedDetectors>;
+type Scores = AnomalyScores['series'][number]['points'];
+
+/** A series by what it is called. */
+export const seriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels'>): string =>
+  hashOf(
+    name,
+    Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  ).slice(0, 16);
+
+const tellChange = (
+  points: AnomalyPoints,
+  key: string,
+  { name, unit, labels }: WatchedSeries,
+  { episode, change, atMs, why = '' }: { episode: Episode; change: Change; atMs: number; why?: AnomalyChange['why'] },
+  emit: StepContext['emit'],
+): void => {
+  const { detector, detectorId, tenantId, stepMs } = points;
+  const { beginMs, peak, score, sign, before, told } = episode;
+  const changed: AnomalyChange = {
+    ...{ tenantId, projectId: detector.projectId, change, detectorId, stepMs, key, name, unit, sign, why },
+    ...{ detectorName: detector.name, detectorLabels: detector.labels, signals: detector.signals },
+    id: `${detectorId}.${key}.${beginMs.toString(36)}`,
+    number: change === 'end' ? told + 1 : told,
+    labels: { ...labels },
+    direction: directionOf(sign),
+    ...{ atMs, beginMs, endMs: change === 'end' ? atMs : null, score, before },
+    ...{ peakMs: peak.timeMs, value: peak.value, expected: peak.expected, low: peak.low, high: peak.high },
+  };
+  emit.changes(changed);
+  emit.events(toldEvent(changed));
+};
+
+/** Ends the anomaly of a series, where there is one, for another reason than its points. */
+const end = (
+  points: AnomalyPoints,
+  key: string,
+  series: WatchedSeries,
+  why: AnomalyChange['why'],
+  emit: StepContext['emit'],
+): void => {
+  const { episode } = series;
+  series.episode = undefined;
+  if (episode === undefined || episode.told === 0) return;
+  tellChange(points, key, series, { episode, change: 'end', atMs: Math.max(series.upToMs, points.toMs), why }, emit);
+};
+
+/** Scores points of a series, in their order, and tells what becomes of its anomaly. */
+const scored = (
+  points: AnomalyPoints,
+  key: string,
+  series: WatchedSeries,
+  values: readonly Point[],
+  allowedPerWeek: number,
+  { emit, follows: { feedback } }: StepContext,
+): Scores => {
+  const { mode, detector } = points;
+  const { least, factor } = movedBy(feedback.get(feedbackId(points.detectorId, key)));
+  const falseAlarmsPerWeek = allowedPerWeek * Math.max(factor.up, factor.down, factor.other);
+  const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.known);
+  series.known = state;
+  const options = {
+    ...{ mode, direction: detector.direction },
+    least: {
+      up: Math.max(detector.leastChange, least.up),
+      down: Math.max(detector.leastChange, least.down),
+      other: Math.max(detector.leastChange, least.other),
+    },
+    allowed: {
+      up: allowedPerWeek * factor.up,
+      down: allowedPerWeek * factor.down,
+      other: allowedPerWeek * factor.other,
+    },
+  };
+  const rows: Scores = [];
+  for (const [index, one] of scores.entries()) {
+    const value = values[index]?.[1] ?? null;
+    if (value === null) continue;
+    const before = series.episode;
+    const { episode, change } = follow(before, one, value, options);
+    series.episode = episode;
+    const told = change === 'end' ? before : episode;
+    if (change !== undefined && told !== undefined)
+      tellChange(points, key, series, { episode: told, change, atMs: one.timeMs }, emit);
+    rows.push([one.timeMs, value, one.expected, one.low, one.high, one.score, (episode?.told ?? 0) > 0]);
+  }
+  return rows;
+};
+
+/** The steps of a series that an answer does not tell of: of a count 0, but where nothing is known. */
+const zerosOf = ({ fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints, { name, upToMs }: WatchedSeries): Point[] => {
+  if (!counts.includes(name)) return [];
+  const unknown = new Set(gaps);
+  const firstMs = Math.max(fromMs, upToMs);
+  return Array.from({ length: (toMs - firstMs) / stepMs }, (_, index): Point => {
+    const at = firstMs + index * stepMs;
+    return [at, unknown.has(at) ? null : 0];
+  });
+};
+
+/** Known series that are not in the answer: where a count has no records, it is 0; what is silent for long is forgotten. */
+const absent = (
+  points: AnomalyPoints,
+  watched: Watched,
+  allowed: number,
+  context: StepContext,
+): AnomalyScores['series'] => {
+  const { toMs } = points;
+  const rows: AnomalyScores['series'] = [];
+  for (const [key, series] of watched.series) {
+    if (series.upToMs >= toMs) continue;
+    const zeros = zerosOf(points, series);
+    rows.push({ key, points: scored(points, key, series, zeros, allowed, context) });
+    series.upToMs = toMs;
+    const silent = toMs - series.seenMs;
+    if (silent > (zeros.length > 0 ? forgottenMs : silentMs)) end(points, key, series, 'gone', context.emit);
+    if (silent > forgottenMs) context.state.drop(watched, key);
+  }
+  return rows;
+};
+
+const lookAt = (points: AnomalyPoints, watched: Watched): AnomalyLook => {
+  const { tenantId, detectorId, question, lookMs, stepMs, learnsUntilMs, learntFromMs, error } = points;
+  let [learning, open, speaksFromMs] = [0, 0, Number.POSITIVE_INFINITY];
+  for (const series of watched.series.values()) {
+    series.speaks ||= !isLearning(series.known);
+    if (!series.speaks) {
+      learning++;
+      speaksFromMs = Math.min(speaksFromMs, series.firstMs + knownAfterMs(stepMs));
+    }
+    if ((series.episode?.told ?? 0) > 0) open++;
+  }
+  const isSilent = learning > 0 && learning === watched.series.size;
+  return {
+    ...{ tenantId, detectorId, question, lookMs, stepMs, learnsUntilMs, learntFromMs, error, open, learning },
+    ...{ number: watched.looks, upToMs: points.toMs, watchedFromMs: watched.watchedFromMs },
+    ...{ series: watched.series.size, speaksFromMs: isSilent ? speaksFromMs : null, refused: watched.refused },
+  };
+};
+
+const begun = (question: string): Watched => ({
+  question,
+  watchedFromMs: null,
+  looks: 0,
+  refused: 0,
+  series: new Map(),
+});
+
+/** The detector of some points. What was learnt of another question is forgotten. */
+const watchedBy = (points: AnomalyPoints, { state, emit }: StepContext): Watched => {
+  const known = state.detectors.get(points.detectorId);
+  if (known?.question === points.question) return known;
+  const fresh = begun(points.question);
+  if (known !== undefined) {
+    for (const [key, series] of known.series) end(points, key, series, 'changed', emit);
+    state.forget(points.detectorId);
+    fresh.looks = known.looks;
+  }
+  state.detectors.set(points.detectorId, fresh);
+  return fresh;
+};
+
+const added = (
+  watched: Watched,
+  key: string,
+  { name, unit, labels }: AnomalyPoints['series'][number],
+  { fromMs }: AnomalyPoints,
+  state: WatchedDetectors,
+): WatchedSeries | undefined => {
+  if (watched.series.size >= mostSeries || state.series >= mostSeriesOfAll) {
+    watched.refused++;
+    return undefined;
+  }
+  const series: WatchedSeries = {
+    ...{ name, unit, labels, upToMs: fromMs, seenMs: fromMs, firstMs: fromMs, speaks: false },
+    ...{ episode: undefined, known: new Uint8Array() },
+  };
+  state.add(watched, key, series);
+  return series;
+};
+
+const over = (points: AnomalyPoints, { state, emit }: StepContext): void => {
+  const watched = state.detectors.get(points.detectorId);
+  if (watched === undefined) return;
+  for (const [key, series] of watched.series) end(points, key, series, 'over', emit);
+  state.forget(points.detectorId);
+};
+
+/** Scores each step of each series that a detector watches, and tells of its anomalies. */
+export const anomalyScores = defineProcessor({
+  name: 'anomaly-scores',
+  summary: 'Scores the series that detectors watch, and tells of anomalies that begin, become worse and end.',
+  reads: emittedTo(topics.anomalyPoints),
+  emits,
+  follows,
+  entitlement: 'ai',
+  state: watchedDetectors,
+  // Of 30,000 series.
+  limits: { stateBytes: 96 * 1024 * 1024 },
+
+  step(points, context) {
+    const { emit, state } = context;
+    if (points.mode === 'over') return over(points, context);
+    const watched = watchedBy(points, context);
+    if (points.part === 0) watched.refused = 0;
+    if (points.mode !== 'learning' && points.error === '') watched.watchedFromMs ??= points.fromMs;
+    const allowed = points.detector.falseAlarmsPerWeek / Math.max(1, points.seriesCount, watched.series.size);
+    const rows: AnomalyScores['series'] = [];
+    for (const one of points.series) {
+      const key = seriesKey(one);
+      const series = watched.series.get(key) ?? added(watched, key, one, points, state);
+      if (series === undefined) continue;
+      // What was asked again is passed by.
+      const values = one.values.flatMap((value, index): Point[] => {
+        const at = points.fromMs + index * points.stepMs;
+        return at >= series.upToMs ? [[at, value]] : [];
+      });
+      if (values.some(([, value]) => value !== null)) series.seenMs = points.toMs;
+      rows.push({ key, points: scored(points, key, series, values, allowed, context) });
+      series.upToMs = Math.max(series.upToMs, points.toMs);
+    }
+    if (points.isLast && points.toMs > points.fromMs) rows.push(...absent(points, watched, allowed, context));
+    const told = rows.filter((row) => row.points.length > 0);
+    if (points.mode !== 'learning') tellScores(points, told, emit);
+    if (!points.isLast) return;
+    watched.looks++;
+    emit.looks(lookAt(points, watched));
+  },
+});
+
+/** Rows of one value: a message takes a megabyte. */
+const rowsOfValue = 2000;
+
+const tellScores = (
+  { tenantId, detectorId }: AnomalyPoints,
+  rows: AnomalyScores['series'],
+  emit: StepContext['emit'],
+): void => {
+  let part: AnomalyScores['series'] = [];
+  let count = 0;
+  const tell = (): void => {
+    if (part.length > 0) emit.scores({ tenantId, detectorId, series: part });
+    part = [];
+    count = 0;
+  };
+  for (const row of rows) {
+    for (let from = 0; from < row.points.length; from += rowsOfValue) {
+      const points = row.points.slice(from, from + rowsOfValue);
+      if (count + points.length > rowsOfValue) tell();
+      part.push({ key: row.key, points });
+      count += points.length;
+    }
+  }
+  tell();
+};

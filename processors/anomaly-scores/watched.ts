@@ -1,0 +1,104 @@
+/** What is kept of the series of detectors: what the scorer knows of each, and its anomaly while that lasts. */
+import type { Episode } from '../../subjects/anomalies/episodes.ts';
+import { stateBytes } from '../../subjects/anomalies/state.ts';
+import type { StateDefinition } from '../engine/definition.ts';
+
+/** A series of a detector. */
+export interface WatchedSeries {
+  readonly name: string;
+  readonly unit: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** End of the last step that was scored, or taken for 0. */
+  upToMs: number;
+  /** End of the last step of which an answer told. */
+  seenMs: number;
+  firstMs: number;
+  /** Whether enough is known of it. */
+  speaks: boolean;
+  episode: Episode | undefined;
+  /** What the scorer knows (`subjects/anomalies/state.ts`). */
+  known: Uint8Array;
+}
+
+/** A detector. */
+export interface Watched {
+  question: string;
+  watchedFromMs: number | null;
+  /** Looks that were told, and series that were not taken in the one that is told. */
+  looks: number;
+  refused: number;
+  readonly series: Map<string, WatchedSeries>;
+}
+
+/** What a series takes beside what the scorer knows. */
+const besideBytes = 512;
+
+/** Detectors of a tenant by id. */
+export class WatchedDetectors {
+  readonly detectors = new Map<string, Watched>();
+  #series = 0;
+
+  get series(): number {
+    return this.#series;
+  }
+
+  add(watched: Watched, key: string, series: WatchedSeries): void {
+    watched.series.set(key, series);
+    this.#series++;
+  }
+
+  drop(watched: Watched, key: string): void {
+    if (watched.series.delete(key)) this.#series--;
+  }
+
+  forget(detectorId: string): void {
+    this.#series -= this.detectors.get(detectorId)?.series.size ?? 0;
+    this.detectors.delete(detectorId);
+  }
+
+  get size(): { entries: number; bytes: number; evicted: number } {
+    return { entries: this.#series, bytes: this.#series * (stateBytes + besideBytes), evicted: 0 };
+  }
+}
+
+type SavedSeries = [key: string, series: Omit<WatchedSeries, 'known'>];
+type SavedDetector = [id: string, watched: Omit<Watched, 'series'>, series: SavedSeries[]];
+
+/** JSON of all but what the scorer knows, its length before it; then that of each series, in the same order. */
+const save = ({ detectors }: WatchedDetectors): Uint8Array => {
+  const known: Uint8Array[] = [];
+  const saved = [...detectors].map(
+    ([id, { series, ...watched }]): SavedDetector => [
+      id,
+      watched,
+      [...series].map(([key, { known: bytes, ...one }]): SavedSeries => {
+        known.push(bytes);
+        return [key, one];
+      }),
+    ],
+  );
+  const head = Buffer.from(JSON.stringify(saved));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  return Buffer.concat([length, head, ...known]);
+};
+
+const open = (saved?: Uint8Array): WatchedDetectors => {
+  const state = new WatchedDetectors();
+  if (saved === undefined) return state;
+  const bytes = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength);
+  let at = 4 + bytes.readUInt32LE(0);
+  for (const [id, watched, series] of JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[]) {
+    const own: Watched = { ...watched, series: new Map() };
+    state.detectors.set(id, own);
+    for (const [key, one] of series) {
+      // Absent in JSON.
+      const { episode = undefined } = one;
+      state.add(own, key, { ...one, episode, known: Uint8Array.from(bytes.subarray(at, at + stateBytes)) });
+      at += stateBytes;
+    }
+  }
+  return state;
+};
+
+export const watchedDetectors: StateDefinition<WatchedDetectors> = { version: 1, open, save, size: ({ size }) => size };

@@ -1,0 +1,101 @@
+import { anomaliesKeptDays, scoresKeptDays } from '../anomalies.ts';
+import { defineTable } from './table.ts';
+
+const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
+const bound = 'Nullable(Float64) CODEC(ZSTD(1))';
+
+/** The score of a step of a series of a detector. */
+export const anomalyScoresTable = defineTable({
+  name: 'anomaly_scores',
+  summary: 'Scores of the series that detectors watch',
+  retention: { days: scoresKeptDays },
+  ageColumn: 'time',
+  engine: 'ReplacingMergeTree',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    detector_id: 'LowCardinality(String)',
+    series: 'LowCardinality(String)',
+    time,
+    value: 'Float64 CODEC(ZSTD(1))',
+    expected: bound,
+    low: bound,
+    high: bound,
+    score: 'Float64 CODEC(ZSTD(1))',
+    is_anomalous: 'UInt8',
+  },
+  partitionBy: 'toYYYYMMDD(time)',
+  orderBy: ['tenant_id', 'detector_id', 'series', 'time'],
+});
+
+/** Anomalies, as they stood at their last change. Read with FINAL. */
+export const anomaliesTable = defineTable({
+  name: 'anomalies',
+  summary: 'Anomalies that detectors found',
+  retention: { days: anomaliesKeptDays },
+  ageColumn: 'time',
+  engine: 'ReplacingMergeTree(number)',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    project_id: 'LowCardinality(String)',
+    /** Where it began. */
+    time,
+    id: 'String',
+    number: 'UInt32',
+    detector_id: 'LowCardinality(String)',
+    detector_name: 'LowCardinality(String)',
+    detector_labels: 'Map(LowCardinality(String), String)',
+    signals: 'Array(LowCardinality(String))',
+    step_ms: 'UInt64',
+    series: 'String',
+    name: 'LowCardinality(String)',
+    unit: 'LowCardinality(String)',
+    labels: 'Map(LowCardinality(String), String)',
+    sign: 'LowCardinality(String)',
+    direction: 'LowCardinality(String)',
+    /** 0 while it lasts. */
+    end_ms: 'UInt64',
+    changed_ms: 'UInt64',
+    why: 'LowCardinality(String)',
+    score: 'Float64',
+    peak_ms: 'UInt64',
+    value: 'Float64',
+    expected: 'Nullable(Float64)',
+    low: 'Nullable(Float64)',
+    high: 'Nullable(Float64)',
+    before: 'Nullable(Float64)',
+  },
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['tenant_id', 'time', 'id'],
+});
+
+/** How far each detector is. Read with FINAL. */
+export const anomalyLooksTable = defineTable({
+  name: 'anomaly_looks',
+  summary: 'How far detectors are',
+  retention: { days: anomaliesKeptDays },
+  identity: 'detector_id',
+  engine: 'ReplacingMergeTree(number)',
+  columns: {
+    tenant_id: 'LowCardinality(String)',
+    detector_id: 'String',
+    question: 'String',
+    number: 'UInt64',
+    look_ms: 'UInt64',
+    last_seen: "DateTime64(3, 'UTC')",
+    up_to_ms: 'UInt64',
+    step_ms: 'UInt64',
+    /** 0 while it learns history. */
+    watched_from_ms: 'UInt64',
+    /** 0 once it has. */
+    learns_until_ms: 'UInt64',
+    learnt_from_ms: 'UInt64',
+    series: 'UInt32',
+    learning: 'UInt32',
+    /** 0 where a series speaks already. */
+    speaks_from_ms: 'UInt64',
+    refused: 'UInt32',
+    open: 'UInt32',
+    error: 'String',
+  },
+  orderBy: ['tenant_id', 'detector_id'],
+});

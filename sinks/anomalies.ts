@@ -1,0 +1,43 @@
+import { anomaliesTable, anomalyLooksTable, anomalyScoresTable } from '../schemas/tables/anomalies.ts';
+import { topics } from '../schemas/topics.ts';
+import { landValues } from './engine/land-values.ts';
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+export const anomalyScores = landValues({
+  topic: topics.anomalyScores,
+  table: anomalyScoresTable,
+  row: ({ tenantId, detectorId, series }) =>
+    series.flatMap(({ key, points }) =>
+      points.map(([startMs, value, expected, low, high, score, isAnomalous]) => ({
+        ...{ tenant_id: tenantId, detector_id: detectorId, series: key, time: time(startMs) },
+        ...{ value, expected, low, high, score, is_anomalous: isAnomalous ? 1 : 0 },
+      })),
+    ),
+});
+
+export const anomalies = landValues({
+  topic: topics.anomalies,
+  table: anomaliesTable,
+  row: ({ tenantId, projectId, id, number, detectorId, detectorName, detectorLabels, ...anomaly }) => ({
+    ...{ tenant_id: tenantId, project_id: projectId, time: time(anomaly.beginMs), id, number },
+    ...{ detector_id: detectorId, detector_name: detectorName, detector_labels: detectorLabels },
+    ...{ signals: anomaly.signals, step_ms: anomaly.stepMs, series: anomaly.key, name: anomaly.name },
+    ...{ unit: anomaly.unit, labels: anomaly.labels, sign: anomaly.sign, direction: anomaly.direction },
+    ...{ end_ms: anomaly.endMs ?? 0, changed_ms: anomaly.atMs, why: anomaly.why, score: anomaly.score },
+    ...{ peak_ms: anomaly.peakMs, value: anomaly.value, expected: anomaly.expected },
+    ...{ low: anomaly.low, high: anomaly.high, before: anomaly.before },
+  }),
+});
+
+export const anomalyLooks = landValues({
+  topic: topics.anomalyLooks,
+  table: anomalyLooksTable,
+  row: ({ tenantId, detectorId, question, number, lookMs, ...look }) => ({
+    ...{ tenant_id: tenantId, detector_id: detectorId, question, number, look_ms: lookMs, last_seen: time(lookMs) },
+    ...{ up_to_ms: look.upToMs, step_ms: look.stepMs, watched_from_ms: look.watchedFromMs ?? 0 },
+    ...{ learns_until_ms: look.learnsUntilMs ?? 0, learnt_from_ms: look.learntFromMs, series: look.series },
+    ...{ learning: look.learning, speaks_from_ms: look.speaksFromMs ?? 0, refused: look.refused },
+    ...{ open: look.open, error: look.error },
+  }),
+});

@@ -1,0 +1,171 @@
+/** What a detector asks when: steps that are complete, and before that the history that it learns from. */
+
+import { defaultName } from '../../queries/aggregate/measures.ts';
+import type { Answer, Asked } from '../../queries/answer.ts';
+import type { Query } from '../../queries/query.ts';
+import { hashOf } from '../../runtime/hash-of.ts';
+import { type AnomalyPoints, mostSeries } from '../../schemas/anomalies.ts';
+import { msOf } from '../alerts/durations.ts';
+import type { DetectorFields } from './detector.ts';
+
+const dayMs = 86_400_000;
+/** History that is learnt: so long, and so many points of all series, but of each so many that it is known. */
+const historyMs = 35 * dayMs;
+const historyPoints = 5_000_000;
+const leastSteps = 700;
+/** Points and steps of one question. */
+const pointsAtOnce = 50_000;
+const stepsAtOnce = 5000;
+/** What lies further back is not caught up: it is a gap. */
+const catchUpMs = dayMs;
+/** What ended longer ago than this, or so many steps, tells of no beginning. */
+const lateMs = 15 * 60_000;
+const lateSteps = 3;
+
+/** How far a detector has asked. JSON. */
+export interface Progress {
+  readonly question: string;
+  readonly learntFromMs: number;
+  /** Where history ends. */
+  readonly liveMs: number;
+  readonly upToMs: number;
+  /** Series of the last answer. */
+  readonly series: number;
+}
+
+export interface Chunk {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly mode: AnomalyPoints['mode'];
+}
+
+type Timed = Pick<DetectorFields, 'step' | 'delay'>;
+
+/** What is asked by which step, as a short text: another one has another past. */
+export const questionOf = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): string =>
+  hashOf(query, step).slice(0, 16);
+
+/** The end of the last step that is complete. */
+export const completeAt = ({ step, delay }: Timed, nowMs: number): number =>
+  Math.floor((nowMs - msOf(delay)) / msOf(step)) * msOf(step);
+
+/** Where a detector begins that has so many series; what is older than `keptFromMs` cannot be asked. */
+export const beginning = (
+  detector: Pick<DetectorFields, 'query' | 'step'>,
+  { endMs, series, keptFromMs }: { readonly endMs: number; readonly series: number; readonly keptFromMs: number },
+): Progress => {
+  const stepMs = msOf(detector.step);
+  const affordable = Math.max(leastSteps, Math.floor(historyPoints / Math.max(1, series)));
+  const steps = Math.min(affordable, Math.floor(historyMs / stepMs));
+  const fromMs = Math.max(endMs - steps * stepMs, Math.ceil(keptFromMs / stepMs) * stepMs);
+  const learntFromMs = Math.min(fromMs, endMs);
+  return { question: questionOf(detector), learntFromMs, liveMs: endMs, upToMs: learntFromMs, series };
+};
+
+/** What is asked next, up to the last complete step; `undefined` where that was. */
+export const nextChunk = (progress: Progress, stepMs: number, endMs: number, nowMs: number): Chunk | undefined => {
+  const { liveMs, series } = progress;
+  const isLearning = progress.upToMs < liveMs;
+  const oldestMs = isLearning ? progress.upToMs : endMs - Math.floor(catchUpMs / stepMs) * stepMs;
+  const fromMs = Math.max(progress.upToMs, Math.min(oldestMs, endMs - stepMs));
+  if (fromMs >= endMs) return undefined;
+  const steps = Math.max(1, Math.min(stepsAtOnce, Math.floor(pointsAtOnce / Math.max(1, series))));
+  const toMs = Math.min(fromMs + steps * stepMs, isLearning ? liveMs : endMs);
+  const isLate = nowMs - toMs > Math.max(lateMs, lateSteps * stepMs);
+  return { fromMs, toMs, mode: isLearning ? 'learning' : isLate ? 'late' : 'now' };
+};
+
+/** Whether the value of a step is that of its end, as with PromQL, and not of its records. */
+const isAtEnds = (query: Query): boolean =>
+  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtEnds));
+
+const withLimit = <Part extends Query>(query: Part): Part =>
+  query.kind === 'aggregate' || query.kind === 'metric' ? { ...query, limit: mostSeries } : query;
+
+/** The question about some steps. */
+export const askedOf = (
+  { query, step }: Pick<DetectorFields, 'query' | 'step'>,
+  { fromMs, toMs }: Pick<Chunk, 'fromMs' | 'toMs'>,
+): { readonly query: Query; readonly asked: Asked } => {
+  const stepMs = msOf(step);
+  const at = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+  const range = isAtEnds(query) ? { from: at(fromMs + stepMs), to: at(toMs) } : { from: at(fromMs), to: at(toMs) - 1n };
+  const whole =
+    query.kind === 'formula'
+      ? {
+          ...query,
+          queries: Object.fromEntries(Object.entries(query.queries).map(([name, part]) => [name, withLimit(part)])),
+        }
+      : withLimit(query);
+  return { query: whole, asked: { range, stepMs } };
+};
+
+const counting = new Set(['count', 'rate', 'distinct']);
+
+/** Measures that are 0 where there are no records, by the names that an answer gives their series. */
+export const countsOf = (query: Query, { series }: Answer): string[] => {
+  if (query.kind !== 'aggregate') return [];
+  const names = [...new Set(series.map(({ name }) => name))];
+  return names.filter((name) =>
+    query.measures.some((measure) => counting.has(measure.function) && (measure.as ?? defaultName(measure)) === name),
+  );
+};
+
+const numberOf = (value: number | string | null): number | null => {
+  const number = typeof value === 'string' ? Number(value) : value;
+  return number !== null && Number.isFinite(number) ? number : null;
+};
+
+/** The values of an answer by step; null where there is none, and of counts where nothing is known. */
+export const valuesOf = (
+  { query, step }: Pick<DetectorFields, 'query' | 'step'>,
+  answer: Answer,
+  {
+    fromMs,
+    toMs,
+    counts,
+    gaps,
+  }: Pick<Chunk, 'fromMs' | 'toMs'> & { readonly counts: readonly string[]; readonly gaps: readonly number[] },
+): AnomalyPoints['series'] => {
+  const stepMs = msOf(step);
+  const shiftMs = isAtEnds(query) ? stepMs : 0;
+  const unknown = new Set(gaps);
+  return answer.series.slice(0, mostSeries).map(({ name, unit, labels, points }) => {
+    const isCount = counts.includes(name);
+    const values = new Array<number | null>((toMs - fromMs) / stepMs).fill(null);
+    for (const [timeMs, value] of points) {
+      const startMs = timeMs - shiftMs;
+      const index = (startMs - fromMs) / stepMs;
+      if (index in values && !(isCount && unknown.has(startMs))) values[index] = numberOf(value);
+    }
+    return { name: name.slice(0, 1024), unit: unit.slice(0, 64), labels: bounded(labels), values };
+  });
+};
+
+/** A label without a value is none. Names and values are bounded: they lie in states and in messages. */
+const bounded = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(labels)
+      .filter(([name, value]) => value !== '' && name !== '__name__')
+      .slice(0, 32)
+      .map(([name, value]) => [name.slice(0, 256), value.slice(0, 256)]),
+  );
+
+/** Characters of the series of one value: a message takes a megabyte. */
+const partSize = 128 * 1024;
+
+/** Series in parts that messages can hold; one part where there are none. */
+export const inParts = (series: AnomalyPoints['series']): AnomalyPoints['series'][] => {
+  const parts: AnomalyPoints['series'][] = [[]];
+  let size = 0;
+  for (const one of series) {
+    const own = JSON.stringify(one).length;
+    if (size > 0 && size + own > partSize) {
+      parts.push([]);
+      size = 0;
+    }
+    size += own;
+    parts.at(-1)?.push(one);
+  }
+  return parts;
+};

@@ -1,0 +1,44 @@
+/** What a detector says that cannot be watched, beyond its form. */
+import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
+import { parseExpression } from '../../queries/promql/syntax/parse.ts';
+import type { Query } from '../../queries/query.ts';
+import { ownProblemsOf } from '../../queries/validity.ts';
+import type { DetectorFields } from './detector.ts';
+
+/** What is wrong, and where: `query.measures.0.field`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+const ofKind = (query: Query, path: string): Problem[] => {
+  switch (query.kind) {
+    case 'rows':
+      return [{ path: `${path}.kind`, message: 'must give figures by step, not rows: take an aggregate' }];
+    case 'slo':
+      return [
+        {
+          path: `${path}.kind`,
+          message: 'must ask telemetry: an objective has one figure at a time, and alerts of its own',
+        },
+      ];
+    case 'formula':
+      return Object.entries(query.queries).flatMap(([name, part]) => ofKind(part, `${path}.queries.${name}`));
+    case 'promql':
+      try {
+        parseExpression(query.expression);
+        return [];
+      } catch (error) {
+        if (!(error instanceof PromqlSyntaxError)) throw error;
+        return [{ path: `${path}.expression`, message: error.message }];
+      }
+    default:
+      return [];
+  }
+};
+
+/** What is wrong with a detector, each with its path; none if it can be run. */
+export const detectorProblems = ({ query }: Pick<DetectorFields, 'query'>): Problem[] => [
+  ...ofKind(query, 'query'),
+  ...ownProblemsOf(query),
+];

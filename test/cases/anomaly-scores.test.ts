@@ -1,0 +1,286 @@
+/** What detectors tell of their series, from points to anomalies. */
+import test from 'ava';
+import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
+import type { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
+import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
+import { topics } from '../../schemas/topics.ts';
+import { scoreSeries } from '../../subjects/anomalies/scorer.ts';
+import { randomOf } from './random.ts';
+import { TaskRun } from './run-task.ts';
+
+const stepMs = 60_000;
+const startMs = Date.UTC(2026, 0, 5);
+const learntSteps = 2 * 1440;
+
+type Made = Partial<Omit<AnomalyPoints, 'detector'>> & { readonly detector?: Partial<AnomalyPoints['detector']> };
+
+/** Points of a detector from step `from` on; services by name. */
+const made = (
+  from: number,
+  services: Readonly<Record<string, readonly (number | null)[]>>,
+  { detector, ...more }: Made = {},
+): AnomalyPoints => {
+  const steps = Math.max(1, ...Object.values(services).map(({ length }) => length));
+  return {
+    ...{ tenantId: 'acme', detectorId: 'd', question: 'q', stepMs },
+    detector: {
+      ...{ name: 'Errors', projectId: '', labels: { team: 'shop' }, direction: 'both', leastChange: 0 },
+      ...{ falseAlarmsPerWeek: 0.2, signals: ['logs'], ...detector },
+    },
+    ...{ fromMs: startMs + from * stepMs, toMs: startMs + (from + steps) * stepMs },
+    ...{ lookMs: startMs + (from + steps) * stepMs, mode: 'now', part: 0, isLast: true, counts: ['count'], gaps: [] },
+    ...{ learntFromMs: startMs, learnsUntilMs: null, seriesCount: 2, error: '' },
+    series: Object.entries(services).map(([service, values]) => ({
+      ...{ name: 'count', unit: '{record}', labels: { service }, values: [...values] },
+    })),
+    ...more,
+  };
+};
+
+const about = (mean: number, seed: number): ((index: number) => number) => {
+  const random = randomOf(seed);
+  return () => Math.round(mean + 10 * (random() + random() + random() - 1.5));
+};
+const filled = (steps: number, value: (index: number) => number): number[] =>
+  Array.from({ length: steps }, (_, index) => value(index));
+
+/** A detector of two services that has learnt two days. */
+const learnt = (more: Made = {}) => {
+  const run = new TaskRun(anomalyScores);
+  const values = { a: about(100, 1), b: about(100, 2) };
+  const history = { a: filled(learntSteps, values.a), b: filled(learntSteps, values.b) };
+  run.values([made(0, history, { ...more, mode: 'learning' })]);
+  let at = learntSteps;
+  const next = (services: Readonly<Record<string, number | null>>, own: Made = {}): void => {
+    const points = Object.fromEntries(Object.entries(services).map(([name, value]) => [name, [value]]));
+    run.values([made(at++, points, { ...more, ...own })]);
+  };
+  const usual = (steps: number, own: Made = {}): void => {
+    for (let i = 0; i < steps; i++) next({ a: values.a(i), b: values.b(i) }, own);
+  };
+  const changes = (): AnomalyChange[] => run.emitted<AnomalyChange>(topics.anomalies);
+  return { run, next, usual, changes, history, values };
+};
+
+const told = (changes: readonly AnomalyChange[]) =>
+  changes.map(({ change, labels, direction }) => `${change} ${labels['service']} ${direction}`);
+
+test('history is learnt in silence, and scores go on from it as the scorer would, bit by bit', (t) => {
+  const { run, usual, history } = learnt();
+  t.deepEqual(run.emitted(topics.anomalyScores), []);
+  usual(30);
+  const rows = run
+    .emitted<AnomalyScores>(topics.anomalyScores)
+    .flatMap(({ series }) => series)
+    .filter(({ key }, _, all) => key === all[0]?.key)
+    .flatMap(({ points }) => points);
+  const again = about(100, 1);
+  filled(learntSteps, again);
+  const values = [...history.a, ...filled(30, again)];
+  const { scored } = scoreSeries(
+    values.map((value, index) => [startMs + index * stepMs, value]),
+    { falseAlarmsPerWeek: 0.1 },
+  );
+  t.deepEqual(
+    rows.map(([at, , expected, low, high, score]) => [at, expected, low, high, score]),
+    scored.slice(learntSteps).map(({ timeMs, expected, low, high, score }) => [timeMs, expected, low, high, score]),
+  );
+});
+
+test('an anomaly begins, ends, and is told as an event each time', (t) => {
+  const { run, next, usual, changes } = learnt();
+  usual(20);
+  for (let i = 0; i < 3; i++) next({ a: 400, b: 100 });
+  usual(100);
+  const [first, ...rest] = changes();
+  t.is(first?.change, 'begin');
+  t.deepEqual(first?.labels, { service: 'a' });
+  t.is(first?.direction, 'up');
+  t.true((first?.score ?? 0) > 0.99);
+  t.is(rest.at(-1)?.change, 'end');
+  t.deepEqual(
+    rest.map(({ id }) => id),
+    rest.map(() => first?.id),
+  );
+  t.deepEqual(
+    changes().map(({ number }) => number),
+    changes().map((_, index) => index + 1),
+  );
+  const events = run.emitted<{ kind: string; title: string; text: string }>(topics.events);
+  t.is(events.length, changes().length);
+  t.is(events[0]?.kind, 'anomaly');
+  t.is(events[0]?.title, 'Errors: anomaly began, service=a');
+  t.regex(events[0]?.text ?? '', /^higher than expected: 400 \{record\}, expected were \d/);
+});
+
+const cases: readonly (readonly [title: string, Made, (values: ReturnType<typeof learnt>) => void, string[]])[] = [
+  [
+    'a known group of a count that has no records counts 0',
+    {},
+    ({ next, values }) => {
+      for (let i = 0; i < 8; i++) next({ b: values.b(i) });
+    },
+    ['begin a down'],
+  ],
+  [
+    'a missing point of another figure is no 0',
+    { counts: [] },
+    ({ next, values }) => {
+      for (let i = 0; i < 30; i++) next({ b: values.b(i) });
+    },
+    [],
+  ],
+  [
+    'a step in which nothing at all was received is a gap',
+    {},
+    ({ run, usual }) => {
+      for (let i = 0; i < 10; i++) {
+        const at = learntSteps + i;
+        run.values([made(at, {}, { gaps: [startMs + at * stepMs] })]);
+      }
+      usual(30);
+    },
+    [],
+  ],
+  [
+    'what is told again changes nothing',
+    {},
+    ({ run, usual }) => {
+      usual(5);
+      for (let i = 0; i < 5; i++) run.values([made(learntSteps + i, { a: [900], b: [900] })]);
+    },
+    [],
+  ],
+  [
+    'what is caught up tells of no beginning; once it is caught up, of what lasts',
+    {},
+    ({ next }) => {
+      for (let i = 0; i < 5; i++) next({ a: 400, b: 100 }, { mode: 'late' });
+      next({ a: 400, b: 100 });
+    },
+    ['begin a up'],
+  ],
+  [
+    'a change the other way does not matter',
+    { detector: { direction: 'up' } },
+    ({ next }) => {
+      for (let i = 0; i < 8; i++) next({ a: 0, b: 100 });
+    },
+    [],
+  ],
+  [
+    'a change that is smaller than what matters is not told',
+    { detector: { leastChange: 400 } },
+    ({ next }) => {
+      for (let i = 0; i < 3; i++) next({ a: 300, b: 100 });
+    },
+    [],
+  ],
+  [
+    'one that grows until it matters is',
+    { detector: { leastChange: 400 } },
+    ({ next }) => {
+      for (const value of [200, 300, 450, 600]) next({ a: value, b: 100 });
+    },
+    ['begin a up'],
+  ],
+  [
+    'a detector that is switched off ends its anomalies',
+    {},
+    ({ next }) => {
+      next({ a: 400, b: 100 });
+      next({}, { mode: 'over' });
+      next({ a: 400, b: 100 });
+    },
+    ['begin a up', 'end a up'],
+  ],
+  [
+    'another question ends them, and is learnt anew',
+    {},
+    ({ next }) => {
+      next({ a: 400, b: 100 });
+      next({ a: 400, b: 100 }, { question: 'another' });
+      next({ a: 4000, b: 100 }, { question: 'another' });
+    },
+    ['begin a up', 'end a up'],
+  ],
+];
+for (const [title, more, happens, expected] of cases)
+  test(title, (t) => {
+    const detector = learnt(more);
+    happens(detector);
+    const begun = told(detector.changes()).filter((text) => !text.startsWith('worse'));
+    t.deepEqual(begun, expected);
+  });
+
+test('a detector tells how far it is, and that too little is known of its series', (t) => {
+  const young = new TaskRun(anomalyScores);
+  young.values([made(0, { a: [1, 2, 3] })]);
+  const [look] = young.emitted<AnomalyLook>(topics.anomalyLooks);
+  t.is(look?.learning, 1);
+  t.is(look?.speaksFromMs, startMs + 600 * stepMs);
+  t.is(look?.upToMs, startMs + 3 * stepMs);
+  const { run, next } = learnt();
+  next({ a: 400, b: 100 }, { error: 'not all series are watched' });
+  const looks = run.emitted<AnomalyLook>(topics.anomalyLooks);
+  t.deepEqual(
+    looks.map(({ number, series, learning, speaksFromMs, open }) => [number, series, learning, speaksFromMs, open]),
+    [
+      [1, 2, 0, null, 0],
+      [2, 2, 0, null, 1],
+    ],
+  );
+  t.is(looks[1]?.error, 'not all series are watched');
+});
+
+test('after a restart from a snapshot scores and anomalies go on as they would have', (t) => {
+  const detectors = [learnt(), learnt()] as const;
+  for (const [index, { run, next, usual }] of detectors.entries()) {
+    usual(5);
+    next({ a: 400, b: 100 });
+    if (index === 1) run.restart();
+    next({ a: 500, b: 100 });
+    usual(20);
+  }
+  t.deepEqual(
+    detectors[1].run.messages.map(({ value }) => Buffer.from(value).toString()),
+    detectors[0].run.messages.map(({ value }) => Buffer.from(value).toString()),
+  );
+});
+
+/** A job of three minutes that comes each day, of some size, and what is told of it. */
+const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | undefined)[]) => {
+  const detector = learnt();
+  const marks: object[] = [];
+  let version = 0;
+  const begins: boolean[] = [];
+  for (const [index, size] of sizes.entries()) {
+    const before = detector.changes().length;
+    detector.usual(240);
+    for (let i = 0; i < 3; i++) detector.next({ a: size, b: 100 });
+    detector.usual(30);
+    const begun = detector
+      .changes()
+      .slice(before)
+      .find(({ change }) => change === 'begin');
+    begins.push(begun !== undefined);
+    const last = detector.changes().at(-1);
+    const verdict = verdicts[index];
+    if (begun === undefined || last === undefined || verdict === undefined) continue;
+    const { id, key, direction, value, before: expected, beginMs } = last;
+    marks.push({ anomalyId: id, verdict, direction, change: value - (expected ?? 0), atMs: beginMs });
+    const documentId = feedbackId('d', key);
+    detector.run.task.change(anomalyFeedback.name, 'acme', documentId, {
+      ...{ id: documentId, version: ++version, createdAt: '', updatedAt: '', detectorId: 'd', series: key, marks },
+    });
+  }
+  return begins;
+};
+
+test('after two "false" a job no longer alarms, and at three times its size it does', (t) => {
+  t.deepEqual(jobs([300, 310, 305, 295, 1000], ['false', 'false']), [true, true, false, false, true]);
+});
+
+test('what is marked true goes on being told', (t) => {
+  t.deepEqual(jobs([300, 300, 290], ['false', 'true']).slice(0, 1), [true]);
+});
