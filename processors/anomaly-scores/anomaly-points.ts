@@ -18,8 +18,12 @@ import {
   completeAt,
   countsOf,
   inParts,
+  lookEveryMs,
   nextChunk,
+  notAll,
   type Progress,
+  patienceMs,
+  pointsOfLook,
   questionOf,
   valuesOf,
 } from '../../subjects/anomalies/asking.ts';
@@ -42,12 +46,9 @@ type Emit = Run<State, typeof emits>['emit'];
 /** Detectors ask in turns of their own, so that neither alerts nor people wait for them; one statement of an organization at once. */
 const detectorAnswers = answersInTurns({ slots: 2, slotsPerTenant: 1 });
 const histories = new BackFills();
-/** Of one question, of a run's history, and of its points: they are saved together. */
+/** Of one question, and of a run's history. */
 const answerMs = 25_000;
 const historyRunMs = 15_000;
-const pointsOfRun = 200_000;
-/** So long a step waits for records that are on their way, once sinks are behind. */
-const patienceMs = { least: 60_000, most: 300_000 };
 const hourMs = 3_600_000;
 /** A look at the last steps tells how many series there are, before history is asked for. */
 const probeSteps = 20;
@@ -107,8 +108,7 @@ const gapsIn = async ({ detector, ask }: Asking, chunk: Chunk, counts: readonly 
 /** Whether records of a step may still be on their way: sinks are behind its end. A tenant that sends nothing is not waited for long. */
 const isOnItsWay = async ({ detector, reading, dueMs }: Asking, { toMs, mode }: Chunk): Promise<boolean> => {
   const sinceMs = dueMs - toMs - msOf(detector.delay);
-  const longest = Math.min(patienceMs.most, Math.max(patienceMs.least, 3 * msOf(detector.step)));
-  if (mode !== 'now' || sinceMs > longest) return false;
+  if (mode !== 'now' || sinceMs > patienceMs(msOf(detector.step))) return false;
   const freshness = await freshnessOf(detector.query, reading);
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
@@ -131,7 +131,7 @@ const tellChunk = async (asking: Asking, progress: Progress, chunk: Chunk, emit:
     cut === undefined
       ? ''
       : answer.series.length >= mostSeries || cut.code === 'groups'
-        ? `not all series are watched: ${cut.message}`
+        ? `${notAll}: ${cut.message}`
         : `the query was answered in part: ${cut.message}`;
   const parts = inParts(series);
   for (const [part, own] of parts.entries())
@@ -164,7 +164,7 @@ const goOn = async (asking: Asking, from: Progress, emit: Emit, keep: (progress:
   let points = 0;
   const untilMs = performance.now() + historyRunMs;
   const advance = async (learns: boolean): Promise<void> => {
-    while (points < pointsOfRun && performance.now() < untilMs) {
+    while (points < pointsOfLook && performance.now() < untilMs) {
       const chunk = nextChunk(progress, stepMs, endMs, dueMs);
       if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(asking, chunk))) return;
       progress = await tellChunk(asking, progress, chunk, emit);
@@ -190,7 +190,7 @@ export const anomalyPoints = defineSchedule({
   entitlement: 'ai',
   things: anomalyDetectors,
   // History is learnt between the steps of long ones, and one that is switched off ends its anomalies soon.
-  everyMs: ({ step }) => Math.min(30_000, msOf(step)),
+  everyMs: ({ step }) => lookEveryMs(msOf(step)),
   togetherMs: 5000,
   missed: 'skip',
   state: { version: 1, schema: z.custom<State>(), empty: (): State => null },

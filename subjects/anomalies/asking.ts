@@ -22,6 +22,20 @@ const catchUpMs = dayMs;
 const lateMs = 15 * 60_000;
 const lateSteps = 3;
 
+/** Points of one look, and how often looks are: history is learnt by these. */
+export const pointsOfLook = 200_000;
+export const lookEveryMs = (stepMs: number): number => Math.min(30_000, stepMs);
+
+/** So long a step waits for records that are on their way, where what landed is not up to its end. */
+export const patienceMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
+
+/** How long it takes to learn so much history, once it is the detector's turn. */
+export const historyLeftMs = (leftMs: number, stepMs: number, series: number): number =>
+  Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / pointsOfLook) * lookEveryMs(stepMs);
+
+/** How the error begins of an answer that has not all series: those that it has are watched. */
+export const notAll = 'not all series are watched';
+
 /** How far a detector has asked. JSON. */
 export interface Progress {
   readonly question: string;

@@ -1,5 +1,7 @@
+import { anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
 import { defineGroup } from '../define-group.ts';
 import { detectAnomalies } from './detect.ts';
+import { detectorResource } from './detector.ts';
 import { forecastSeries } from './forecast.ts';
 import { askInWords } from './query.ts';
 
@@ -7,16 +9,13 @@ export const aiGroup = defineGroup({
   name: 'ai',
   summary: 'Anomalies, forecasts, root causes, questions in plain language and runbooks.',
   entitlement: 'ai',
+  resources: [detectorResource],
+  collections: [anomalyFeedback],
   operations: [detectAnomalies, forecastSeries, askInWords],
   planned: [
     ['GET /api/ai/anomalies', 'viewer', 'anomalies found'],
     ['GET /api/ai/anomalies/{id}', 'viewer', 'one: expected band, contributors, related changes'],
     ['POST /api/ai/anomalies/{id}/feedback', 'editor', 'true or false; moves the threshold'],
-    ['GET /api/ai/detectors', 'viewer', 'what is watched'],
-    ['POST /api/ai/detectors', 'editor', 'watch a query'],
-    ['GET /api/ai/detectors/{id}', 'viewer', 'one'],
-    ['PUT /api/ai/detectors/{id}', 'editor', 'change'],
-    ['DELETE /api/ai/detectors/{id}', 'editor', 'delete'],
     ['POST /api/ai/rag/documents', 'editor', 'add runbooks'],
     ['GET /api/ai/rag/documents', 'viewer', 'list'],
     ['DELETE /api/ai/rag/documents/{id}', 'editor', 'delete'],

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { requireEntitlement } from '../../../queries/entitlement.ts';
+import { queryVersion } from '../../../queries/query.ts';
+import { Validity } from '../../../queries/validity.ts';
+import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import { anomalyDetectors, mostDetectors, type StoredDetector } from '../../../schemas/resources/anomaly-detector.ts';
+import { DetectorFields, entitlementsOf, readDetector } from '../../../subjects/anomalies/detector.ts';
+import { detectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
+import { DetectorStatus, standingsOf } from '../../../subjects/anomalies/standing.ts';
+import { invalidFields } from '../../errors.ts';
+import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+import { defineResource } from '../../resources/resource.ts';
+import { equals } from '../../resources/resource-list.ts';
+import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
+import { feedbackOf } from './stored-feedback.ts';
+
+/** A detector that is understood. */
+type Document = DetectorFields & Pick<StoredDetector, 'queryVersion'>;
+
+const View = z.strictObject({
+  ...DetectorFields.shape,
+  validity: Validity.describe('Whether what its query names is there'),
+  status: DetectorStatus.nullable().describe('null: that cannot be read now'),
+  ...storedView,
+});
+
+const show = async (
+  documents: readonly (Document & Stored)[],
+  { caller, ports }: ResourceContext,
+): Promise<z.input<typeof View>[]> => {
+  const read = documents.map((document) => ({ document, fields: readDetector(document) ?? document }));
+  const known = read.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
+  const own = ports.documents.of(caller.tenantId);
+  const [validities, standings] = await Promise.all([
+    validitiesNow(
+      read.map(({ fields }) => fields.query),
+      caller,
+      ports,
+    ),
+    feedbackOf(own, documents.length === 1 ? documents[0]?.id : undefined)
+      .then((feedback) => standingsOf(readingOf(caller, ports), known, feedback))
+      .catch((error: unknown) => {
+        ports.log.warn({ error: String(error) }, 'how detectors stand cannot be read');
+        return [];
+      }),
+  ]);
+  return read.map(({ document: { id, version, createdAt, updatedAt }, fields }, index) => ({
+    ...DetectorFields.parse(
+      Object.fromEntries(Object.entries(fields).filter(([name]) => name in DetectorFields.shape)),
+    ),
+    validity: validities[index] ?? { isValid: null, problems: [], reason: 'it cannot be read now' },
+    status: standings[index] ?? null,
+    ...{ id, version, createdAt, updatedAt },
+  }));
+};
+
+export const detectorResource = defineResource<typeof DetectorFields, Document, typeof View>({
+  noun: 'anomaly detector',
+  path: '/api/ai/detectors',
+  collection: anomalyDetectors as CollectionDefinition<object> as CollectionDefinition<Document>,
+  verbs: ['list', 'create', 'read', 'replace', 'delete'],
+  roles: { read: 'viewer', write: 'editor' },
+  entitlement: 'ai',
+  fields: DetectorFields,
+  example: {
+    name: 'Errors of services',
+    description: 'Records of errors by service, a minute',
+    query: {
+      ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
+      ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+    },
+    step: '1m',
+    falseAlarmsPerWeek: 0.5,
+    leastChange: 10,
+    direction: 'up',
+    labels: { team: 'shop' },
+  },
+  view: View,
+  live: true,
+  show,
+  initial: () => ({ queryVersion }),
+  prepare(after, { caller }) {
+    const problems = detectorProblems(after);
+    if (problems.length > 0) throw invalidFields(problems);
+    for (const entitlement of entitlementsOf(after)) requireEntitlement(caller, entitlement);
+    return { ...after, queryVersion };
+  },
+  most: mostDetectors,
+  list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
+});
