@@ -191,19 +191,30 @@ const watchedBy = (points: AnomalyPoints, { state, emit }: StepContext): Watched
   return fresh;
 };
 
+/** Where a series begins that is new: a count had no records before its first, and that is no 0. */
+const beginOf = (
+  { fromMs, stepMs, counts }: AnomalyPoints,
+  { name, values }: AnomalyPoints['series'][number],
+): number => {
+  const isCount = counts.includes(name);
+  const first = values.findIndex((value) => value !== null && !(isCount && value === 0));
+  return fromMs + stepMs * (first < 0 ? values.length : first);
+};
+
 const added = (
   watched: Watched,
   key: string,
-  { name, unit, labels }: AnomalyPoints['series'][number],
-  { fromMs }: AnomalyPoints,
+  one: AnomalyPoints['series'][number],
+  points: AnomalyPoints,
   state: WatchedDetectors,
 ): WatchedSeries | undefined => {
   if (watched.series.size >= mostSeries || state.series >= mostSeriesOfAll) {
     watched.refused++;
     return undefined;
   }
+  const [{ name, unit, labels }, firstMs] = [one, beginOf(points, one)];
   const series: WatchedSeries = {
-    ...{ name, unit, labels, upToMs: fromMs, seenMs: fromMs, firstMs: fromMs, speaks: false },
+    ...{ name, unit, labels, upToMs: firstMs, seenMs: firstMs, firstMs, speaks: false },
     ...{ episode: undefined, known: new Uint8Array() },
   };
   state.add(watched, key, series);

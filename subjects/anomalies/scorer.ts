@@ -82,6 +82,9 @@ export const isLearning = (state: Uint8Array): boolean => {
   return !isLearnt(numbers, kept(numbers, at.count));
 };
 
+/** How often a week something is to be expected that has this score. */
+export const timesAWeek = (score: number): number => -Math.log(Math.max(Number.MIN_VALUE, score)) / signsTogether;
+
 /** How long after its first point a series is known that has points at each step. */
 export const knownAfterMs = (stepMs: number): number =>
   stepMs * Math.max(leastPoints, Math.min(leastOfDay, Math.ceil((1.1 * dayMs) / stepMs) + 1));

@@ -5,6 +5,8 @@ import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
+import { readOpenAnomalies } from '../anomalies/stored.ts';
+import { anomalyText, seriesText } from '../anomalies/told.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';
@@ -26,15 +28,16 @@ const searched = [
   'log-pattern',
   'slo-burning',
   'check-failing',
+  'anomaly',
 ] as const;
 type Searched = (typeof searched)[number];
-const kinds = ['platform', 'incident', ...searched] as const;
+const kinds = ['platform', 'incident', 'detector', ...searched] as const;
 
 const Item = z.strictObject({
   kind: z
     .enum(kinds)
     .describe(
-      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now; check-failing: a synthetic check that is down or degraded, or that one location fails, as its alerts stand now',
+      'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now; check-failing: a synthetic check that is down or degraded, or that one location fails, as its alerts stand now; anomaly: one that a detector found and that lasts; detector: one that cannot score the steps of its series, or not in time',
     ),
   name: z.string(),
   why: z.string(),
@@ -59,6 +62,8 @@ export interface AttentionQuestion extends OverviewQuestion {
   /** Those that go on. */
   readonly incidents: readonly Incident[];
   readonly managedRules: FindManagedRules;
+  /** Those that are behind or failed. */
+  readonly detectors: readonly Detector[];
 }
 
 const mostOfKind = 5;
@@ -232,6 +237,29 @@ const checksThatFail = async (reading: Reading, question: AttentionQuestion): Pr
     );
 };
 
+/** Those that last now, where the plan has them. */
+const openAnomalies = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
+  if (!reading.plan.entitlements.includes('ai')) return [];
+  return (await readOpenAnomalies(reading, question, mostOfKind)).map(
+    (anomaly): Item => ({
+      ...{ kind: 'anomaly', name: `${anomaly.detectorName}: ${seriesText(anomaly)}`.slice(0, 200) },
+      ...{ value: anomaly.score, unit: '1', why: anomalyText(anomaly) },
+      detail: `/api/ai/anomalies/${encodeURIComponent(anomaly.id)}`,
+    }),
+  );
+};
+
+/** A detector that cannot score, and why. */
+export interface Detector {
+  readonly id: string;
+  readonly name: string;
+  readonly why: string;
+}
+
+const ofDetector = ({ id, name, why }: Detector): Item => ({
+  ...{ kind: 'detector', name, why, value: null, unit: '', detail: `/api/ai/detectors/${encodeURIComponent(id)}` },
+});
+
 const ofPlatform = ({ ruleName, reason }: StandingPlatformAlert): Item => ({
   ...{ kind: 'platform', name: ruleName, why: reason, value: null, unit: '' },
   detail: `/api/alerts?ruleId=${platformRuleId}`,
@@ -270,6 +298,7 @@ const looks: Readonly<
   // It reads what was evaluated; what objectives are measured from is not read.
   'slo-burning': ['logs', burningSlos],
   'check-failing': ['logs', checksThatFail],
+  anomaly: ['logs', openAnomalies],
 };
 
 /** Looks for each kind; the worst of each come first, and what makes all answers doubtful before them. */
@@ -290,6 +319,7 @@ export const readAttention = async (reading: Reading, question: AttentionQuestio
     items: [
       ...question.platformAlerts.slice(0, mostOfKind).map(ofPlatform),
       ...incidentsFirst(question.incidents),
+      ...question.detectors.slice(0, mostOfKind).map(ofDetector),
       ...worst,
     ],
     unknown: found.flatMap((reason, at) =>

@@ -6,6 +6,7 @@ import type { Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { answerOnly, queryOf } from '../../queries/run.ts';
+import type { ReadSignal } from '../../queries/signals/index.ts';
 import { searchText } from './search-text.ts';
 import type { Asking } from './understanding.ts';
 
@@ -75,7 +76,7 @@ export const excludingIn = async (
 const answer = (query: Query, reading: QueryReading, range: Range, signal: AbortSignal): Promise<Answer> =>
   answerOnly(query, reading, { range, signal });
 
-const signalOf = (query: Query): 'logs' | 'traces' | 'metrics' | 'detections' => {
+const signalOf = (query: Query): ReadSignal => {
   if (query.kind === 'rows' || query.kind === 'aggregate') return query.signal;
   const whole = query.kind === 'formula' ? query.queries['whole'] : undefined;
   return whole?.kind === 'aggregate' ? whole.signal : 'metrics';

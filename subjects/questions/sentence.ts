@@ -44,6 +44,8 @@ const textOf = (query: Query): string => {
       return `the PromQL expression ${query.expression}`;
     case 'slo':
       return `${query.figure} of the objective ${query.sloId}`;
+    case 'check':
+      return `how the synthetic check ${query.checkId} stands`;
     default:
       return formulaText(query);
   }

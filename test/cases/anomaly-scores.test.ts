@@ -213,6 +213,16 @@ for (const [title, more, happens, expected] of cases)
     t.deepEqual(begun, expected);
   });
 
+test('a series that is new had no zeros before its first records', (t) => {
+  const late = new TaskRun(anomalyScores);
+  const value = about(100, 1);
+  const own = [...filled(900, () => 0), ...filled(900, value)];
+  late.values([made(0, { a: own }, { mode: 'learning' })]);
+  late.values([made(own.length, { a: [value(0)] })]);
+  late.values([made(own.length + 1, { a: [400] })]);
+  t.deepEqual(told(late.emitted<AnomalyChange>(topics.anomalies)), ['begin a up']);
+});
+
 test('a detector tells how far it is, and that too little is known of its series', (t) => {
   const young = new TaskRun(anomalyScores);
   young.values([made(0, { a: [1, 2, 3] })]);

@@ -1,7 +1,9 @@
 import { anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
 import { defineGroup } from '../define-group.ts';
+import { listAnomalies, showAnomaly } from './anomalies.ts';
 import { detectAnomalies } from './detect.ts';
 import { detectorResource } from './detector.ts';
+import { markAnomaly } from './feedback.ts';
 import { forecastSeries } from './forecast.ts';
 import { askInWords } from './query.ts';
 
@@ -11,11 +13,8 @@ export const aiGroup = defineGroup({
   entitlement: 'ai',
   resources: [detectorResource],
   collections: [anomalyFeedback],
-  operations: [detectAnomalies, forecastSeries, askInWords],
+  operations: [detectAnomalies, forecastSeries, askInWords, listAnomalies, showAnomaly, markAnomaly],
   planned: [
-    ['GET /api/ai/anomalies', 'viewer', 'anomalies found'],
-    ['GET /api/ai/anomalies/{id}', 'viewer', 'one: expected band, contributors, related changes'],
-    ['POST /api/ai/anomalies/{id}/feedback', 'editor', 'true or false; moves the threshold'],
     ['POST /api/ai/rag/documents', 'editor', 'add runbooks'],
     ['GET /api/ai/rag/documents', 'viewer', 'list'],
     ['DELETE /api/ai/rag/documents/{id}', 'editor', 'delete'],

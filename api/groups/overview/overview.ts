@@ -13,6 +13,7 @@ import type { FindManagedRules, ManagedRule } from '../../../subjects/overview/m
 import { PlatformState, platformState } from '../../../subjects/overview/platform.ts';
 import { readOverviewSeries } from '../../../subjects/overview/series.ts';
 import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../subjects/services/minutes.ts';
+import { blockedDetectors } from '../../anomaly-detectors.ts';
 import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -78,6 +79,7 @@ export const showOverview = defineOperation({
         platformAlerts: alerts,
         incidents: await goingOn(ports.documents, caller.tenantId),
         managedRules: managedRulesOf(ports.documents, caller.tenantId),
+        detectors: await blockedDetectors(caller, ports),
       }));
     return {
       ...minutesAnswer(minutes),

@@ -15,6 +15,8 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
   incident: 'Open incident',
   'slo-burning': 'Budget burning',
   'check-failing': 'Check failing',
+  anomaly: 'Anomaly',
+  detector: 'Detector does not score',
   'service-errors': 'More requests fail',
   'slow-service': 'Slower',
   deployment: 'Worse after a deployment',

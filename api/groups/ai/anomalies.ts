@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { Incompleteness } from '../../../queries/result.ts';
+import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts';
+import { anomalyFeedback, feedbackId } from '../../../schemas/resources/anomaly-feedback.ts';
+import { type Contributions, readContributions } from '../../../subjects/anomalies/contributions.ts';
+import { readDetector } from '../../../subjects/anomalies/detector.ts';
+import { findAnomaly, readAnomalies, readScores, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
+import { FeedEvent } from '../../../subjects/events/events.ts';
+import { feedPage } from '../../../subjects/events/feed.ts';
+import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { eventSources } from '../../event-feed/sources.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { AnomalyView, anomalyView } from './anomaly-view.ts';
+import { feedbackOf } from './stored-feedback.ts';
+
+export const anomalyId = z.strictObject({ id: z.string().min(1).max(256) });
+
+export const listAnomalies = defineOperation({
+  method: 'GET',
+  path: '/api/ai/anomalies',
+  operationId: 'listAnomalies',
+  summary: 'List anomalies that detectors found, those that began last first',
+  role: 'viewer',
+  query: z.strictObject({
+    ...historyParameters,
+    ...projectScopeParameters,
+    detectorId: z.string().min(1).max(128).optional(),
+    state: z.enum(['open', 'ended']).optional().describe('open: those that last'),
+    direction: z.enum(['up', 'down', 'other']).optional(),
+  }),
+  response: z.strictObject({ items: z.array(AnomalyView), nextCursor: z.string().nullable() }),
+  async handler({ caller, query }, ports) {
+    const reading = readingOf(caller, ports);
+    const page = historyPageOf('anomalies', query, reading);
+    const { shown, nextCursor } = cutHistoryPage('anomalies', await readAnomalies(reading, query, page), {
+      ...page,
+      limit: query.limit,
+      idOf: ({ id }) => id,
+    });
+    const feedback = shown.length === 0 ? [] : await feedbackOf(ports.documents.of(caller.tenantId), query.detectorId);
+    return { items: shown.map((each) => anomalyView(each, feedback)), nextCursor };
+  },
+});
+
+const Part = z.strictObject({ group: z.string(), change: z.number(), share: z.number() });
+const bound = z.number().nullable();
+
+/** Steps of the series that are shown beside an anomaly: before it, and of all. */
+const shown = { before: 60, after: 20, most: 1000 };
+/** Events this long before it began, and after, are near it. */
+const near = { beforeMs: 3_600_000, afterMs: 600_000, most: 50 };
+const similarMs = 90 * 86_400_000;
+const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
+
+export const showAnomaly = defineOperation({
+  method: 'GET',
+  path: '/api/ai/anomalies/{id}',
+  operationId: 'showAnomaly',
+  summary: 'Show an anomaly: what was expected, which groups it consists of, what changed near it, and similar ones',
+  role: 'viewer',
+  params: anomalyId,
+  response: z.strictObject({
+    ...AnomalyView.shape,
+    points: z
+      .array(z.tuple([z.number(), z.number(), bound, bound, bound, z.number(), z.boolean()]))
+      .describe('Start of the step in epoch milliseconds, value, expected, low, high, score, whether it is anomalous'),
+    contributions: z
+      .strictObject({
+        by: z.string().nullable().describe('The field that splits it most clearly; null: see the reason'),
+        change: bound.describe('Of all groups: the mean of its steps, less that of as many before it'),
+        groups: z.array(Part).describe('The largest; all shares with that of the others add up to 1'),
+        others: Part.nullable(),
+        reason: z.string().nullable(),
+      })
+      .describe('How much each group changed'),
+    near: z
+      .array(FeedEvent)
+      .describe('What happened from an hour before it began to ten minutes after, the newest first'),
+    similar: z.array(AnomalyView).describe('Of the same series that went the same way, of the last 90 days'),
+    together: z.array(AnomalyView).describe('Of other series, which began within some steps of it'),
+    partial: z.array(Incompleteness),
+  }),
+  async handler({ caller, params, signal }, ports) {
+    const reading = readingOf(caller, ports);
+    const anomaly = await findAnomaly(reading, params.id);
+    if (anomaly === undefined) throw notFound('anomaly');
+    const { beginMs, endMs, stepMs } = anomaly;
+    const partial: z.output<typeof Incompleteness>[] = [];
+    const own = ports.documents.of(caller.tenantId);
+    const [points, contributions, events, similar, together, feedback] = await Promise.all([
+      readScores(reading, anomaly, {
+        fromMs: beginMs - shown.before * stepMs,
+        toMs: (endMs ?? reading.nowMs) + shown.after * stepMs,
+        limit: shown.most,
+      }),
+      contributionsOf(anomaly, { caller, ports, signal }),
+      eventsNear(anomaly, { caller, ports, partial }),
+      readAnomalies(
+        reading,
+        { detectorId: anomaly.detectorId, series: anomaly.key, direction: anomaly.direction },
+        { range: rangeOf(Math.max(0, beginMs - similarMs), beginMs - 1), limit: 10 },
+      ),
+      readAnomalies(reading, {}, { range: rangeOf(beginMs - 5 * stepMs, beginMs + 5 * stepMs), limit: 21 }),
+      own.collection(anomalyFeedback).find(feedbackId(anomaly.detectorId, anomaly.key)),
+    ]);
+    const marks = feedback === undefined ? [] : [feedback];
+    return {
+      ...anomalyView(anomaly, marks),
+      points: points.map((point): [number, number, number | null, number | null, number | null, number, boolean] => [
+        ...point,
+      ]),
+      contributions: { ...contributions, groups: [...contributions.groups] },
+      near: events,
+      similar: similar.map((each) => anomalyView(each, marks)),
+      together: together.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
+      partial,
+    };
+  },
+});
+
+const rangeOf = (fromMs: number, toMs: number) => ({
+  from: BigInt(fromMs) * 1_000_000n,
+  to: BigInt(toMs) * 1_000_000n,
+});
+
+interface Asking {
+  readonly caller: Caller;
+  readonly ports: Ports;
+}
+
+/** What it consists of; a reason where that cannot be told, as the rest of the answer can. */
+const contributionsOf = async (
+  anomaly: StoredAnomaly,
+  { caller, ports, signal }: Asking & { readonly signal: AbortSignal },
+): Promise<Contributions> => {
+  const none = { by: null, change: null, groups: [], others: null };
+  const stored = await ports.documents.of(caller.tenantId).collection(anomalyDetectors).find(anomaly.detectorId);
+  const detector = stored && readDetector(stored);
+  if (detector === undefined) return { ...none, reason: 'its detector is gone, which knew what is counted' };
+  try {
+    return await readContributions(detector.query, anomaly, { reading: readingOf(caller, ports), signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = error instanceof ApiError || error instanceof Error ? error.message : '';
+    return { ...none, reason: `its parts could not be read: ${message}` };
+  }
+};
+
+const eventsNear = async (
+  { id, beginMs, projectId }: StoredAnomaly,
+  { caller, ports, partial }: Asking & { readonly partial: z.output<typeof Incompleteness>[] },
+): Promise<FeedEvent[]> => {
+  const asked = {
+    range: rangeOf(beginMs - near.beforeMs, beginMs + near.afterMs),
+    ...{ kinds: nearKinds, isChosen: true, projectId: projectId || undefined },
+  };
+  const sources = eventSources(asked, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
+  const { events } = await feedPage(sources, { limit: near.most, after: {} });
+  return events.filter(({ details }) => details['anomalyId'] !== id);
+};

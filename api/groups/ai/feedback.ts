@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import {
+  type AnomalyFeedback,
+  type AnomalyMark,
+  anomalyFeedback,
+  anomalyVerdicts,
+  feedbackId,
+  mostMarks,
+} from '../../../schemas/resources/anomaly-feedback.ts';
+import { movedBy } from '../../../subjects/anomalies/feedback.ts';
+import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
+import { notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { anomalyId } from './anomalies.ts';
+
+const Answer = z.strictObject({
+  anomalyId: z.string(),
+  verdict: z.enum(anomalyVerdicts).nullable(),
+  leastChange: z.number().describe('A smaller change of this series that goes the same way is no anomaly any more'),
+  factor: z.number().describe('By which the false alarms are multiplied that are allowed to it'),
+});
+
+const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: string, at: number): AnomalyMark => ({
+  ...{ anomalyId: anomaly.id, verdict, direction: anomaly.direction },
+  ...{ change: anomaly.value - (anomaly.before ?? anomaly.value), atMs: anomaly.beginMs },
+  ...{ markedAt: new Date(at).toISOString(), by },
+});
+
+const answerOf = ({ id, direction }: StoredAnomaly, feedback: Pick<AnomalyFeedback, 'marks'>) => {
+  const { least, factor } = movedBy(feedback);
+  const verdict = feedback.marks.find((mark) => mark.anomalyId === id)?.verdict ?? null;
+  return { anomalyId: id, verdict, leastChange: least[direction], factor: factor[direction] };
+};
+
+export const markAnomaly = defineOperation({
+  method: 'POST',
+  path: '/api/ai/anomalies/{id}/feedback',
+  operationId: 'markAnomaly',
+  summary:
+    'Say whether an anomaly was one: false raises the threshold for what looks like it in its series, true lowers it',
+  role: 'editor',
+  audit: 'anomaly.mark',
+  params: anomalyId,
+  body: z.strictObject({
+    verdict: z.enum(anomalyVerdicts).nullable().describe('null: take back what was said, with what it moved'),
+  }),
+  response: Answer,
+  async handler({ caller, params, body, change }, ports) {
+    const anomaly = await findAnomaly(readingOf(caller, ports), params.id);
+    if (anomaly === undefined) throw notFound('anomaly');
+    const { detectorId, key } = anomaly;
+    const id = feedbackId(detectorId, key);
+    return change(async (scope) => {
+      const stored = scope.of(caller.tenantId).collection(anomalyFeedback);
+      const before = await stored.find(id);
+      const known = before?.marks ?? [];
+      const others = known.filter((mark) => mark.anomalyId !== anomaly.id);
+      const { verdict } = body;
+      const marks =
+        verdict === null
+          ? others
+          : [...others, markOf(anomaly, verdict, caller.actor.id, ports.clock.now())].slice(-mostMarks);
+      const [was, is] = [answerOf(anomaly, { marks: known }), answerOf(anomaly, { marks })];
+      if (isDeepStrictEqual(was, is)) {
+        scope.unchanged();
+        return is;
+      }
+      const fields = { detectorId, series: key, marks };
+      if (before === undefined) await stored.insert({ id, ...fields });
+      else await stored.replace(id, fields, before.version);
+      scope.record({ id: anomaly.id, name: anomaly.detectorName, before: was, after: is });
+      return is;
+    });
+  },
+});

@@ -1,0 +1,134 @@
+/** Which groups an anomaly consists of: how much each changed, in parts that add up to the whole change. */
+import { defaultName } from '../../queries/aggregate/measures.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
+import { answerOnly } from '../../queries/run.ts';
+import type { StoredAnomaly } from './stored.ts';
+
+export interface Contribution {
+  readonly group: string;
+  /** By step, on average: while it lasted less before it. */
+  readonly change: number;
+  readonly share: number;
+}
+
+export interface Contributions {
+  /** The field by which the groups are; null where there are none, for the reason. */
+  readonly by: string | null;
+  readonly change: number | null;
+  /** The largest parts; the rest of them is `others`. */
+  readonly groups: readonly Contribution[];
+  readonly others: Contribution | null;
+  readonly reason: string | null;
+}
+
+/** What records are looked at by, the first that splits the change into parts most clearly. */
+const candidates: Readonly<Record<string, readonly string[]>> = {
+  logs: ['service', 'severity', 'host.name', 'k8s.pod.name'],
+  traces: ['service', 'name', 'http.route', 'host.name'],
+  metrics: ['service', 'host.name', 'http.route', 'k8s.pod.name'],
+};
+const mostGroups = 1000;
+const mostShown = 10;
+/** Steps that are compared: of the anomaly, and before it. */
+const steps = { during: 60, least: 10 };
+
+const none = (reason: string): Contributions => ({ by: null, change: null, groups: [], others: null, reason });
+
+type Splittable = AggregateQuery | MetricQuery;
+
+/** The query whose groups add up; a text says why there is none. */
+const splittable = (query: Query, name: string): Splittable | string => {
+  if (query.kind === 'aggregate') {
+    const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === name);
+    if (measure === undefined || !['count', 'sum', 'rate'].includes(measure.function))
+      return 'only counts and sums consist of parts that add up';
+    return { ...query, measures: [measure], order: undefined, limit: mostGroups };
+  }
+  if (query.kind === 'metric') {
+    if (query.across !== 'sum' || !['rate', 'increase', 'sum', 'last', 'avg', 'count'].includes(query.overTime))
+      return 'only sums over series consist of parts that add up';
+    return { ...query, limit: mostGroups };
+  }
+  return `parts of a query of the kind ${query.kind} are not known`;
+};
+
+interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const windowsOf = ({ beginMs, endMs, stepMs }: StoredAnomaly, upToMs: number): { during: Window; before: Window } => {
+  const toMs = Math.max(beginMs + stepMs, Math.min(endMs ?? upToMs, upToMs, beginMs + steps.during * stepMs));
+  const count = Math.max(steps.least, (toMs - beginMs) / stepMs);
+  return { during: { fromMs: beginMs, toMs }, before: { fromMs: beginMs - count * stepMs, toMs: beginMs } };
+};
+
+const numberOf = (value: number | string | null): number => {
+  const number = Number(value ?? 0);
+  return Number.isFinite(number) ? number : 0;
+};
+
+/** The mean of each group's steps, of those that belong to the series. */
+const meansOf = async (
+  query: Splittable,
+  { labels, stepMs }: StoredAnomaly,
+  { fromMs, toMs }: Window,
+  asking: { readonly by: string; readonly reading: QueryReading; readonly signal: AbortSignal },
+): Promise<Map<string, number>> => {
+  const split = { ...query, groupBy: [...query.groupBy, asking.by] };
+  const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n };
+  const { series } = await answerOnly(split, asking.reading, { range, stepMs, signal: asking.signal });
+  const own = series.filter((one) => query.groupBy.every((name) => (one.labels[name] ?? '') === (labels[name] ?? '')));
+  return new Map(
+    own.map((one) => [
+      one.labels[asking.by] ?? '',
+      one.points.reduce((sum, [, value]) => sum + numberOf(value), 0) / ((toMs - fromMs) / stepMs),
+    ]),
+  );
+};
+
+const partsOf = (by: string, during: Map<string, number>, before: Map<string, number>): Contributions => {
+  const changes = [...new Set([...during.keys(), ...before.keys()])].map((group) => ({
+    group,
+    change: (during.get(group) ?? 0) - (before.get(group) ?? 0),
+  }));
+  const total = changes.reduce((sum, { change }) => sum + change, 0);
+  const sorted = changes.toSorted((one, other) => Math.abs(other.change) - Math.abs(one.change));
+  const shared = ({ group, change }: { group: string; change: number }): Contribution => ({
+    ...{ group, change, share: total === 0 ? 0 : change / total },
+  });
+  const groups = sorted.slice(0, mostShown).map(shared);
+  const rest = total - groups.reduce((sum, { change }) => sum + change, 0);
+  const others = sorted.length > mostShown ? shared({ group: '', change: rest }) : null;
+  return { by, change: total, groups, others, reason: null };
+};
+
+/** How clearly one group stands out: all of the change in one of several is the clearest. */
+const clarity = ({ groups, change }: Contributions): number =>
+  groups.length < 2 || change === 0 ? 0 : Math.min(1, Math.abs(groups[0]?.share ?? 0));
+
+/** Which groups an anomaly consists of, by the field that splits it most clearly. */
+export const readContributions = async (
+  query: Query,
+  anomaly: StoredAnomaly,
+  { reading, signal }: { readonly reading: QueryReading; readonly signal: AbortSignal },
+): Promise<Contributions> => {
+  const split = splittable(query, anomaly.name);
+  if (typeof split === 'string') return none(split);
+  const fields = candidates[split.kind === 'metric' ? 'metrics' : split.signal] ?? [];
+  const { during, before } = windowsOf(anomaly, reading.nowMs);
+  const found: Contributions[] = [];
+  for (const by of fields.filter((field) => !split.groupBy.includes(field))) {
+    const asking = { by, reading, signal };
+    const parts = partsOf(
+      by,
+      await meansOf(split, anomaly, during, asking),
+      await meansOf(split, anomaly, before, asking),
+    );
+    found.push(parts);
+  }
+  const [clearest] = found.toSorted((one, other) => clarity(other) - clarity(one));
+  if (clearest === undefined || clarity(clearest) === 0) return none('it has no parts by what records usually tell of');
+  return clearest;
+};

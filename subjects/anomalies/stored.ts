@@ -1,0 +1,142 @@
+/** Anomalies and scores that landed. */
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type ReadSignal, signals } from '../../queries/signals/index.ts';
+import type { AnomalyChange } from '../../schemas/anomalies.ts';
+import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+
+/** An anomaly as it stood at its last change. */
+export interface StoredAnomaly
+  extends Pick<AnomalyChange, 'id' | 'projectId' | 'detectorId' | 'detectorName' | 'detectorLabels' | 'key' | 'name'>,
+    Pick<
+      AnomalyChange,
+      'unit' | 'labels' | 'sign' | 'direction' | 'why' | 'score' | 'value' | 'expected' | 'low' | 'high'
+    >,
+    Pick<AnomalyChange, 'before' | 'stepMs' | 'beginMs' | 'endMs' | 'peakMs'> {
+  /** When it began, for pages. */
+  readonly ms: string;
+}
+
+interface Row extends Pick<StoredAnomaly, 'name' | 'unit' | 'labels' | 'sign' | 'direction' | 'why' | 'score'> {
+  readonly anomaly: string;
+  readonly project: string;
+  readonly detector: string;
+  readonly detector_called: string;
+  readonly own_labels: Record<string, string>;
+  readonly key: string;
+  readonly ms: string;
+  readonly ended: string;
+  readonly step: string;
+  readonly peak: string;
+  readonly value: number;
+  readonly expected: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly expected_before: number | null;
+}
+
+const selected = `SELECT id AS anomaly, project_id AS project, detector_id AS detector, detector_name AS detector_called,
+  detector_labels AS own_labels, series AS key, name, unit, labels, sign, direction, why, score,
+  toString(toUnixTimestamp64Milli(time)) AS ms, toString(end_ms) AS ended, toString(step_ms) AS step,
+  toString(peak_ms) AS peak, value, expected, low, high, before AS expected_before
+  FROM anomalies FINAL WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals)`;
+
+const anomalyOf = (row: Row): StoredAnomaly => ({
+  ...{ id: row.anomaly, projectId: row.project, detectorId: row.detector, detectorName: row.detector_called },
+  ...{ detectorLabels: row.own_labels, key: row.key, name: row.name, unit: row.unit, labels: row.labels },
+  ...{ sign: row.sign, direction: row.direction, why: row.why, score: row.score, value: row.value },
+  ...{ expected: row.expected, low: row.low, high: row.high, before: row.expected_before },
+  ...{ stepMs: Number(row.step), beginMs: Number(row.ms), endMs: row.ended === '0' ? null : Number(row.ended) },
+  ...{ peakMs: Number(row.peak), ms: row.ms },
+});
+
+/** Signals that the plan includes: anomalies of others are not shown. */
+const readable = ({ plan }: Pick<Reading, 'plan'>): string[] =>
+  (Object.keys(signals) as ReadSignal[]).filter((each) => plan.entitlements.includes(signals[each].entitlement));
+
+export interface AnomalyFilter extends ProjectScope {
+  readonly detectorId?: string | undefined;
+  readonly series?: string | undefined;
+  readonly direction?: string | undefined;
+  /** Those that last, or that ended. */
+  readonly state?: 'open' | 'ended' | undefined;
+}
+
+type Own = Pick<Reading, 'columns' | 'plan'>;
+
+/** Anomalies that began in a range, the newest first. */
+export const readAnomalies = async (
+  reading: Own,
+  { detectorId, series, direction, state, ...scope }: AnomalyFilter,
+  page: HistoryPage,
+): Promise<StoredAnomaly[]> => {
+  const { sql, values } = historyCondition(page, 'id');
+  const conditions = [
+    sql,
+    ...(detectorId === undefined ? [] : ['detector_id = {detector:String}']),
+    ...(series === undefined ? [] : ['series = {series:String}']),
+    ...(direction === undefined ? [] : ['direction = {direction:String}']),
+    ...(state === undefined ? [] : [state === 'open' ? 'end_ms = 0' : 'end_ms > 0']),
+  ];
+  const rows = await reading.columns.query<Row & Record<string, unknown>>(
+    `${selected} AND ${conditions.join(' AND ')}${projectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
+    {
+      ...{ readable: readable(reading), ...values, ...projectScopeValues(scope) },
+      ...(detectorId !== undefined && { detector: detectorId }),
+      ...(series !== undefined && { series }),
+      ...(direction !== undefined && { direction }),
+    },
+  );
+  return rows.map(anomalyOf);
+};
+
+/** Anomalies that last now, those with the highest scores first. */
+export const readOpenAnomalies = async (reading: Own, scope: ProjectScope, limit: number): Promise<StoredAnomaly[]> => {
+  const rows = await reading.columns.query<Row & Record<string, unknown>>(
+    `${selected} AND end_ms = 0${projectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
+    { readable: readable(reading), ...projectScopeValues(scope) },
+  );
+  return rows.map(anomalyOf);
+};
+
+/** The anomaly of an id; undefined until it has landed. */
+export const findAnomaly = async (reading: Own, id: string): Promise<StoredAnomaly | undefined> => {
+  const beginMs = Number.parseInt(id.split('.').at(-1) ?? '', 36);
+  if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;
+  const [row] = await reading.columns.query<Row & Record<string, unknown>>(
+    `${selected} AND time = fromUnixTimestamp64Milli({begin:Int64}, 'UTC') AND id = {id:String} LIMIT 1`,
+    { readable: readable(reading), begin: String(beginMs), id },
+  );
+  return row === undefined ? undefined : anomalyOf(row);
+};
+
+export type ScoredPoint = readonly [
+  startMs: number,
+  value: number,
+  expected: number | null,
+  low: number | null,
+  high: number | null,
+  score: number,
+  isAnomalous: boolean,
+];
+
+/** Scored steps of a series, in order. */
+export const readScores = async (
+  { columns }: Pick<Reading, 'columns'>,
+  { detectorId, key }: Pick<StoredAnomaly, 'detectorId' | 'key'>,
+  { fromMs, toMs, limit }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
+): Promise<ScoredPoint[]> => {
+  const rows = await columns.query<{ ms: string; value: number; anomalous: number; score: number } & Bounds>(
+    `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, value, expected, low, high, score, is_anomalous AS anomalous
+    FROM anomaly_scores FINAL WHERE tenant_id = {tenant:String} AND detector_id = {detector:String} AND series = {series:String}
+      AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    ORDER BY time LIMIT ${limit}`,
+    { detector: detectorId, series: key, from: String(fromMs), to: String(toMs) },
+  );
+  return rows.map(
+    ({ ms, value, expected, low, high, score, anomalous }): ScoredPoint => [
+      ...([Number(ms), value, expected, low, high, score, anomalous === 1] as const),
+    ],
+  );
+};
+type Bounds = Record<'expected' | 'low' | 'high', number | null>;

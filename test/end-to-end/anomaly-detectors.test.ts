@@ -1,0 +1,143 @@
+/** From records to anomalies: the schedule that asks, the processor that scores, and what the API tells. */
+import { join } from 'node:path';
+import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { eventually } from '../waiting.ts';
+import { startHarness } from './api-harness.ts';
+
+const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
+const harness = await startHarness({ environment });
+const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
+const clock = { now: () => Date.now() };
+const ports = {
+  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
+  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
+  settings: settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment }),
+  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
+};
+await harness.bus.ensureTopics(scheduleTopics);
+const processing = () => startProcessors({ ...ports, only: ['anomaly-points', 'anomaly-scores'] });
+let processors = await processing();
+const sinks = await startSinks({
+  ...{ ...ports, embedded: true },
+  only: ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'],
+});
+test.after.always(async () => {
+  await processors.stop();
+  await sinks.stop();
+  await harness.close();
+});
+
+const startMs = Date.now();
+let offset = 0;
+
+/** Records of a service and host, so many apart, as if they had been received when they say. */
+const insert = (service: string, host: string, fromMs: number, toMs: number, apartMs: number): Promise<void> =>
+  harness.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type, attributes, attribute_types)
+    SELECT 'a', 'p1', fromUnixTimestamp64Milli(toInt64(${fromMs} + number * ${apartMs}), 'UTC') AS at, 0, ${++offset}, number, at, at, '${service}', 9, '', 'done', 's', map('host.name', '${host}'), 's'
+    FROM numbers(${Math.floor((toMs - fromMs) / apartMs)})`,
+  );
+
+const query = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] };
+const ask = async (method: string, path: string, options: Parameters<typeof harness.ask>[2] = {}) => {
+  const { status, body } = await harness.ask(method, path, options);
+  if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+};
+const read = (path: string) => ask('GET', path, { as: 'viewer' });
+
+test.serial(
+  'a detector learns, finds what is unusual, tells what it consists of, and heeds what people say',
+  async (t) => {
+    const [fromMs, toMs] = [startMs - 3 * 3_600_000, startMs + 20 * 60_000];
+    for (const service of ['shop', 'mail']) await insert(service, 'h1', fromMs, toMs, 331);
+    const { id, status } = await ask('POST', '/api/ai/detectors', {
+      body: { name: 'Records', query, step: '10s', delay: '2s', falseAlarmsPerWeek: 0.5, labels: { team: 'shop' } },
+    });
+    t.is(status.state, 'waiting');
+    await eventually('it watches', async () => (await read(`/api/ai/detectors/${id}`)).status.state === 'watching');
+    const learnt = (await read(`/api/ai/detectors/${id}`)).status;
+    t.is(learnt.series, 2);
+    t.is(learnt.learning, 0);
+    t.is(learnt.rate.perWeek, null);
+    t.is((await read('/api/ai/anomalies')).items.length, 0);
+
+    await insert('shop', 'h2', Date.now(), Date.now() + 30_000, 10);
+    await eventually('it is found', async () => (await read('/api/ai/anomalies')).items.length > 0);
+    const { items } = await read('/api/ai/anomalies');
+    t.is(items.length, 1, JSON.stringify(items));
+    const [found] = items;
+    t.deepEqual(found.series.labels, { service: 'shop' });
+    t.is(found.direction, 'up');
+    t.is(found.detectorId, id);
+    t.true(found.score > 0.9 && found.timesPerWeek < 0.1, JSON.stringify(found));
+    t.regex(found.text, /^(higher than expected|risen)/);
+    const shown = await read(`/api/ai/anomalies/${encodeURIComponent(found.id)}`);
+    t.true(shown.points.length > 0);
+    const { contributions } = shown;
+    t.is(contributions.by, 'host.name');
+    t.is(contributions.groups[0].group, 'h2');
+    const shares = [...contributions.groups, ...(contributions.others === null ? [] : [contributions.others])];
+    t.true(Math.abs(shares.reduce((sum: number, { share }: { share: number }) => sum + share, 0) - 1) < 1e-9);
+    await eventually('the feed has it', async () => (await read('/api/events?kinds=anomaly')).items.length > 0);
+    const overview = await read('/api/overview?attention=true');
+    t.true(
+      overview.attention.items.some(
+        ({ kind, name }: { kind: string; name: string }) => kind === 'anomaly' && /shop/.test(name),
+      ),
+    );
+
+    const path = `/api/ai/anomalies/${encodeURIComponent(found.id)}/feedback`;
+    const marked = await ask('POST', path, { body: { verdict: 'false' } });
+    t.true(marked.leastChange > 100);
+    t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
+    t.is((await read(`/api/ai/detectors/${id}`)).status.rate.markedFalse, 1);
+    t.deepEqual(await ask('POST', path, { body: { verdict: null } }), {
+      ...{ anomalyId: found.id, verdict: null, leastChange: 0, factor: 1 },
+    });
+    const audit = await ask('GET', '/api/audit?action=anomaly.mark', { as: 'owner' });
+    t.is(audit.items.length, 2);
+    for (const each of [`/api/ai/anomalies/${encodeURIComponent(found.id)}`, `/api/ai/detectors/${id}`])
+      t.true([403, 404].includes((await harness.ask('GET', each, elsewhere)).status));
+  },
+);
+
+test.serial('what cannot be watched is refused with its place', async (t) => {
+  const refused = async (body: object) => {
+    const answer = await harness.ask('POST', '/api/ai/detectors', { body: { name: 'Wrong', ...body } });
+    t.is(answer.status, 400, JSON.stringify(answer.body));
+    return answer.body.error?.details ?? answer.body.details;
+  };
+  const paths = async (body: object) => (await refused(body)).map(({ path }: { path: string }) => path);
+  t.deepEqual(await paths({ query: { kind: 'rows', signal: 'logs' } }), ['query.kind']);
+  t.deepEqual(await paths({ query: { ...query, search: 'severity:(' } }), ['query.search']);
+  t.deepEqual(await paths({ query: { kind: 'promql', expression: 'sum(' } }), ['query.expression']);
+  t.deepEqual(await paths({ query, step: '1s' }), ['step']);
+});
+
+test.serial('a detector that stands still says so, in its status and in the overview', async (t) => {
+  await processors.stop();
+  const before = await read('/api/ai/detectors');
+  const [{ id }] = before.items;
+  // As if the processors had been away for twenty minutes.
+  await harness.columns.execute(
+    `INSERT INTO anomaly_looks SELECT * REPLACE (up_to_ms - 1200000 AS up_to_ms, number + 1 AS number) FROM anomaly_looks FINAL`,
+  );
+  const { status } = await read(`/api/ai/detectors/${id}`);
+  t.is(status.state, 'behind');
+  t.true(status.behindSeconds > 1000);
+  // Another range: an answer of the last seconds is given again.
+  const { attention } = await read('/api/overview?attention=true&from=now-2h');
+  const item = attention.items.find(({ kind }: { kind: string }) => kind === 'detector');
+  t.is(item?.name, 'Records');
+  t.regex(item?.why ?? '', /^it is \d+ minutes behind: the last step that was scored ended 20/);
+  processors = await processing();
+  await eventually('it has caught up', async () => (await read(`/api/ai/detectors/${id}`)).status.state === 'watching');
+});
