@@ -9,6 +9,7 @@ import type { Asked, Example } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
 import {
+  anomalyIdOf,
   canaryOf,
   deadLetterIdOf,
   errorIdOf,
@@ -63,6 +64,8 @@ export const examples: Readonly<Record<string, Example>> = {
       ],
     },
   }),
+  showAnomaly: ({ tenant }) => ({ params: { id: anomalyIdOf(tenant) } }),
+  markAnomaly: ({ tenant }) => ({ params: { id: anomalyIdOf(tenant) }, body: { verdict: 'true' } }),
   getSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) } }),
   getSiemEntity: ({ tenant }) => ({ params: { type: 'host', value: canaryOf(tenant) } }),
   previewDetectionRuleException: async ({ make }) => ({

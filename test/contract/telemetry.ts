@@ -18,6 +18,9 @@ export const patternIdOf = (tenant: string): string => digitOf(tenant).repeat(16
 export const errorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(16)}`;
 export const otherErrorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(15)}0`;
 export const signalIdOf = (tenant: string): string => `signal-${digitOf(tenant).repeat(16)}`;
+const anomalyBeganMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
+export const anomalyIdOf = (tenant: string): string =>
+  `detector-${tenant}.${digitOf(tenant).repeat(16)}.${anomalyBeganMs.toString(36)}`;
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
 export const letterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
@@ -96,6 +99,10 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
   await columns.execute(
     `INSERT INTO log_pattern_counts (tenant_id, project_id, minute, service, pattern_id, severity, count, topic, received_at, partition, offset) VALUES
       ('${tenant}', 'default', toStartOfMinute(now()), '${canary}', '${patternIdOf(tenant)}', 'error', 1, 'log-pattern-counts', now64(3), 0, ${offset})`,
+  );
+  await columns.execute(
+    `INSERT INTO anomalies (tenant_id, project_id, time, id, number, detector_id, detector_name, signals, step_ms, series, name, unit, labels, sign, direction, end_ms, changed_ms, why, score, peak_ms, value, expected, low, high, before) VALUES
+      ('${tenant}', 'default', fromUnixTimestamp64Milli(toInt64(${anomalyBeganMs}), 'UTC'), '${anomalyIdOf(tenant)}', 1, 'detector-${tenant}', '${canary}', ['logs'], 60000, '${digitOf(tenant).repeat(16)}', 'count', '', map('service', '${canary}'), 'up', 'up', 0, ${anomalyBeganMs}, '', 0.999, ${anomalyBeganMs}, 40, 10, 5, 15, 10)`,
   );
   await columns.execute(
     `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by) VALUES
