@@ -203,9 +203,10 @@ const hasServerSpans = ({ traces }: Catalogue): boolean =>
 const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], catalogue: Catalogue): Understanding => {
   const all = attempts.flatMap((each) => ('askings' in each ? each.askings : []));
   // What nothing has landed of is no second meaning.
-  const landed = all.filter(
-    ({ query }) => !('signal' in query) || query.signal === 'detections' || hasLanded(catalogue[query.signal]),
-  );
+  const landed = all.filter(({ query }) => {
+    const signal = 'signal' in query ? query.signal : undefined;
+    return (signal !== 'logs' && signal !== 'traces') || hasLanded(catalogue[signal]);
+  });
   const askings = landed.length > 0 ? landed : all;
   const byQuery = new Map(askings.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
   const meanings = [...byQuery.values()];
