@@ -34,6 +34,8 @@ test.before(async () => {
     row(['c3', 'local', 10, 'failed', 1], { tenant: 'other' }),
     row(['c1', 'local', 4000, 'failed', 1]),
   ];
+  // What merges join by and by is there twice before.
+  await tables.columns.execute('SYSTEM STOP MERGES synthetic_runs');
   for (const each of rows) await tables.columns.execute(`INSERT INTO synthetic_runs VALUES ${each}`);
 });
 
