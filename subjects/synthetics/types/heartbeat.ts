@@ -20,7 +20,7 @@ const settings = z.strictObject({
     .describe('How late it may be; null: a tenth of the interval, from ten seconds to an hour'),
   longestRun: duration('1s', '1d').default('1h').describe('From a beat to /start until the run must have ended'),
 });
-export type HeartbeatSettings = z.output<typeof settings>;
+type HeartbeatSettings = z.output<typeof settings>;
 
 /** How a check says when it is expected. */
 export interface Expected {
