@@ -1,91 +1,144 @@
-/** The areas of the page, in the order of the menu. */
-import type { Area } from './frame/area.ts';
+/** The areas of the page, in the order of the menu. The page opens at the first one that somebody may open. */
+import type { listAlerts } from '../api/groups/alerts/alerts.ts';
+import type { listDashboards } from '../api/groups/dashboards/list.ts';
+import type { listDatabases } from '../api/groups/databases/list.ts';
+import type { listErrors } from '../api/groups/errors/list.ts';
+import type { incidentResource } from '../api/groups/incidents/incident.ts';
+import type { listHosts } from '../api/groups/infrastructure/hosts.ts';
+import type { listClusters } from '../api/groups/kubernetes/clusters.ts';
+import type { listLogs } from '../api/groups/logs/list.ts';
+import type { listMetrics } from '../api/groups/metrics/list.ts';
+import type { listFlows } from '../api/groups/network/flows.ts';
+import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
+import type { listServices } from '../api/groups/services/list.ts';
+import type { listSignals } from '../api/groups/siem/signals.ts';
+import type { sloResource } from '../api/groups/slos/slo.ts';
+import type { listTraces } from '../api/groups/traces/list.ts';
+import type { getUsage } from '../api/groups/usage/show.ts';
+import { callOf, listOf } from './client/call.ts';
+import type { AreaGroup } from './frame/area.ts';
 
-export const areas: readonly Area[] = [
+export const areaGroups: readonly AreaGroup[] = [
   {
-    path: '/services',
-    title: 'Services',
-    entitlement: 'traces',
-    load: async () => (await import('./areas/services/services.tsx')).Services,
+    title: 'What is wrong',
+    areas: [
+      {
+        path: '/services',
+        title: 'Services',
+        asks: callOf<typeof listServices>('GET', '/api/services'),
+        load: async () => (await import('./areas/services/services.tsx')).Services,
+      },
+      {
+        path: '/errors',
+        title: 'Errors',
+        asks: callOf<typeof listErrors>('GET', '/api/errors'),
+        load: async () => (await import('./areas/errors/errors.tsx')).Errors,
+      },
+      {
+        path: '/alerts',
+        title: 'Alerts',
+        asks: callOf<typeof listAlerts>('GET', '/api/alerts'),
+        load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
+      },
+      {
+        path: '/slos',
+        title: 'Objectives',
+        asks: listOf<typeof sloResource>('/api/slos'),
+        load: async () => (await import('./areas/slos/slos.tsx')).Slos,
+      },
+    ],
   },
   {
-    path: '/logs',
-    title: 'Logs',
-    entitlement: 'logs',
-    load: async () => (await import('./areas/logs/logs.tsx')).Logs,
+    title: 'Explore',
+    areas: [
+      {
+        path: '/logs',
+        title: 'Logs',
+        asks: callOf<typeof listLogs>('GET', '/api/logs'),
+        load: async () => (await import('./areas/logs/logs.tsx')).Logs,
+      },
+      {
+        path: '/traces',
+        title: 'Traces',
+        asks: callOf<typeof listTraces>('GET', '/api/traces'),
+        load: async () => (await import('./areas/traces/traces.tsx')).Traces,
+      },
+      {
+        // `/metrics` is where Prometheus scrapes.
+        path: '/explore-metrics',
+        title: 'Metrics',
+        asks: callOf<typeof listMetrics>('GET', '/api/metrics'),
+        load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
+      },
+      {
+        path: '/dashboards',
+        title: 'Dashboards',
+        asks: callOf<typeof listDashboards>('GET', '/api/dashboards'),
+        load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
+      },
+    ],
   },
   {
-    path: '/traces',
-    title: 'Traces',
-    entitlement: 'traces',
-    load: async () => (await import('./areas/traces/traces.tsx')).Traces,
-  },
-  {
-    // `/metrics` is where Prometheus scrapes.
-    path: '/explore-metrics',
-    title: 'Metrics',
-    entitlement: 'metrics',
-    load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
-  },
-  {
-    path: '/dashboards',
-    title: 'Dashboards',
-    load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
-  },
-  {
-    path: '/errors',
-    title: 'Errors',
-    load: async () => (await import('./areas/errors/errors.tsx')).Errors,
-  },
-  {
-    path: '/alerts',
-    title: 'Alerts',
-    load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
-  },
-  {
-    path: '/incidents',
-    title: 'Incidents',
-    load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
-  },
-  {
-    path: '/slos',
-    title: 'Objectives',
-    load: async () => (await import('./areas/slos/slos.tsx')).Slos,
-  },
-  {
-    path: '/infrastructure',
     title: 'Infrastructure',
-    load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
+    areas: [
+      {
+        path: '/infrastructure',
+        title: 'Hosts',
+        asks: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
+        load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
+      },
+      {
+        path: '/kubernetes',
+        title: 'Kubernetes',
+        asks: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
+        load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
+      },
+      {
+        path: '/databases',
+        title: 'Databases',
+        asks: callOf<typeof listDatabases>('GET', '/api/databases'),
+        load: async () => (await import('./areas/databases/databases.tsx')).Databases,
+      },
+      {
+        path: '/network',
+        title: 'Network',
+        asks: callOf<typeof listFlows>('GET', '/api/network/flows'),
+        load: async () => (await import('./areas/network/network.tsx')).Network,
+      },
+    ],
   },
   {
-    path: '/kubernetes',
-    title: 'Kubernetes',
-    load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
+    title: 'Respond',
+    areas: [
+      {
+        path: '/incidents',
+        title: 'Incidents',
+        asks: listOf<typeof incidentResource>('/api/incidents'),
+        load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
+      },
+      {
+        path: '/detections',
+        title: 'Detections',
+        asks: callOf<typeof listSignals>('GET', '/api/siem/signals'),
+        load: async () => (await import('./areas/detections/detections.tsx')).Detections,
+      },
+    ],
   },
   {
-    path: '/databases',
-    title: 'Databases',
-    load: async () => (await import('./areas/databases/databases.tsx')).Databases,
-  },
-  {
-    path: '/network',
-    title: 'Network',
-    load: async () => (await import('./areas/network/network.tsx')).Network,
-  },
-  {
-    path: '/detections',
-    title: 'Detections',
-    entitlement: 'siem',
-    load: async () => (await import('./areas/detections/detections.tsx')).Detections,
-  },
-  {
-    path: '/get-started',
-    title: 'Get started',
-    load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
-  },
-  {
-    path: '/settings',
-    title: 'Settings',
-    load: async () => (await import('./areas/settings/settings.tsx')).Settings,
+    title: 'Set up',
+    areas: [
+      {
+        path: '/get-started',
+        title: 'Get started',
+        asks: callOf<typeof showOnboarding>('GET', '/api/onboarding'),
+        load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
+      },
+      {
+        path: '/settings',
+        title: 'Settings',
+        asks: callOf<typeof getUsage>('GET', '/api/usage'),
+        load: async () => (await import('./areas/settings/settings.tsx')).Settings,
+      },
+    ],
   },
 ];

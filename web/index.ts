@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { builtPage } from './build.ts';
+import type { Restriction } from './frame/restriction.ts';
+
+export type { Restriction };
 
 /** A file of the page. It never changes: another content has another name. */
 export interface PageFile {
@@ -13,7 +16,8 @@ export interface PageFile {
 
 /** The document, its policy, and what it loads. */
 export interface BuiltDocument {
-  readonly body: string;
+  /** The document for an API whose calls are restricted so. */
+  documentWith(restrictions: readonly Restriction[]): string;
   /** `Content-Security-Policy`. */
   readonly policy: string;
   readonly files: ReadonlyMap<string, PageFile>;
@@ -37,8 +41,9 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-const documentOf = (script: string, style: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>OIQ</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/${style}"><script type="module" src="/assets/${script}"></script></head><body><div id="page"></div><noscript>This page needs JavaScript. The API works without: see /api/docs.</noscript></body></html>\n`;
+/** Restrictions stand in a block that is no script: the policy lets it be, and `<` cannot end it. */
+const documentOf = (script: string, style: string, restrictions: readonly Restriction[]): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>OIQ</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/${style}"><script type="module" src="/assets/${script}"></script></head><body><div id="page"></div><script type="application/json" id="restrictions">${JSON.stringify(restrictions).replaceAll('<', '\\u003c')}</script><noscript>This page needs JavaScript. The API works without: see /api/docs.</noscript></body></html>\n`;
 
 /** Builds the page where needed, and reads it into memory, compressed. */
 export const openPage = async (): Promise<BuiltDocument> => {
@@ -48,5 +53,8 @@ export const openPage = async (): Promise<BuiltDocument> => {
     if (contentType === undefined) return [];
     return [[name, { contentType, content: gzipSync(readFileSync(join(directory, name)), { level: 9 }) }]];
   });
-  return { body: documentOf(script, style), policy, files: new Map(files) };
+  return {
+    documentWith: (restrictions) => documentOf(script, style, restrictions),
+    ...{ policy, files: new Map(files) },
+  };
 };

@@ -1,6 +1,6 @@
 /** Begins the page. */
 import { render } from 'preact';
-import { areas } from './areas.ts';
+import { areaGroups } from './areas.ts';
 import { path } from './frame/address.ts';
 import { Frame } from './frame/frame.tsx';
 import { later } from './frame/later.tsx';
@@ -12,5 +12,5 @@ const place = document.getElementById('page');
 if (place !== null && path.value === '/snapshot') render(<SharedSnapshot />, place);
 else if (place !== null) {
   openSession();
-  render(<Frame areas={areas} />, place);
+  render(<Frame groups={areaGroups} />, place);
 }

@@ -1,4 +1,4 @@
-import { type BuiltDocument, openPage, type PageFile } from '../../web/index.ts';
+import { type BuiltDocument, openPage, type PageFile, type Restriction } from '../../web/index.ts';
 import type { Page } from './html.ts';
 
 /** Paths of the files of the built page. */
@@ -16,7 +16,10 @@ const page = (): Promise<BuiltDocument> => {
 };
 
 /** The document, in which the address says what is shown. */
-export const builtPage = (): Promise<Page> => page();
+export const builtPage = async (restrictions: readonly Restriction[]): Promise<Page> => {
+  const { documentWith, policy } = await page();
+  return { body: documentWith(restrictions), policy };
+};
 
 /** The name of a file of the page; undefined for a path that is the document's. */
 export const fileNameIn = (path: string): string | undefined =>

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
+import type { Restriction } from '../../web/index.ts';
 import { builtPage, fileNameIn, pageFile } from '../dashboard/built-page.ts';
 import type { Page } from '../dashboard/html.ts';
 import { notFoundPage, smallPageAt } from '../dashboard/page.ts';
@@ -62,11 +63,14 @@ const sendFile = async (context: Context, name: string): Promise<void> => {
 };
 
 /** Answers a path outside the API: with a page or a file of it for a GET, with an HTML 404 for another method. */
-export const sendDashboard = async (context: Context, found: boolean): Promise<void> => {
+export const sendDashboard = async (
+  context: Context,
+  { found, restrictions }: { readonly found: boolean; readonly restrictions: readonly Restriction[] },
+): Promise<void> => {
   if (!found) return sendPage(context, notFoundPage, 404);
   const file = fileNameIn(context.path);
   if (file !== undefined) return sendFile(context, file);
-  sendPage(context, smallPageAt(context.path) ?? (await builtPage()));
+  sendPage(context, smallPageAt(context.path) ?? (await builtPage(restrictions)));
 };
 
 /** The error object, as JSON. */

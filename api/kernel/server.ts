@@ -6,6 +6,7 @@ import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import { transactFor } from '../changes.ts';
+import { restrictionsOf } from '../dashboard/restrictions.ts';
 import { ApiError, apiErrorOf, FailedOperation } from '../errors.ts';
 import { callerOf, refuseLowRights } from './admission.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
@@ -62,6 +63,7 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
   const router = routerOf(options.operations);
   const addressOf = sourceAddresses(ports.settings.TRUSTED_PROXIES);
   const fixed = fixedPages({ ...options, streams });
+  const restrictions = restrictionsOf(options.operations);
   const limits = makeRequestLimits(ports.counters, ports.clock, ports.settings);
   const results = makeResultCache(ports.counters, ports.clock);
   let inFlight = 0;
@@ -73,7 +75,8 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     const page = fixed[path];
     if (page !== undefined && lookFor === 'GET') return doing(`page ${path}`, () => page(context));
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
-    if (!reserved.has(path.split('/', 2)[1] ?? '')) return sendDashboard(context, lookFor === 'GET');
+    if (!reserved.has(path.split('/', 2)[1] ?? ''))
+      return sendDashboard(context, { found: lookFor === 'GET', restrictions });
     const match = router.find(lookFor, path);
     if (match === undefined) throw nothingAt(path, options.groups);
     const { route, params, allowed } = match;

@@ -71,7 +71,7 @@ declare('an alert that fires tells its value, since when and why, as the API has
   ]);
   await row.first().click();
   const beside = page.getByRole('complementary', { name: 'Alert' });
-  await beside.getByText('Editors can acknowledge and silence it.').waitFor();
+  await beside.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await beside.getByRole('button', { name: 'Acknowledge' }).count(), 0);
   await beside.getByText('cart fails').waitFor();
   await beside.getByRole('link', { name: 'Logs of its service' }).waitFor();

@@ -87,7 +87,7 @@ declare('somebody who only looks is told who may change it', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, '/errors?search=timeout');
   await tab.page.locator('.errors .extent .row').click();
-  await tab.page.getByText('Editors can resolve and ignore it.').waitFor();
+  await tab.page.getByText('Resolving it is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore/ }).count(), 0);
   await holdsAsAView(t, tab, '.beside h2');
 });

@@ -22,7 +22,7 @@ test('the document is asked for each time, and lets nothing in but what is serve
   t.notRegex(policy, /unsafe|https?:|\*/);
   t.deepEqual(
     [...String(body).matchAll(/<script[^>]*>/g)].map(([tag]) => tag.replace(/-\w+\.js/, '')),
-    ['<script type="module" src="/assets/main">'],
+    ['<script type="module" src="/assets/main">', '<script type="application/json" id="restrictions">'],
   );
 });
 

@@ -67,7 +67,7 @@ declare('an incident is declared, and somebody who only looks is told who may ch
   t.is(new URL(page.url()).searchParams.get('incident'), id);
   const other = await chromium.open();
   await signedInAt(other, harness.url, `/incidents?status=open&incident=${id}`);
-  await other.page.getByText('Editors can acknowledge and resolve it.').waitFor();
+  await other.page.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await other.page.locator('.incidents .extent .row').count(), 1);
   t.is(await other.page.getByRole('button', { name: /Acknowledge|Resolve|Declare|Add/ }).count(), 0);
   await holdsAsAView(t, other, '.beside h2');

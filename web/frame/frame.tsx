@@ -4,39 +4,14 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
-import { type Area, whyClosed } from './area.ts';
+import { type Area, type AreaGroup, whyClosed } from './area.ts';
 import { Keys, listenToKeys, seeks } from './keys.tsx';
 import { loadAnew } from './later.tsx';
-import { Link } from './link.tsx';
+import { isShown, Menu } from './menu.tsx';
 import { preferences } from './preferences.ts';
 import { projectId, projects } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
-import { type Session, session, sessionError } from './session.ts';
-
-const isUnder = (area: Area): boolean => path.value === area.path || path.value.startsWith(`${area.path}/`);
-
-const Menu = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: Session }) => (
-  <nav aria-label="Areas">
-    <ul>
-      {areas.map((area) => {
-        const why = whyClosed(area, who);
-        return (
-          <li key={area.path}>
-            {why === '' ? (
-              <Link to={toArea(area.path)} isCurrent={isUnder(area)}>
-                {area.title}
-              </Link>
-            ) : (
-              <span class="closed" title={why}>
-                {area.title} <span class="sr-only">{why}</span>
-              </span>
-            )}
-          </li>
-        );
-      })}
-    </ul>
-  </nav>
-);
+import { session, sessionError } from './session.ts';
 
 /** The project that is shown; where there is only one, there is nothing to choose. */
 const Projects = () =>
@@ -62,7 +37,7 @@ const Projects = () =>
 const palette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
 
 /** Its code comes when it is first opened. */
-const Seeking = ({ areas, who }: { readonly areas: readonly Area[]; readonly who: Session }) => {
+const Seeking = ({ areas }: { readonly areas: readonly Area[] }) => {
   const Palette = palette.value;
   useEffect(() => {
     if (seeks.value && palette.peek() === undefined)
@@ -77,7 +52,6 @@ const Seeking = ({ areas, who }: { readonly areas: readonly Area[]; readonly who
   return (
     <Palette
       areas={areas}
-      who={who}
       onClose={() => {
         seeks.value = false;
       }}
@@ -103,7 +77,7 @@ const viewOf = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
   return view;
 };
 
-const Shown = ({ area, who }: { readonly area: Area | undefined; readonly who: Session }) => {
+const Shown = ({ area }: { readonly area: Area | undefined }) => {
   if (area === undefined)
     return (
       <section class="said">
@@ -111,7 +85,7 @@ const Shown = ({ area, who }: { readonly area: Area | undefined; readonly who: S
         <p>The menu shows what there is.</p>
       </section>
     );
-  const why = whyClosed(area, who);
+  const why = whyClosed(area);
   if (why !== '')
     return (
       <section class="said">
@@ -126,20 +100,21 @@ const Shown = ({ area, who }: { readonly area: Area | undefined; readonly who: S
 };
 
 /** The first area is where the page opens. */
-const openFirst = (areas: readonly Area[], who: Session): void => {
-  const first = areas.find((area) => whyClosed(area, who) === '') ?? areas[0];
+const openFirst = (areas: readonly Area[]): void => {
+  const first = areas.find((area) => whyClosed(area) === '') ?? areas[0];
   if (path.peek() !== '/' || first === undefined) return;
   const project = projectId.peek() || (preferences.peek()?.defaultProjectId ?? '');
   go(toArea(first.path, { project }), { replace: true });
 };
 
-export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
+export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
+  const areas = groups.flatMap((group) => group.areas);
   const who = session.value;
   useEffect(() => listenToKeys(), []);
   useEffect(() => {
-    if (who !== undefined) openFirst(areas, who);
+    if (who !== undefined) openFirst(areas);
   }, [who, path.value]);
-  const area = areas.find(isUnder);
+  const area = areas.find(isShown);
   useEffect(() => {
     document.title = area === undefined ? 'OIQ' : `${area.title} · OIQ`;
   }, [area]);
@@ -160,9 +135,8 @@ export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
       <a class="skip" href="#content">
         Skip to the content
       </a>
+      <Menu groups={groups} />
       <header>
-        <span class="brand">OIQ</span>
-        <Menu areas={areas} who={who} />
         <button
           type="button"
           class="plain"
@@ -178,10 +152,10 @@ export const Frame = ({ areas }: { readonly areas: readonly Area[] }) => {
         <Account who={who} />
       </header>
       <main id="content" tabIndex={-1}>
-        <Shown area={area} who={who} />
+        <Shown area={area} />
       </main>
       <Keys />
-      <Seeking areas={areas} who={who} />
+      <Seeking areas={areas} />
     </>
   );
 };

@@ -8,7 +8,6 @@ import { callOf, listOf, type ViewOf } from '../client/call.ts';
 import { go, toArea } from './address.ts';
 import { type Area, whyClosed } from './area.ts';
 import { projectScope } from './project.ts';
-import type { Session } from './session.ts';
 import { shownText } from './shown-text.tsx';
 import { writtenRange } from './time-range.ts';
 
@@ -84,20 +83,12 @@ const areasIn = (areas: readonly Area[], text: string): Way[] =>
     .filter(({ title }) => title.toLowerCase().includes(text.trim().toLowerCase()))
     .map(({ title, path }) => ({ kind: 'Area', name: title, to: toArea(path) }));
 
-export const Palette = ({
-  areas,
-  who,
-  onClose,
-}: {
-  readonly areas: readonly Area[];
-  readonly who: Session;
-  readonly onClose: () => void;
-}) => {
+export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; readonly onClose: () => void }) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [asked, setAsked] = useState<readonly Way[]>([]);
   const [active, setActive] = useState(0);
-  const mayOpen = areas.filter((area) => whyClosed(area, who) === '');
+  const mayOpen = areas.filter((area) => whyClosed(area) === '');
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     const cancel = new AbortController();

@@ -2,15 +2,18 @@
 import type { ComponentType } from 'preact';
 import { path, toArea } from './address.ts';
 import { Link } from './link.tsx';
-import { mayAs } from './session.ts';
+import { type AnyCall, may } from './rights.ts';
+
+/** A view that says what it asks first. */
+export type AskingView = ComponentType & { readonly asks?: AnyCall };
 
 export interface Part {
   /** Below the area's path; empty for the first. */
   readonly name: string;
   readonly title: string;
-  readonly View: ComponentType;
-  /** Lowest role that may look at it. */
-  readonly role?: Parameters<typeof mayAs>[0];
+  readonly View: AskingView;
+  /** What it asks first, where its view does not say that: it is shown to those who may call it. */
+  readonly asks?: AnyCall;
 }
 
 /** The view of an area of parts. */
@@ -18,7 +21,7 @@ export const partsOf =
   (title: string, parts: readonly Part[]): ComponentType =>
   () => {
     const [, area = '', at = ''] = path.value.split('/');
-    const open = parts.filter(({ role }) => role === undefined || mayAs(role));
+    const open = parts.filter(({ asks, View }) => may(asks ?? View.asks));
     const part = open.find(({ name }) => name === at) ?? open[0];
     if (part === undefined) return <p class="said">Nothing here is open to your role.</p>;
     return (

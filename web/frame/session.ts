@@ -11,13 +11,6 @@ export type Session = Answered<typeof currentSession>;
 
 /** Undefined until the API has said. */
 export const session = signal<Session | undefined>(undefined);
-/** Roles of which each may do what those before it may. */
-const ranks: readonly Session['role'][] = ['viewer', 'editor', 'admin', 'owner'];
-
-/** Whether this person may do what asks for a role. The API holds it; the page hides what would be refused. */
-export const mayAs = (role: Session['role']): boolean =>
-  session.value !== undefined && ranks.indexOf(session.value.role) >= ranks.indexOf(role);
-
 /** Why that is not known. */
 export const sessionError = signal<string>('');
 /** Other organizations of this person. */

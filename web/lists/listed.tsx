@@ -6,6 +6,7 @@ import { Paged } from '../client/paged.ts';
 import type { Standing } from '../client/question.ts';
 import { change, inAddress } from '../frame/address.ts';
 import { useEscape } from '../frame/escape.ts';
+import type { AskingView } from '../frame/parts.tsx';
 import { Search } from '../frame/search.tsx';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { Freshness, Problem } from '../frame/standing.tsx';
@@ -140,7 +141,7 @@ const Table = <Operation extends Declared, Item>({
 /** The view of a declared list. */
 export const listed = <Operation extends Declared>(
   spec: DeclaredList<Operation, ItemOf<Operation['response']['_zod']['output']>>,
-): ComponentType => {
+): AskingView => {
   type Item = ItemOf<Operation['response']['_zod']['output']>;
   const list = new Paged(spec.call, (page) => (page as Page).items as readonly Item[]);
   const { choices = [], filters = [], isRanged = false, search, Open, Tools } = spec;
@@ -188,7 +189,7 @@ export const listed = <Operation extends Declared>(
         {Tools === undefined ? null : <Tools />}
       </div>
     ) : null;
-  return () => {
+  const View = () => {
     const query = asked();
     const params = spec.params?.();
     const text = JSON.stringify([query, params]);
@@ -221,4 +222,5 @@ export const listed = <Operation extends Declared>(
       </>
     );
   };
+  return Object.assign(View, { asks: spec.call });
 };

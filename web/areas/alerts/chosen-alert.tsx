@@ -6,7 +6,7 @@ import { toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -117,14 +117,14 @@ const Told = ({ alert }: { readonly alert: Alert }) => {
           {shownText(acknowledged.by)} sees to it since {shownMoment(acknowledged.at)}. {shownText(acknowledged.note)}
         </p>
       )}
-      {mayAs('editor') ? (
-        <>
-          {acknowledged === null ? <Acknowledge id={alert.id} /> : null}
-          <Mute labels={labels} />
-        </>
+      {may(acknowledgeCall) ? (
+        acknowledged === null ? (
+          <Acknowledge id={alert.id} />
+        ) : null
       ) : (
-        <p class="soft">Editors can acknowledge and silence it.</p>
+        <p class="soft">{whyNot(acknowledgeCall, 'Acknowledging it')}</p>
       )}
+      {may(silenceCall) ? <Mute labels={labels} /> : null}
       <Fields
         values={{
           ...{ state, severity, value: shownValue(value), 'condition holds since': shownMoment(since) },

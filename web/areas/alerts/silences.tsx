@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -29,7 +29,7 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
       <td>{shownTime(Date.parse(startsAt))}</td>
       <td>{shownTime(Date.parse(endsAt))}</td>
       <td>{shownText(comment ?? '')}</td>
-      {mayAs('editor') ? (
+      {may(expireCall) ? (
         <td>
           <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
             End now
@@ -55,7 +55,7 @@ const Found = () => {
     );
   return (
     <table class="figures">
-      <Heads columns={[...columns, ...(mayAs('editor') ? ['Change'] : [])]} />
+      <Heads columns={[...columns, ...(may(expireCall) ? ['Change'] : [])]} />
       <tbody>
         {silences.map((silence) => (
           <Line key={silence.id} silence={silence} />

@@ -2,7 +2,8 @@
 import { inAddress, path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
+import { importCall } from './calls.ts';
 import { DashboardList } from './list.tsx';
 import { DashboardView } from './view.tsx';
 
@@ -20,7 +21,7 @@ const Begin = () => {
       <nav class="tabs" aria-label="Dashboards">
         <ul>
           {parts
-            .filter(([name]) => name !== 'import' || mayAs('editor'))
+            .filter(([name]) => name !== 'import' || may(importCall))
             .map(([name, title]) => (
               <li key={name}>
                 <Link to={toArea('/dashboards', { show: name })} isCurrent={name === at}>

@@ -5,8 +5,8 @@ import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, go, inAddress, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
+import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -119,7 +119,7 @@ export const DashboardList = () => {
         />
         <Chosen name="tag" />
         <Chosen name="folder" />
-        {mayAs('editor') ? <Create /> : null}
+        {may(createCall) ? <Create /> : null}
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <Listed />

@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
-import { mayAs } from '../../frame/session.ts';
+import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -83,14 +83,14 @@ export const Snapshots = (props: SnapshotsProps) => {
   const { answer, error } = useAsked(snapshotsCall, { params: { id } });
   return (
     <Beside label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
-      {mayAs('editor') ? <Make {...props} /> : <p class="soft">Editors make snapshots.</p>}
+      {may(freezeCall) ? <Make {...props} /> : <p class="soft">{whyNot(freezeCall, 'Making snapshots')}</p>}
       <Problem error={error} />
       {answer?.items.length === 0 ? <p class="soft">There are none.</p> : null}
       <ul class="links column">
         {answer?.items.map((snapshot) => (
           <li key={snapshot.id}>
             <bdi>{shownText(snapshot.name)}</bdi> until {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}, opened{' '}
-            {snapshot.opened} times {mayAs('editor') ? <Revoke id={snapshot.id} name={snapshot.name} /> : null}
+            {snapshot.opened} times {may(revokeCall) ? <Revoke id={snapshot.id} name={snapshot.name} /> : null}
           </li>
         ))}
       </ul>

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { change, go, inAddress } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
+import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { mayAs } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
@@ -42,7 +42,7 @@ const Line = ({ template }: { readonly template: Template }) => {
         </button>
       </td>
       <td>
-        {mayAs('editor') ? (
+        {may(instantiateCall) ? (
           <button type="button" disabled={action.isRunning.value} onClick={() => void make()}>
             Make a dashboard<span class="sr-only"> of {name}</span>
           </button>

@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { mayAs, session } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
+import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -44,7 +45,7 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
           ))}
         </ul>
       )}
-      {mayAs('editor') && answer !== undefined && answer.differences.length > 0 ? (
+      {may(restoreCall) && answer !== undefined && answer.differences.length > 0 ? (
         <button type="button" disabled={restoring.isRunning.value} onClick={() => void restore()}>
           Restore version {version}
         </button>

@@ -5,12 +5,12 @@ import { change, inAddress, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { millisecondsOf, refresh, refreshes, useUsualRange, writtenRange } from '../../frame/time-range.ts';
 import { Board } from './board.ts';
-import { type Dashboard, type Document, readCall } from './calls.ts';
+import { type Dashboard, type Document, readCall, saveCall } from './calls.ts';
 import { Card } from './card.tsx';
 import { Drafting, saves } from './editing/draft.ts';
 import { partsOf } from './layout.ts';
@@ -89,7 +89,7 @@ const shows = ['versions', 'snapshots'] as const;
 const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
   <>
     {isEditing ? null : <Pace usual={dashboard.time.refresh ?? ''} />}
-    {mayAs('editor') && !isEditing ? (
+    {may(saveCall) && !isEditing ? (
       <button type="button" onClick={() => change({ edit: 'true', show: '' })}>
         Edit
       </button>
@@ -164,7 +164,7 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
 const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   const [board] = useState(() => new Board());
   const [drafting] = useState(() => new Drafting());
-  const isEditing = inAddress('edit') === 'true' && mayAs('editor');
+  const isEditing = inAddress('edit') === 'true' && may(saveCall);
   useEffect(() => {
     if (isEditing) drafting.begin(dashboard);
     else drafting.end();

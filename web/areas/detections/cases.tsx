@@ -7,7 +7,7 @@ import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -24,7 +24,7 @@ const Change = ({ of }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
   const [commenting] = useState(() => new Action(commentCall));
   const { id, version, state } = of;
-  if (!mayAs('editor')) return <p class="soft">Editors can change it.</p>;
+  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Changing it')}</p>;
   const to = async (next: string): Promise<void> => {
     const resolution = next === 'closed' ? { resolution: 'true-positive' } : {};
     const body = { state: next, ...resolution };

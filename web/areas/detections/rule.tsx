@@ -5,7 +5,7 @@ import { Action } from '../../client/action.ts';
 import { changeOf, type ViewOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -20,7 +20,7 @@ const changeCall = changeOf<typeof ruleResource, { readonly enabled: boolean }>(
 const Switch = ({ rule }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeCall));
   const { id, version, enabled } = rule;
-  if (!mayAs('editor')) return null;
+  if (!may(changeCall)) return null;
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };

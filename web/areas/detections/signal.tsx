@@ -8,7 +8,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { go, toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may, whyNot } from '../../frame/rights.ts';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -33,7 +33,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
   const [action] = useState(() => new Action(triageCall));
   const [opening] = useState(() => new Action(openCaseCall));
   const { id, state, severity, ruleTitle } = signal;
-  if (!mayAs('editor')) return <p class="soft">Editors can acknowledge and close it.</p>;
+  if (!may(triageCall)) return <p class="soft">{whyNot(triageCall, 'Triage')}</p>;
   const to = async (next: Signal['state'], more: { verdict?: Verdict; reason?: string } = {}): Promise<void> => {
     if ((await action.run({ params: { id }, body: { state: next, ...more } })) !== undefined) refresh();
   };

@@ -6,7 +6,7 @@ import { toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -31,7 +31,7 @@ const steps: Readonly<Record<Status, readonly (readonly [status: Status, title: 
 
 const Steps = ({ error }: { readonly error: OneError }) => {
   const [action] = useState(() => new Action(changeCall));
-  if (!mayAs('editor')) return <p class="soft">Editors can resolve and ignore it.</p>;
+  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Resolving it')}</p>;
   const run = async (status: Status): Promise<void> => {
     if ((await action.run({ params: { id: error.id }, body: { status } })) !== undefined) refresh();
   };

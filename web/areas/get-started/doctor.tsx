@@ -10,6 +10,8 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
+export const doctorCall = callOf<typeof askDoctor>('POST', '/api/onboarding/doctor');
+
 type Answer = Answered<typeof askDoctor>;
 
 const Told = ({ answer }: { readonly answer: Answer }) => (
@@ -42,7 +44,7 @@ const Told = ({ answer }: { readonly answer: Answer }) => (
 );
 
 export const Doctor = () => {
-  const [action] = useState(() => new Action(callOf<typeof askDoctor>('POST', '/api/onboarding/doctor')));
+  const [action] = useState(() => new Action(doctorCall));
   const [answer, setAnswer] = useState<Answer>();
   const run = async (form: HTMLFormElement): Promise<void> => {
     const said = Object.fromEntries(

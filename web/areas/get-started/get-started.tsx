@@ -7,17 +7,19 @@ import { callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { partsOf } from '../../frame/parts.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { Doctor } from './doctor.tsx';
+import { Doctor, doctorCall } from './doctor.tsx';
+
+const dismissCall = callOf<typeof dismissOnboardingSteps>('PUT', '/api/onboarding');
 
 const Checklist = () => {
-  const [action] = useState(() => new Action(callOf<typeof dismissOnboardingSteps>('PUT', '/api/onboarding')));
+  const [action] = useState(() => new Action(dismissCall));
   const { answer, error } = useAsked(callOf<typeof showOnboarding>('GET', '/api/onboarding'), {});
   const dismissed = answer?.dismissed ?? [];
   const set = async (next: typeof dismissed): Promise<void> => {
@@ -36,7 +38,7 @@ const Checklist = () => {
             </b>
             {done ? <span> done {shownMoment(doneAt)}</span> : null}
             {done || isDismissed ? null : <p>{shownText(next)}</p>}
-            {mayAs('editor') && !done ? (
+            {may(dismissCall) && !done ? (
               <button
                 type="button"
                 class="plain"
@@ -100,5 +102,5 @@ const Snippets = () => {
 export const GetStarted = partsOf('Get started', [
   { name: '', title: 'Steps', View: Checklist },
   { name: 'send', title: 'How to send', View: Snippets },
-  { name: 'doctor', title: 'Nothing arrives?', View: Doctor, role: 'admin' },
+  { name: 'doctor', title: 'Nothing arrives?', View: Doctor, asks: doctorCall },
 ]);

@@ -5,7 +5,7 @@ import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -106,14 +106,14 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
   return (
     <Beside label="Incident" title={title} onClose={onClose}>
       <p>{shownText(summary ?? '', { lines: true })}</p>
-      {mayAs('editor') ? (
+      {may(acknowledgeCall) ? (
         <div class="act">
           {(possible[status ?? 'open'] ?? []).map((step) => (
             <Step key={step} id={id} step={step} />
           ))}
         </div>
       ) : (
-        <p class="soft">Editors can acknowledge and resolve it.</p>
+        <p class="soft">{whyNot(acknowledgeCall, 'Acknowledging it')}</p>
       )}
       <Services services={services} />
       <Fields
@@ -128,7 +128,7 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
           ...{ 'resolved by': incident.resolvedBy, 'merged into': incident.mergedInto, tags: tags.join(', ') },
         }}
       />
-      {mayAs('editor') ? <Note id={id} /> : null}
+      {may(noteCall) ? <Note id={id} /> : null}
       <Timeline id={id} />
     </Beside>
   );

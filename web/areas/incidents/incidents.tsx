@@ -5,7 +5,7 @@ import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -95,7 +95,7 @@ export const Incidents = () => {
             ))}
           </select>
         </label>
-        {mayAs('editor') ? <Declare /> : null}
+        {may(declareCall) ? <Declare /> : null}
       </div>
       <Problem error={list.first.standing.value.error} />
       <div class={incident === undefined ? 'list' : 'list with-record'}>

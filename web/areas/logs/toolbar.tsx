@@ -4,10 +4,10 @@ import { asQuery } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
 import { change } from '../../frame/address.ts';
 import { projectScope } from '../../frame/project.ts';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { fieldsCall } from './calls.ts';
+import { fieldsCall, ruleCall, savedQueryCall } from './calls.ts';
 import { MakeRule, SaveQuery } from './keep.tsx';
 import { asked, columns, groupBy, listOfNames, order, patternId, setColumns, view, wraps } from './log-search.ts';
 
@@ -132,15 +132,15 @@ export const Toolbar = () => (
         </a>
       </Menu>
     )}
-    {mayAs('editor') ? (
-      <>
-        <Menu title="Save">
-          <SaveQuery />
-        </Menu>
-        <Menu title="Alert">
-          <MakeRule />
-        </Menu>
-      </>
+    {may(savedQueryCall) ? (
+      <Menu title="Save">
+        <SaveQuery />
+      </Menu>
+    ) : null}
+    {may(ruleCall) ? (
+      <Menu title="Alert">
+        <MakeRule />
+      </Menu>
     ) : null}
   </div>
 );

@@ -7,7 +7,7 @@ import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, listOf, type ViewOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -24,10 +24,13 @@ const Shown = ({ secret }: { readonly secret: string }) =>
     </p>
   );
 
+const mintCall = callOf<typeof mintLicenseKey>('POST', '/api/license-keys');
+const rotateCall = callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate');
+
 const Mint = () => {
-  const [action] = useState(() => new Action(callOf<typeof mintLicenseKey>('POST', '/api/license-keys')));
+  const [action] = useState(() => new Action(mintCall));
   const [secret, setSecret] = useState('');
-  if (!mayAs('admin')) return null;
+  if (!may(mintCall)) return null;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const said = new FormData(form);
     const body = { name: String(said.get('name')), projectId: String(said.get('projectId')) };
@@ -53,13 +56,11 @@ const Mint = () => {
 };
 
 const Change = ({ of }: { readonly of: Key }) => {
-  const [rotating] = useState(
-    () => new Action(callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate')),
-  );
+  const [rotating] = useState(() => new Action(rotateCall));
   const [revoking] = useState(() => new Action(callOf<typeof revokeLicenseKey>('DELETE', '/api/license-keys/{id}')));
   const [secret, setSecret] = useState('');
   const { id, name, state } = of;
-  if (!mayAs('admin') || state === 'revoked') return null;
+  if (!may(rotateCall) || state === 'revoked') return null;
   const rotate = async (): Promise<void> => {
     const made = await rotating.run({ params: { id }, body: {} } as never);
     if (made === undefined) return;

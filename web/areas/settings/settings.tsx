@@ -1,5 +1,6 @@
 /** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, and who changed what. */
 import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
+import type { patchAccount } from '../../../api/groups/users/account.ts';
 import { callOf } from '../../client/call.ts';
 import { later } from '../../frame/later.tsx';
 import { partsOf } from '../../frame/parts.tsx';
@@ -33,13 +34,13 @@ const Audit = listed({
 export const Settings = partsOf('Settings', [
   { name: '', title: 'Usage', View: Usage },
   { name: 'keys', title: 'Keys', View: Keys },
-  { name: 'people', title: 'People', View: People, role: 'admin' },
-  { name: 'invitations', title: 'Invitations', View: Invitations, role: 'admin' },
-  { name: 'service-accounts', title: 'Service accounts', View: ServiceAccounts, role: 'admin' },
-  { name: 'dead-letters', title: 'Dead letters', View: DeadLetters, role: 'admin' },
+  { name: 'people', title: 'People', View: People },
+  { name: 'invitations', title: 'Invitations', View: Invitations },
+  { name: 'service-accounts', title: 'Service accounts', View: ServiceAccounts },
+  { name: 'dead-letters', title: 'Dead letters', View: DeadLetters },
   {
-    ...{ name: 'organization', title: 'Organization', role: 'admin' },
+    ...{ name: 'organization', title: 'Organization', asks: callOf<typeof patchAccount>('PATCH', '/api/account') },
     View: later(async () => (await import('./organization.tsx')).Organization),
   },
-  { name: 'audit', title: 'Audit log', View: Audit, role: 'admin' },
+  { name: 'audit', title: 'Audit log', View: Audit },
 ]);

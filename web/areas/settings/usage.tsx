@@ -8,7 +8,7 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
-import { mayAs } from '../../frame/session.ts';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -26,9 +26,11 @@ const inGibibytes = (bytes: number | null): string => (bytes === null ? '' : Str
 const windows = ['day', 'month'] as const;
 const thresholds = { warnBytes: 'warn above', rejectBytes: 'reject above' } as const;
 
+const setCall = callOf<typeof setQuotas>('PUT', '/api/usage/quotas');
+
 /** Thresholds for all that is sent; those of single signals stay as they are. */
 const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
-  const [action] = useState(() => new Action(callOf<typeof setQuotas>('PUT', '/api/usage/quotas')));
+  const [action] = useState(() => new Action(setCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
     const said = new FormData(form);
     const of = (window: (typeof windows)[number]) => ({
@@ -129,7 +131,7 @@ export const Usage = () => {
         {known.answer === undefined ? null : (
           <>
             <QuotaStates quotas={known.answer} />
-            {mayAs('admin') ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
+            {may(setCall) ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
           </>
         )}
       </Scrolled>

@@ -1,0 +1,31 @@
+/** What the page is told of who may call what is what the API holds. */
+import test from 'ava';
+import { mayCall } from '../../api/callers/rights.ts';
+import { restrictionsOf } from '../../api/dashboard/restrictions.ts';
+import { operations } from '../../api/groups/index.ts';
+import { roles } from '../../schemas/resources/user.ts';
+
+const restrictions = restrictionsOf(operations);
+const byCall = new Map(restrictions.flatMap((one) => one.calls.map((call) => [call, one] as const)));
+
+for (const role of roles)
+  test(`the page offers the role ${role} each call that the API lets it make, and no other`, (t) => {
+    for (const { method, path, role: access, hidden } of operations) {
+      if (hidden === true) continue;
+      const told = byCall.get(`${method} ${path}`);
+      t.is(told?.roles.includes(role) ?? true, mayCall(role, access), `${method} ${path}`);
+    }
+  });
+
+test('each call tells what the plan must include', (t) => {
+  for (const { method, path, entitlement, hidden } of operations)
+    if (hidden !== true) t.is(byCall.get(`${method} ${path}`)?.entitlement, entitlement, `${method} ${path}`);
+});
+
+test('calls that are alike stand together, and those that everybody may make are left out', (t) => {
+  const calls = restrictions.flatMap((one) => one.calls);
+  t.is(new Set(calls).size, calls.length);
+  t.false(calls.includes('GET /api/alerts'));
+  const kinds = restrictions.map(({ roles: may, entitlement }) => JSON.stringify([may, entitlement]));
+  t.is(new Set(kinds).size, kinds.length);
+});

@@ -1,0 +1,75 @@
+/** The menu: the areas in their groups, beside what is shown, or behind a button where there is no room for that. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { path, toArea } from './address.ts';
+import { type Area, type AreaGroup, whyClosed } from './area.ts';
+import { Link } from './link.tsx';
+
+/** Whether an area is shown. */
+export const isShown = (area: Area): boolean => path.value === area.path || path.value.startsWith(`${area.path}/`);
+
+/** Where there is a button. */
+const isOpen = signal(false);
+
+/** A closed area leads to why it is. */
+const Way = ({ area }: { readonly area: Area }) => {
+  const why = whyClosed(area);
+  return (
+    <Link to={toArea(area.path)} isCurrent={isShown(area)}>
+      {why === '' ? (
+        area.title
+      ) : (
+        <span class="closed" title={why}>
+          {area.title}
+          <span class="sr-only">: {why}</span>
+        </span>
+      )}
+    </Link>
+  );
+};
+
+export const Menu = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    isOpen.value = false;
+  }, [path.value]);
+  const current = groups.flatMap(({ areas }) => areas).find(isShown);
+  const heed = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || !isOpen.value) return;
+    isOpen.value = false;
+    button.current?.focus();
+  };
+  return (
+    <nav class="areas" aria-label="Areas" onKeyDown={heed}>
+      <span class="brand">OIQ</span>
+      <button
+        ref={button}
+        type="button"
+        class="plain"
+        aria-expanded={isOpen.value}
+        aria-controls="areas"
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        Menu<span class="soft">{current === undefined ? '' : `: ${current.title}`}</span>
+      </button>
+      <div id="areas" class={isOpen.value ? 'open' : ''}>
+        {groups.map(({ title, areas }, at) => (
+          <div key={title}>
+            <p class="soft" id={`areas-${at}`}>
+              {title}
+            </p>
+            <ul aria-labelledby={`areas-${at}`}>
+              {areas.map((area) => (
+                <li key={area.path}>
+                  <Way area={area} />
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </div>
+    </nav>
+  );
+};
