@@ -20,7 +20,7 @@ import type { AreaGroup } from './frame/area.ts';
 
 export const areaGroups: readonly AreaGroup[] = [
   {
-    title: 'What is wrong',
+    title: 'Health',
     areas: [
       {
         path: '/services',

@@ -28,7 +28,7 @@ declare('areas stand in named groups beside what is shown, and one that the plan
   const tab = await opened('/alerts', 'viewer@b.example');
   const { page } = tab;
   const menu = page.getByRole('navigation', { name: 'Areas' });
-  const found = menu.getByRole('list', { name: 'What is wrong' });
+  const found = menu.getByRole('list', { name: 'Health' });
   t.deepEqual(await found.getByRole('link').allTextContents(), [
     'Services: The plan of this organization does not include services.',
     ...['Errors', 'Alerts', 'Objectives'],
