@@ -7,6 +7,7 @@ import { api } from './api.ts';
 import { audit } from './audit.ts';
 import { land } from './land.ts';
 import { liveTail } from './live-tail.ts';
+import { pageScrolling } from './page-scrolling.ts';
 import { receive } from './receive.ts';
 import { remoteWrite } from './remote-write.ts';
 import { type Row, table } from './report.ts';
@@ -19,6 +20,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   land,
   standalone,
   'live-tail': liveTail,
+  'page-scrolling': pageScrolling,
   'remote-write': remoteWrite,
 };
 

@@ -49,6 +49,53 @@ const Head = ({ columns, widths }: { readonly columns: readonly string[]; readon
   </div>
 );
 
+interface RowProps<Item> extends Pick<RowsProps<Item>, 'columns' | 'keyOf' | 'cellsOf' | 'onOpen'> {
+  readonly widths: string | undefined;
+  readonly classOf: RowsProps<Item>['classOf'] | undefined;
+  readonly item: Item | undefined;
+  readonly index: number;
+  readonly top: number;
+  readonly isOpen: boolean;
+  readonly isCurrent: boolean;
+  readonly onCurrent: (index: number) => void;
+  /** Where rows are measured. */
+  readonly measure: ((node: HTMLElement | null) => void) | null;
+}
+
+/** One row. Those that stay in sight while others come are not drawn anew. */
+const Row = <Item,>(props: RowProps<Item>) => {
+  const { item, index, top, isOpen, isCurrent, columns, widths, keyOf, cellsOf, classOf, onOpen, onCurrent } = props;
+  return (
+    <div
+      ref={props.measure}
+      data-index={props.measure === null ? undefined : index}
+      id={`row-${index}`}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isOpen}
+      class={`row ${item === undefined ? '' : (classOf?.(item) ?? '')}${isCurrent ? ' current' : ''}`}
+      style={{ gridTemplateColumns: widths, transform: `translateY(${top}px)` }}
+      onClick={() => {
+        onCurrent(index);
+        if (item !== undefined) onOpen(keyOf(item));
+      }}
+    >
+      {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) =>
+        // A text is its cell: an element less in each of them.
+        typeof cell === 'string' ? (
+          <bdi key={columns[column]} role="gridcell">
+            {cell}
+          </bdi>
+        ) : (
+          <span key={columns[column]} role="gridcell">
+            {cell}
+          </span>
+        ),
+      )}
+    </div>
+  );
+};
+
 export const Rows = <Item,>(props: RowsProps<Item>) => {
   const { items, label, class: name, columns, widths, wraps = false } = props;
   const { keyOf, cellsOf, classOf, open, onOpen, onSeen, onKey, held = '' } = props;
@@ -103,30 +150,15 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
         {shown.map(({ index, start }) => {
           const item = items[index];
           return (
-            <div
+            <Row<Item>
               key={keyAt(index)}
-              ref={wraps ? virtual.measureElement : null}
-              data-index={index}
-              id={`row-${index}`}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={item !== undefined && keyOf(item) === open}
-              class={`row ${item === undefined ? '' : (classOf?.(item) ?? '')}${index === current ? ' current' : ''}`}
-              style={{
-                gridTemplateColumns: widths,
-                transform: `translateY(${start - virtual.options.scrollMargin}px)`,
-              }}
-              onClick={() => {
-                setCurrent(index);
-                if (item !== undefined) onOpen(keyOf(item));
-              }}
-            >
-              {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) => (
-                <span key={columns[column]} role="gridcell">
-                  {cell}
-                </span>
-              ))}
-            </div>
+              {...{ item, index, columns, widths, keyOf, cellsOf, classOf, onOpen }}
+              measure={wraps ? virtual.measureElement : null}
+              top={start - virtual.options.scrollMargin}
+              isOpen={item !== undefined && keyOf(item) === open}
+              isCurrent={index === current}
+              onCurrent={setCurrent}
+            />
           );
         })}
       </div>

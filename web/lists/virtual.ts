@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 
 export const rowHeight = 24;
 /** Rows beyond each edge, so that a slow frame shows no gap. */
-const beyond = 20;
+const beyond = 8;
 
 /** Lays out rows below a head of one row, in an element that scrolls. `keyOf`: rows are measured, and known by it. */
 export const useVirtual = (

@@ -1,4 +1,5 @@
 /** Records as rows: the usual columns, and those that were chosen. */
+import type { ComponentChildren } from 'preact';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -29,6 +30,12 @@ const shown = (record: LogRecord, name: string): string => {
   return value === undefined || value === null ? '' : cut(value);
 };
 
+/** A text as it is where nothing in it is hidden, which is a cell by itself. */
+const inCell = (text: string): ComponentChildren => {
+  const pieces = shownText(text);
+  return typeof pieces === 'string' ? pieces : <bdi>{pieces}</bdi>;
+};
+
 export const cellsOf = (record: LogRecord) => {
   const { timestamp, severity, service, body } = record;
   return [
@@ -36,9 +43,9 @@ export const cellsOf = (record: LogRecord) => {
     <span key="level" class={`text-${levelOf(severity)}`}>
       {severity}
     </span>,
-    <bdi key="service">{shownText(service)}</bdi>,
-    ...columns.value.map((name) => <bdi key={`column ${name}`}>{shownText(shown(record, name))}</bdi>),
-    <bdi key="body">{shownText(cut(body))}</bdi>,
+    inCell(service),
+    ...columns.value.map((name) => inCell(shown(record, name))),
+    inCell(cut(body)),
   ];
 };
 
