@@ -81,11 +81,11 @@ const Row = <Item,>(props: RowProps<Item>) => {
       }}
     >
       {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) =>
-        // A text is its cell: an element less in each of them.
+        // A text is its cell, with a direction of its own: an element less in each.
         typeof cell === 'string' ? (
-          <bdi key={columns[column]} role="gridcell">
+          <span key={columns[column]} role="gridcell" dir="auto">
             {cell}
-          </bdi>
+          </span>
         ) : (
           <span key={columns[column]} role="gridcell">
             {cell}
