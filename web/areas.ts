@@ -13,6 +13,7 @@ import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
 import type { sloResource } from '../api/groups/slos/slo.ts';
+import type { checkResource } from '../api/groups/synthetics/check.ts';
 import type { listTraces } from '../api/groups/traces/list.ts';
 import type { getUsage } from '../api/groups/usage/show.ts';
 import { callOf, listOf } from './client/call.ts';
@@ -45,6 +46,12 @@ export const areaGroups: readonly AreaGroup[] = [
         title: 'Objectives',
         asks: listOf<typeof sloResource>('/api/slos'),
         load: async () => (await import('./areas/slos/slos.tsx')).Slos,
+      },
+      {
+        path: '/checks',
+        title: 'Checks',
+        asks: listOf<typeof checkResource>('/api/synthetics/checks'),
+        load: async () => (await import('./areas/checks/checks.tsx')).Checks,
       },
     ],
   },

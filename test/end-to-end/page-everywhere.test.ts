@@ -33,6 +33,7 @@ const views: readonly (readonly [address: string, shown: string])[] = [
   ['/explore-metrics', '.logs'],
   ['/alerts/rules', '.rules .extent .row'],
   ['/incidents', '.logs'],
+  ['/checks', '.logs'],
 ];
 
 const landFor = async (tenantId: 'a' | 'b', word: string, offset: number): Promise<void> => {

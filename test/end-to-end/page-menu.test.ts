@@ -31,7 +31,7 @@ declare('areas stand in named groups beside what is shown, and one that the plan
   const found = menu.getByRole('list', { name: 'Health' });
   t.deepEqual(await found.getByRole('link').allTextContents(), [
     'Services: The plan of this organization does not include services.',
-    ...['Errors', 'Alerts', 'Objectives'],
+    ...['Errors', 'Alerts', 'Objectives', 'Checks'],
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
   t.is(await menu.getByRole('button').count(), 0);

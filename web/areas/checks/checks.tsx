@@ -1,0 +1,78 @@
+/** Synthetic checks: how each stands and how it stood, and one with its runs and where they came from. */
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { type Check, checksCall, locationsCall } from './calls.ts';
+import { RunNow, Runs } from './runs.tsx';
+import { Standing, shownUptime, stateOf } from './shown.tsx';
+import { Uptimes } from './uptime.tsx';
+
+const OpenCheck = ({
+  id,
+  item: check,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Check | undefined;
+  readonly onClose: () => void;
+}) => {
+  const { answer, error } = useAsked(locationsCall, {});
+  const nameOf = (location: string): string => answer?.items.find((one) => one.id === location)?.name ?? location;
+  return (
+    <Beside label="Check" title={check?.name ?? 'Check'} onClose={onClose}>
+      <Problem error={error} />
+      {check === undefined ? (
+        <p>This check is not on the pages that were read.</p>
+      ) : (
+        <>
+          <p>{shownText(check.description ?? '', { lines: true })}</p>
+          <p>
+            <Standing of={stateOf(check)} />
+            {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
+          </p>
+          <RunNow id={id} nameOf={nameOf} />
+          <Uptimes check={check} nameOf={nameOf} />
+          <Runs id={id} nameOf={nameOf} />
+          <h3>How it is set up</h3>
+          <Fields
+            values={{
+              ...{ type: check.type, every: check.every, 'an attempt takes at most': check.timeout },
+              ...{ 'more attempts': check.retries?.count, locations: check.locations.map(nameOf).join(', ') },
+              ...check.labels,
+            }}
+          />
+        </>
+      )}
+    </Beside>
+  );
+};
+
+const List = listed({
+  title: 'Checks',
+  call: checksCall,
+  search: 'part of a name',
+  nothing: 'No checks were found. They are set up through the API, or as code.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Name: ({ name }) => name,
+    State: (check) => <Standing of={stateOf(check)} />,
+    Since: ({ since }) => shownMoment(since),
+    '1 day': ({ uptime }) => shownUptime(uptime?.day),
+    '30 days': ({ uptime }) => shownUptime(uptime?.days30),
+    '90 days': ({ uptime }) => shownUptime(uptime?.days90),
+    Type: ({ type }) => type,
+    Every: ({ every }) => every,
+  },
+  numbers: ['1 day', '30 days', '90 days'],
+  Open: OpenCheck,
+});
+
+export const Checks = () => (
+  <div class="logs">
+    <h1 class="sr-only">Checks</h1>
+    <List />
+  </div>
+);

@@ -1,0 +1,137 @@
+/** Runs of a check in the range of the page, and one that is made now. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import type { Answered } from '../../client/call.ts';
+import { Paged } from '../../client/paged.ts';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { ShowMore } from '../../lists/show-more.tsx';
+import { type Run, runCall, runsCall } from './calls.ts';
+import { Legend, Phases, Standing, shownMs } from './shown.tsx';
+
+interface Named {
+  /** A location by its id. */
+  readonly nameOf: (id: string) => string;
+}
+
+/** What a run says of itself where not all was well, step by step where it has several. */
+const Told = ({ run }: { readonly run: Run }) => (
+  <>
+    {shownText(run.message)}
+    {run.steps.length < 2 ? null : (
+      <details>
+        <summary>{run.steps.length} steps</summary>
+        <ol>
+          {run.steps.map(({ name, outcome, phases, message, status }, at) => (
+            <li key={`${at} ${name}`}>
+              <bdi>{shownText(name)}</bdi>: <Standing of={outcome} /> {status} <Phases of={phases} />{' '}
+              {shownText(message)}
+            </li>
+          ))}
+        </ol>
+      </details>
+    )}
+  </>
+);
+
+const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
+  <tr>
+    <td>
+      <Link to={toArea(`/traces/${run.traceId}`)}>{shownMoment(run.dueAt)}</Link>
+      {run.isManual ? ' by hand' : ''}
+    </td>
+    <td>
+      <bdi>{shownText(nameOf(run.location))}</bdi>
+    </td>
+    <td>
+      <Standing of={run.outcome} />
+    </td>
+    <td class="number">{shownMs(run.durationMs)}</td>
+    <td>
+      <Phases of={run.phases} />
+    </td>
+    <td>
+      <Told run={run} />
+    </td>
+  </tr>
+);
+
+export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
+  const [list] = useState(() => new Paged(runsCall, ({ items }) => items));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    list.ask({ params: { id }, query: { from, to, limit: 100 } });
+    return () => list.cancel();
+  }, [id, from, to, refreshes.value]);
+  const { answer, error } = list.first.standing.value;
+  const runs = list.items.value;
+  const longest = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
+  return (
+    <>
+      <h3>Runs</h3>
+      <Problem error={error ?? list.furtherError.value} />
+      {longest === undefined ? (
+        <p class="soft">{answer === undefined ? '' : 'There are no runs in this range.'}</p>
+      ) : (
+        <>
+          <Legend of={longest.phases} />
+          <Scrolled class="numbers runs" label="Runs">
+            <table class="figures texts">
+              <Heads columns={['Due', 'Location', 'Outcome', 'Took', 'Phases', 'Because']} />
+              <tbody>
+                {runs.map((run) => (
+                  <Line key={run.id} run={run} nameOf={nameOf} />
+                ))}
+              </tbody>
+            </table>
+            <ShowMore of={list} />
+          </Scrolled>
+        </>
+      )}
+    </>
+  );
+};
+
+/** Makes a run at each location, and says what came of it. */
+export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
+  const [action] = useState(() => new Action(runCall));
+  const [came, setCame] = useState<Answered<typeof runCall.of & object>['items']>([]);
+  if (!may(runCall)) return <p class="soft">{whyNot(runCall, 'Running it now')}</p>;
+  const run = async (): Promise<void> => {
+    setCame([]);
+    const answer = await action.run({ params: { id }, body: {} });
+    if (answer !== undefined) setCame(answer.items);
+  };
+  return (
+    <div class="act">
+      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+        {action.isRunning.value ? 'Waiting for results …' : 'Run now'}
+      </button>
+      <div role="status">
+        <ul class="links column">
+          {came.map(({ location, run: one, reason }) => (
+            <li key={location}>
+              <bdi>{shownText(nameOf(location))}</bdi>:{' '}
+              {one === null ? (
+                reason
+              ) : (
+                <>
+                  <Standing of={one.outcome} /> in {shownMs(one.durationMs)} <Phases of={one.phases} />{' '}
+                  {shownText(one.message)}
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      </div>
+      <Problem error={action.error.value} />
+    </div>
+  );
+};

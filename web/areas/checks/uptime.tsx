@@ -1,0 +1,82 @@
+/** Uptime of a check and its locations, and how each day of the last month was. */
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { zone } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { type Check, type Uptime, uptimeCall } from './calls.ts';
+import { shownMs, shownUptime } from './shown.tsx';
+
+const days = { '1 day': 'day', '30 days': 'days30', '90 days': 'days90' } as const;
+
+/** How good a day was, as the style sheet names it. */
+const goodness = ({ uptime }: Uptime): string => {
+  if (uptime === null) return 'none';
+  return uptime === 1 ? 'whole' : uptime >= 0.99 ? 'nearly' : 'broken';
+};
+
+const told = (day: Uptime): string =>
+  `${day.from.slice(0, 10)}: ${shownUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${shownMs(day.downMs)}`}`;
+
+/** The days of one location as marks, the latest at the end. */
+const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptime[] }) => {
+  const broken = of.filter(({ downMs }) => downMs > 0);
+  const known = of.filter(({ uptime }) => uptime !== null);
+  const said =
+    known.length === 0
+      ? 'nothing is known of the last 30 days'
+      : `of ${known.length} days that are known ${broken.length} had an outage${broken.length === 0 ? '' : `: ${broken.map(told).join('; ')}`}`;
+  return (
+    <span class="days" role="img" aria-label={`${name}: ${said}`}>
+      {of.map((day) => (
+        <span key={day.from} class={goodness(day)} title={told(day)} />
+      ))}
+    </span>
+  );
+};
+
+/** `nameOf`: a location by its id. */
+export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nameOf: (id: string) => string }) => {
+  const timeZone = zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
+  const { answer, error } = useAsked(uptimeCall, {
+    ...{ params: { id: check.id }, query: { from: 'now-30d', to: 'now', period: 'day', timeZone } },
+  });
+  const byLocation = Map.groupBy(answer?.items ?? [], ({ location }) => location);
+  return (
+    <>
+      <h3>Uptime</h3>
+      <Problem error={error} />
+      <table class="figures">
+        <Heads columns={Object.keys(days)} />
+        <tbody>
+          <tr>
+            {Object.values(days).map((name) => (
+              <td key={name}>{shownUptime(check.uptime?.[name])}</td>
+            ))}
+          </tr>
+        </tbody>
+      </table>
+      <Scrolled class="numbers" label="Each of the last 30 days">
+        <table class="figures texts">
+          <Heads columns={['Location', 'Each of the last 30 days']} />
+          <tbody>
+            {[...byLocation].map(([location, of]) => {
+              const name = location === null ? 'All together' : nameOf(location);
+              return (
+                <tr key={location}>
+                  <td>
+                    <bdi>{shownText(name)}</bdi>
+                  </td>
+                  <td>
+                    <Days name={name} of={of} />
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </Scrolled>
+    </>
+  );
+};
