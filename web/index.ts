@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { builtPage } from './build.ts';
-import type { Restriction } from './frame/restriction.ts';
+import type { Restriction } from './restriction.ts';
 
 export type { Restriction };
 

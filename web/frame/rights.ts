@@ -1,6 +1,6 @@
 /** What this person may call. The document comes with the calls that not everybody may make, as the API declares them. */
 import type { Call, Declared } from '../client/call.ts';
-import type { Restriction } from './restriction.ts';
+import type { Restriction } from '../restriction.ts';
 import { session } from './session.ts';
 
 /** A call, whatever it sends and is answered. */
