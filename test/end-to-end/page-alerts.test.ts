@@ -120,3 +120,24 @@ declare('rules tell how they stand and when they fire', async (t) => {
   await page.getByRole('complementary', { name: 'Rule' }).getByText('"severity:error"').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
+
+declare('a rule that an objective made says so, and leads to the objective', async (t) => {
+  const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
+  const sli = { bad: count('service:cart AND severity:error'), total: count('service:cart') };
+  const alerting = { rules: [{ severity: 'page', rate: 12, long: '1h', short: '5m' }] };
+  const body = { name: 'Cart works', type: 'ratio', service: 'cart', targetPct: 99, windowDays: 7 };
+  const slo = await harness.ask('POST', '/api/slos', { as: 'editor', body: { ...body, query: { sli, alerting } } });
+  t.is(slo.status, 200, JSON.stringify(slo.body));
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/rules?search=Cart');
+  await page.locator('.rules .extent .row').first().click();
+  const way = page
+    .getByRole('complementary', { name: 'Rule' })
+    .getByRole('link', { name: 'the objective that made it' });
+  await way.waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await way.click();
+  await page.getByRole('complementary', { name: 'Objective' }).getByText('Cart works').waitFor();
+  t.deepEqual(tab.complaints, []);
+});

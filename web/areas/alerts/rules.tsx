@@ -1,8 +1,9 @@
 /** Alert rules, and how each stands by its last evaluation. */
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
-import { change, inAddress } from '../../frame/address.ts';
+import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { Link } from '../../frame/link.tsx';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -41,6 +42,12 @@ const cellsOf = (rule: Rule) => [
 const OpenRule = ({ rule }: { readonly rule: Rule }) => (
   <Beside label="Rule" title={rule.name} onClose={() => setOpen('')}>
     <p>{shownText(rule.description ?? '')}</p>
+    {rule.managedBy === null ? null : (
+      <p>
+        It is changed through{' '}
+        <Link to={toArea('/slos', { open: rule.managedBy.sloId })}>the objective that made it</Link>, and nowhere else.
+      </p>
+    )}
     {rule.standing === null || rule.standing.error === null ? null : (
       <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
     )}
