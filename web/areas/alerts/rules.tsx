@@ -45,7 +45,12 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     {rule.managedBy === null ? null : (
       <p>
         It is changed through{' '}
-        <Link to={toArea('/slos', { open: rule.managedBy.sloId })}>the objective that made it</Link>, and nowhere else.
+        {'sloId' in rule.managedBy ? (
+          <Link to={toArea('/slos', { open: rule.managedBy.sloId })}>the objective that made it</Link>
+        ) : (
+          <Link to={toArea('/checks', { open: rule.managedBy.checkId })}>the synthetic check that made it</Link>
+        )}
+        , and nowhere else.
       </p>
     )}
     {rule.standing === null || rule.standing.error === null ? null : (
