@@ -161,6 +161,16 @@ const cases: readonly (readonly [title: string, Made, (values: ReturnType<typeof
     ['begin a up'],
   ],
   [
+    'what began and ended in what is caught up is not told',
+    {},
+    ({ next, usual }) => {
+      for (let i = 0; i < 3; i++) next({ a: 400, b: 100 }, { mode: 'late' });
+      usual(60, { mode: 'late' });
+      usual(5);
+    },
+    [],
+  ],
+  [
     'a change the other way does not matter',
     { detector: { direction: 'up' } },
     ({ next }) => {
