@@ -162,6 +162,38 @@ const beatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
   ...(random(10) === 0 ? [] : [{ tenantId, kind: 'pulse', receivedMs: atMs }]),
 ];
 
+/** Minutes of two services that a detector counts, after a first message that all of its history is in; spikes and gaps among them. */
+const anomalyPointsOf = (random: Random, atMs: number, tenantId: string, index: number): object[] => {
+  const stepMs = 60_000;
+  const toMs = Math.floor(atMs / stepMs) * stepMs;
+  const steps = index < 24 ? 700 : 1;
+  const value = (): number | null => pick(random, [10, 11, 12, 10, 11, 12, 13, 9, 500, null]);
+  const series = services
+    .slice(0, 1 + random(services.length))
+    .map((service) => ({ name: 'count', unit: '', labels: { service }, values: Array.from({ length: steps }, value) }));
+  return [
+    {
+      ...{ tenantId, detectorId: pick(random, ['one', 'other']), question: random(40) === 0 ? 'new' : 'old', stepMs },
+      detector: {
+        ...{ name: 'Records', projectId: '', labels: {}, direction: 'both', leastChange: 0, falseAlarmsPerWeek: 100 },
+        signals: ['logs'],
+      },
+      ...{ fromMs: toMs - steps * stepMs, toMs, lookMs: atMs, mode: steps > 1 ? 'learning' : 'now', part: 0 },
+      ...{ isLast: true, counts: ['count'], gaps: random(9) === 0 ? [toMs - stepMs] : [], learntFromMs: 0, error: '' },
+      ...{ learnsUntilMs: null, seriesCount: series.length, series },
+    },
+  ];
+};
+
+type Values = (random: Random, atMs: number, tenantId: string, index: number) => object[];
+
+/** Values of topics that processors and receivers write. */
+const emittedValues: Readonly<Record<string, Values>> = {
+  [topics.syntheticBeats.name]: beatsOf,
+  [topics.alertTransitions.name]: transitionsOf,
+  [topics.anomalyPoints.name]: anomalyPointsOf,
+};
+
 const messagesOf = (topic: string, count: number, sinceMs: number, random: Random): Input[] => {
   let timestampMs = sinceMs;
   const calls: Call[] = [];
@@ -181,43 +213,13 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
       const value = Buffer.from(JSON.stringify(visitsOf(random, timestampMs, tenantId)));
       return { key, timestampMs, value, headers: { tenant: tenantId } };
     }
-    if (topic === topics.syntheticBeats.name) {
-      const value = Buffer.from(JSON.stringify(beatsOf(random, timestampMs, tenantId)));
-      return { key: tenantId, timestampMs, value, headers: { tenant: tenantId } };
-    }
-    if (topic === topics.alertTransitions.name) {
-      const value = Buffer.from(JSON.stringify(transitionsOf(random, timestampMs, tenantId)));
-      return { key: tenantId, timestampMs, value, headers: { tenant: tenantId } };
-    }
-    if (topic === topics.anomalyPoints.name) {
-      const value = Buffer.from(JSON.stringify(anomalyPointsOf(random, Math.floor(index / 12), timestampMs, tenantId)));
+    const values = emittedValues[topic];
+    if (values !== undefined) {
+      const value = Buffer.from(JSON.stringify(values(random, timestampMs, tenantId, index)));
       return { key: tenantId, timestampMs, value, headers: { tenant: tenantId } };
     }
     throw new Error(`there is no made-up input for topic ${topic}: make some in processors-input.ts`);
   });
-};
-
-/** Minutes of two services that a detector counts, after a first message that all of its history is in; spikes and gaps among them. */
-const anomalyPointsOf = (random: Random, count: number, atMs: number, tenantId: string): object[] => {
-  const stepMs = 60_000;
-  const toMs = Math.floor(atMs / stepMs) * stepMs;
-  const steps = count < 2 ? 700 : 1;
-  const value = (): number | null => pick(random, [10, 11, 12, 10, 11, 12, 13, 9, 500, null]);
-  const series = services
-    .slice(0, 1 + random(services.length))
-    .map((service) => ({ name: 'count', unit: '', labels: { service }, values: Array.from({ length: steps }, value) }));
-  return [
-    {
-      ...{ tenantId, detectorId: pick(random, ['one', 'other']), question: random(40) === 0 ? 'new' : 'old', stepMs },
-      detector: {
-        ...{ name: 'Records', projectId: '', labels: {}, direction: 'both', leastChange: 0, falseAlarmsPerWeek: 100 },
-        signals: ['logs'],
-      },
-      ...{ fromMs: toMs - steps * stepMs, toMs, lookMs: atMs, mode: steps > 1 ? 'learning' : 'now', part: 0 },
-      ...{ isLast: true, counts: ['count'], gaps: random(9) === 0 ? [toMs - stepMs] : [], learntFromMs: 0, error: '' },
-      ...{ learnsUntilMs: null, seriesCount: series.length, series },
-    },
-  ];
 };
 
 /** A document of a collection that processors follow, as the store answers it when it is new. */
