@@ -52,6 +52,7 @@ import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
 import { type SuspectPorts, suspectLocationsJob } from './platform-watch/suspect-locations.ts';
 import { PlatformWatch, type PlatformWatchPorts, platformWatchJob } from './platform-watch/watch.ts';
+import { type BurnMailPorts, burnMailsJob } from './slos/burn-mails.ts';
 import { liveTail } from './streams/live-tail.ts';
 import { type CheckMailPorts, checkMailsJob } from './synthetics/check-mails.ts';
 
@@ -122,9 +123,10 @@ const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePo
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
-const startSyntheticJobs = (jobs: Jobs, ports: SuspectPorts & CheckMailPorts): void => {
+const startMeasuredJobs = (jobs: Jobs, ports: SuspectPorts & CheckMailPorts): void => {
   jobs.start<SuspectPorts>(suspectLocationsJob, ports);
   jobs.start<CheckMailPorts>(checkMailsJob, ports);
+  jobs.start<BurnMailPorts>(burnMailsJob, ports);
 };
 
 const openPublishers = (bus: Bus) => ({
@@ -187,7 +189,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   for (const job of upkeep) jobs.start(job, forUpkeep);
   const telling = publishing(alertTransitions, events);
   startIncidentJobs(jobs, { ...options, ...telling, mail, configurationActions: configurationActionsOf(operations) });
-  startSyntheticJobs(jobs, { ...options, ...telling, mail });
+  startMeasuredJobs(jobs, { ...options, ...telling, mail });
   const watch = new PlatformWatch({ ...given, standings, operator: operatorChannels(options), ...telling });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();

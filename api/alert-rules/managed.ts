@@ -3,10 +3,19 @@ import { queryVersion } from '../../queries/query.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules, type ManagedBy, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import type { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import type { FindManagedRules } from '../../subjects/overview/managed-alerts.ts';
 import { saysTheSame } from '../resources/resource-history.ts';
 
 type Rule = AlertRuleFields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Rule>;
+
+/** Finds those of an organization's rules that something else has made. */
+export const findManagedRules =
+  (documents: TenantDocuments): FindManagedRules =>
+  async (ids) => {
+    const filter = { id: { $in: [...ids] }, managedBy: { $ne: null } };
+    return (await documents.collection(collection).list({ filter, limit: Math.max(1, ids.length) })).items;
+  };
 
 /** Within the transaction that writes their maker: makes rules, changes those that say something else, and deletes the others. */
 export const keepRules = async (

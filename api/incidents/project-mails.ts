@@ -1,6 +1,5 @@
 /** Mail to the receivers that projects name: that an incident opened, and that it was resolved. */
 import { documentsIn } from '../../runtime/documents-in.ts';
-import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
@@ -12,6 +11,7 @@ import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
 import { type Letter, plainName } from '../mail/letter.ts';
 import { linkTo } from '../mail/links.ts';
 import type { MailQueue } from '../mail/queue.ts';
+import { receiversOf } from '../mail/receivers.ts';
 
 export interface MailingPorts {
   readonly documents: Documents;
@@ -19,9 +19,6 @@ export interface MailingPorts {
   readonly mail: MailQueue;
   readonly settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
 }
-
-/** Mails about incidents of one project: what comes in a storm is in the list of incidents. */
-const ofProject = { rate: 1 / 30, burst: 20 };
 
 type Known = Incident & Stored;
 
@@ -47,13 +44,6 @@ const projectsOf = async (documents: Documents, tenantId: string, { ruleIds = []
     if (ids.length === 0 || ids.includes(null) || ids.includes(project.id)) found.push(project);
   return found;
 };
-
-const rankOf = (severity: string): number => alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
-
-const wants = ({ notifications }: Project, incident: Known, { what }: IncidentTold): boolean =>
-  notifications?.enabled === true &&
-  notifications.events.includes(`incident-${what}`) &&
-  rankOf(incident.severity) >= rankOf(notifications.minimumSeverity);
 
 const letterOf = (
   to: string,
@@ -82,12 +72,7 @@ export const lettersOf = async (
   told: IncidentTold,
   { documents, counters, settings }: MailingPorts,
 ): Promise<Letter[]> => {
-  const receivers = new Set<string>();
-  for (const project of await projectsOf(documents, tenantId, incident)) {
-    const recipients = project.notifications?.recipients ?? [];
-    if (recipients.length === 0 || !wants(project, incident, told)) continue;
-    const { granted } = await counters.take(`incident-mail/${tenantId}/${project.id}`, ofProject, 1);
-    if (granted > 0) for (const address of recipients) receivers.add(address);
-  }
+  const happened = { event: `incident-${told.what}`, severity: incident.severity, about: 'incident' } as const;
+  const receivers = await receiversOf(counters, tenantId, await projectsOf(documents, tenantId, incident), happened);
   return [...receivers].map((to) => letterOf(to, incident, told, settings));
 };

@@ -1,7 +1,6 @@
 /** Mail to the receivers that projects name: that a synthetic check fails, and that it recovered. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
-import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
@@ -10,13 +9,13 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { type Project, projects } from '../../schemas/resources/project.ts';
 import { type SyntheticCheckTold, syntheticChecksTold } from '../../schemas/resources/synthetic-told.ts';
 import type { Settings } from '../../schemas/settings.ts';
-import { runsPath } from '../../subjects/synthetics/alert-rules.ts';
 import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
 import { type KnownCheck, readChecks } from '../../subjects/synthetics/known.ts';
 import { readSaid, type Said } from '../../subjects/synthetics/said.ts';
 import { type Letter, plainName } from '../mail/letter.ts';
 import { linkTo } from '../mail/links.ts';
 import type { MailQueue } from '../mail/queue.ts';
+import { receiversOf } from '../mail/receivers.ts';
 
 export interface CheckMailPorts {
   readonly documents: Documents;
@@ -31,8 +30,6 @@ export interface CheckMailPorts {
 type KnownProject = Project & Stored;
 type Told = SyntheticCheckTold['what'];
 
-/** Mails about checks of one project: what comes in a storm is in the list of checks. */
-const ofProject = { rate: 1 / 30, burst: 20 };
 const events = { failing: 'check-failing', recovered: 'check-recovered' } as const;
 
 /** What is to be told of a check; undefined where that is told already, nothing is known, or it is in a planned downtime. */
@@ -44,15 +41,6 @@ export const toTell = (
   if (state === 'down') return known === 'failing' ? undefined : 'failing';
   return known === 'failing' ? 'recovered' : undefined;
 };
-
-const rankOf = (severity: string): number => alertSeverities.indexOf(severity as (typeof alertSeverities)[number]);
-
-/** A check without a project is of all. */
-const wants = ({ id, notifications }: KnownProject, check: KnownCheck, what: Told): boolean =>
-  (check.projectId === null || check.projectId === id) &&
-  notifications?.enabled === true &&
-  notifications.events.includes(events[what]) &&
-  rankOf(check.alerting.severity) >= rankOf(notifications.minimumSeverity);
 
 const letterOf = (
   to: string,
@@ -66,7 +54,7 @@ const letterOf = (
     `The synthetic check “${plainName(check.name)}” ${what === 'failing' ? 'fails' : 'recovered'}: ${plainName(says.toWellFormed())}.`,
     ...(check.description === '' ? [] : [plainName(check.description.slice(0, 2000).toWellFormed())]),
   ],
-  link: { text: 'Show its runs', url: linkTo(settings, runsPath(check.id).slice(1)) },
+  link: { text: 'Show the check', url: linkTo(settings, `checks?open=${encodeURIComponent(check.id)}`) },
 });
 
 /** The mails that tell of a check now. */
@@ -83,13 +71,10 @@ const lettersOf = async (
     readonly own: readonly KnownProject[];
   },
 ): Promise<Letter[]> => {
-  const receivers = new Set<string>();
-  for (const project of own) {
-    const recipients = project.notifications?.recipients ?? [];
-    if (recipients.length === 0 || !wants(project, check, told.what)) continue;
-    const { granted } = await counters.take(`check-mail/${tenantId}/${project.id}`, ofProject, 1);
-    if (granted > 0) for (const address of recipients) receivers.add(address);
-  }
+  // A check without a project is of all.
+  const concerned = own.filter(({ id }) => check.projectId === null || check.projectId === id);
+  const happened = { event: events[told.what], severity: check.alerting.severity, about: 'check' } as const;
+  const receivers = await receiversOf(counters, tenantId, concerned, happened);
   return [...receivers].map((to) => letterOf(to, check, told, settings));
 };
 

@@ -12,6 +12,7 @@ const projectEvents = [
   'quota-near',
   'weekly-summary',
 ] as const;
+export type ProjectEvent = (typeof projectEvents)[number];
 
 const severities = ['info', 'warning', 'critical'] as const;
 

@@ -15,11 +15,13 @@ export interface ManagedAlert extends StandingAlert {
   readonly rule: ManagedRule;
 }
 
+type ManagedReading = Pick<Reading, 'columns' | 'nowMs'>;
+
 /** Alerts that were not evaluated for so long say nothing of now. */
 const alertsKnownMs = 10 * 60_000;
 const mostAlerts = 1000;
 
-const firingAlerts = async (reading: Reading, find: FindManagedRules): Promise<ManagedAlert[]> => {
+const firingAlerts = async (reading: ManagedReading, find: FindManagedRules): Promise<ManagedAlert[]> => {
   const firing = (await readAlerts(reading, { states: ['firing'] }, mostAlerts)).filter(
     ({ evaluatedMs }) => reading.nowMs - evaluatedMs < alertsKnownMs,
   );
@@ -32,7 +34,7 @@ const firingAlerts = async (reading: Reading, find: FindManagedRules): Promise<M
 
 /** The worst alert of each objective whose budget burns, by its id. */
 export const burningObjectives = async (
-  reading: Reading,
+  reading: ManagedReading,
   find: FindManagedRules,
 ): Promise<readonly (readonly [sloId: string, ManagedAlert])[]> =>
   worstOf(await firingAlerts(reading, find), ({ managedBy, labels }) =>
@@ -41,7 +43,7 @@ export const burningObjectives = async (
 
 /** The worst alert of each check, by its id. */
 export const failingChecks = async (
-  reading: Reading,
+  reading: ManagedReading,
   find: FindManagedRules,
 ): Promise<readonly (readonly [checkId: string, ManagedAlert])[]> =>
   worstOf(await firingAlerts(reading, find), ({ managedBy }) =>

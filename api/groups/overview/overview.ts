@@ -3,16 +3,15 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result, Unknown } from '../../../queries/result.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import type { CollectionDefinition, Documents } from '../../../schemas/ports/documents.ts';
-import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
 import { type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { Attention, readAttention } from '../../../subjects/overview/attention.ts';
 import { Counters, readCounters } from '../../../subjects/overview/counters.ts';
-import type { FindManagedRules, ManagedRule } from '../../../subjects/overview/managed-alerts.ts';
 import { PlatformState, platformState } from '../../../subjects/overview/platform.ts';
 import { readOverviewSeries } from '../../../subjects/overview/series.ts';
 import { minuteMs, minutesAnswer, minutesFields, minutesOf } from '../../../subjects/services/minutes.ts';
+import { findManagedRules } from '../../alert-rules/managed.ts';
 import { blockedDetectors } from '../../anomaly-detectors.ts';
 import { decisionsOf } from '../../error-decisions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -31,18 +30,6 @@ const goingOn = async (documents: Pick<Documents, 'of'>, tenantId: string) => {
     (await stored.list({ filter: { status }, sort: { openedAt: -1 }, limit: mostIncidents })).items;
   return [...(await read('open')), ...(await read('acknowledged'))];
 };
-
-const managedRulesOf =
-  (documents: Pick<Documents, 'of'>, tenantId: string): FindManagedRules =>
-  async (ids) => {
-    const { items } = await documents
-      .of(tenantId)
-      .collection(alertRules as CollectionDefinition<object> as CollectionDefinition<Omit<ManagedRule, 'id'>>)
-      .list({
-        ...{ filter: { id: { $in: [...ids] }, managedBy: { $ne: null } } },
-      });
-    return items;
-  };
 
 export const showOverview = defineOperation({
   method: 'GET',
@@ -78,7 +65,7 @@ export const showOverview = defineOperation({
         decisions: await decisionsOf(ports.documents, caller.tenantId),
         platformAlerts: alerts,
         incidents: await goingOn(ports.documents, caller.tenantId),
-        managedRules: managedRulesOf(ports.documents, caller.tenantId),
+        managedRules: findManagedRules(ports.documents.of(caller.tenantId)),
         detectors: await blockedDetectors(caller, ports),
       }));
     return {

@@ -1,3 +1,4 @@
+import { sloBurnsTold } from '../../../schemas/resources/slo-burn-told.ts';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { sloReports } from '../../../schemas/resources/slo-report.ts';
 import { defineGroup } from '../define-group.ts';
@@ -22,5 +23,5 @@ export const slosGroup = defineGroup({
     importSlos,
     exportSlo,
   ],
-  collections: [sloPolicies, sloReports],
+  collections: [sloPolicies, sloReports, sloBurnsTold],
 });

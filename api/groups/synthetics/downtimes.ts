@@ -60,7 +60,8 @@ export const listDowntimes = defineOperation({
     const own = documents.of(caller.tenantId);
     const [windows, all] = await Promise.all([readWindows(own), readChecks(own)]);
     const asked = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
-    if (checkId !== undefined && asked.length === 0) throw notFound('synthetic check');
+    if (checkId !== undefined && asked.length === 0)
+      throw invalidFields([{ path: 'checkId', message: `there is no synthetic check ${checkId}` }]);
     const items = windows.filter((window) =>
       checkId === undefined ? isDowntime(window, all) : asked.some(downtimeTest(window)),
     );

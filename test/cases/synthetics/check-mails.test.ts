@@ -89,7 +89,7 @@ test('each receiver of a project that wants it gets one mail a change', async (t
   state.set(ofShop.id, 'down');
   t.deepEqual(await look(), ['ann@a.example Check failing: Shop', 'bob@a.example Check failing: Shop']);
   t.is(sent[0]?.paragraphs[0], 'The synthetic check “Shop” fails: it is down since noon.');
-  t.is(sent[0]?.link?.url, `https://oiq.example/api/synthetics/checks/${ofShop.id}/runs`);
+  t.is(sent[0]?.link?.url, `https://oiq.example/checks?open=${ofShop.id}`);
   t.deepEqual(await look(), [], 'once');
   state.set(ofAll.id, 'down').set(ofShop.id, 'up');
   t.deepEqual(await look(), [

@@ -1,0 +1,74 @@
+/** Receivers of projects are mailed that an objective burns: once for each burn. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { memoryCounters } from '../../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import type { Letter } from '../../../api/mail/letter.ts';
+import { tellOfBurns } from '../../../api/slos/burn-mails.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
+
+test('each receiver of a project that wants it is told of a burn once, and again when it begins anew', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'burn-mails-'));
+  const clock = { now: () => Date.now() };
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
+  t.teardown(async () => {
+    await documents.close();
+    rmSync(directory, { recursive: true });
+  });
+  const own = documents.of('acme');
+  const project = (name: string, of: object) =>
+    own.collection(projects).insert({ name, description: '', notifications: ProjectNotifications.parse(of) });
+  await project('shop', { recipients: ['ann@a.example', 'bob@a.example'], events: ['slo-burning'] });
+  await project('same', { recipients: ['ann@a.example'], events: ['slo-burning'] });
+  await project('other events', { recipients: ['eve@a.example'] });
+  await project('critical', { recipients: ['top@a.example'], events: ['slo-burning'], minimumSeverity: 'critical' });
+  const rule = (id: string, of: object) =>
+    own.collection(alertRules as CollectionDefinition<object>).insert({ id, ...of });
+  await rule('fast', { managedBy: { sloId: 's1' }, labels: { slo: 'Checkout', burn: 'fast' } });
+  await rule('alone', { managedBy: null, labels: { burn: 'fast' } });
+  const firing = new Map<string, string>();
+  const columns = {
+    of: () => ({
+      query: async () =>
+        [...firing].map(([rule, severity]) => ({
+          ...{ rule_id: rule, alert_id: `${rule} a`, project: '', labels: {}, state: 'firing', severity, value: 14.4 },
+          ...{ reason: '14.4 is above 14 in 1h and 5m', error: '', evaluated: String(Date.now()), since: '1' },
+          ...{ started: '1', duration_ms: 1, late_ms: 0, groups: 1, firing: 1 },
+        })),
+    }),
+  } as unknown as Columns;
+  const sent: Letter[] = [];
+  const look = async (): Promise<string[]> => {
+    sent.length = 0;
+    const settings = { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' };
+    const put = async (_: unknown, letter: Letter | undefined) => {
+      if (letter !== undefined) sent.push(letter);
+      return 'id';
+    };
+    await tellOfBurns(
+      {
+        ...{ documents, columns, clock, log: silent, counters: memoryCounters({ clock }), settings },
+        mail: { configured: true, deliveryOf: async () => 'queued', put },
+      },
+      new AbortController().signal,
+    );
+    return sent.map(({ to }) => to).toSorted();
+  };
+  t.deepEqual(await look(), []);
+  firing.set('fast', 'error').set('alone', 'critical');
+  t.deepEqual(await look(), ['ann@a.example', 'bob@a.example']);
+  t.is(sent[0]?.subject, 'Objective burns its error budget: Checkout');
+  t.true(sent[0]?.paragraphs[0]?.includes('14.4 is above 14 in 1h and 5m'));
+  t.is(sent[0]?.link?.url, 'https://oiq.example/slos?open=s1');
+  t.deepEqual(await look(), [], 'once');
+  firing.clear();
+  t.deepEqual(await look(), []);
+  firing.set('fast', 'critical');
+  t.deepEqual(await look(), ['ann@a.example', 'bob@a.example', 'top@a.example']);
+});
