@@ -20,7 +20,7 @@ const shownOnce: Readonly<Record<string, readonly string[]>> = { 'license-key': 
 export const resourcesContract = (store: string, open?: () => Promise<Documents>): void => {
   let harness: Harness;
   test.before(async () => {
-    harness = patient(await startHarness({ openDocuments: open }));
+    harness = patient(await startHarness({ openDocuments: open, runsJobs: false }));
     // The other organization has everything too, so that nothing is refused for its plan.
     const { enterprise } = defaultPlans;
     await harness.documents

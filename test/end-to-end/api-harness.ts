@@ -13,7 +13,7 @@ import { smtpMailer } from '../../adapters/mail-smtp.ts';
 import { type DeadLettersOptions, openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { hashPassword } from '../../api/identity/password.ts';
 import { startApi } from '../../api/index.ts';
-import { openJobs } from '../../runtime/jobs.ts';
+import { type Jobs, openJobs } from '../../runtime/jobs.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -148,6 +148,11 @@ const openStores = async (
   return { documents, columns, bus };
 };
 
+const idleJobs: Jobs = {
+  start: () => ({ wake: () => undefined, stop: async () => undefined }),
+  stop: async () => undefined,
+};
+
 export const startHarness = async ({
   log = silent,
   metrics = noMetrics,
@@ -162,6 +167,7 @@ export const startHarness = async ({
     throw new PermanentError('malformed', 'still refused');
   },
   checkResponses = true,
+  runsJobs = true,
 }: {
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -181,6 +187,8 @@ export const startHarness = async ({
   readonly republish?: DeadLettersOptions['republish'];
   /** Whether answers are held against their declarations, which takes longer than most of them. */
   readonly checkResponses?: boolean;
+  /** Whether jobs run, which change what they find due: an incident that escalates has another version. */
+  readonly runsJobs?: boolean;
 } = {}): Promise<Harness> => {
   const directory = sharing?.directory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
   const clock = { now };
@@ -199,7 +207,7 @@ export const startHarness = async ({
       ? fileMailer({ path: join(directory, 'outbox.jsonl') })
       : smtpMailer({ url: settings.SMTP_URL, from: 'OIQ <noreply@oiq.example>' });
   const deadLetters = openDeadLetters({ bus, columns, clock, republish });
-  const jobs = openJobs({ documents, clock, log, metrics });
+  const jobs = runsJobs ? openJobs({ documents, clock, log, metrics }) : idleJobs;
   const api = await startApi({
     ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters, jobs },
     ...(outbound === undefined ? {} : { outbound }),
