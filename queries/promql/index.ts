@@ -5,7 +5,7 @@ import { planOf, type QueryWindow } from './engine/plan.ts';
 import { type Answer, answerOf } from './engine/result.ts';
 import { withResetHints } from './engine/samples.ts';
 import type { Selection, Series } from './series.ts';
-import { PromqlExecutionError } from './syntax/errors.ts';
+import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 import { parseExpression } from './syntax/parse.ts';
 import { everySyntax, type SyntaxOptions } from './syntax/reader.ts';
 import { documentedType, type Expression, typeOf } from './syntax/tree.ts';
@@ -45,6 +45,17 @@ export const parse = (text: string, options: SyntaxOptions = everySyntax): Parse
   text,
   expression: parseExpression(text, options),
 });
+
+/** Why a text is no expression, in Prometheus' words; undefined where it is one. */
+export const expressionProblem = (text: string): string | undefined => {
+  try {
+    parseExpression(text, everySyntax);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PromqlSyntaxError) return error.message;
+    throw error;
+  }
+};
 
 const lookbackOf = ({ lookbackMs }: Window, options: EngineOptions): number => lookbackMs ?? options.lookbackMs;
 

@@ -1,6 +1,5 @@
 /** What a detector says that cannot be watched, beyond its form. */
-import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
-import { parseExpression } from '../../queries/promql/syntax/parse.ts';
+import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import { ownProblemsOf } from '../../queries/validity.ts';
 import type { DetectorFields } from './detector.ts';
@@ -22,16 +21,14 @@ const ofKind = (query: Query, path: string): Problem[] => {
           message: 'must ask telemetry: an objective has one figure at a time, and alerts of its own',
         },
       ];
+    case 'check':
+      return [{ path: `${path}.kind`, message: 'must ask telemetry: ask the signal synthetics for runs of checks' }];
     case 'formula':
       return Object.entries(query.queries).flatMap(([name, part]) => ofKind(part, `${path}.queries.${name}`));
-    case 'promql':
-      try {
-        parseExpression(query.expression);
-        return [];
-      } catch (error) {
-        if (!(error instanceof PromqlSyntaxError)) throw error;
-        return [{ path: `${path}.expression`, message: error.message }];
-      }
+    case 'promql': {
+      const message = expressionProblem(query.expression);
+      return message === undefined ? [] : [{ path: `${path}.expression`, message }];
+    }
     default:
       return [];
   }

@@ -1,8 +1,7 @@
 /** Questions that are PromQL or a search already. */
 
 import { QueryError } from '../../queries/errors.ts';
-import { parse } from '../../queries/promql/index.ts';
-import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
+import { expressionProblem } from '../../queries/promql/index.ts';
 import type { AskedQuery } from '../../queries/run.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
@@ -16,13 +15,7 @@ const longestPromql = 4_096;
 export const promqlIn = (text: string): AskedQuery | undefined => {
   const expression = text.trim();
   if (expression.length > longestPromql || !looksLikePromql.test(expression)) return undefined;
-  try {
-    parse(expression);
-    return { kind: 'promql', expression };
-  } catch (error) {
-    if (error instanceof PromqlSyntaxError) return undefined;
-    throw error;
-  }
+  return expressionProblem(expression) === undefined ? { kind: 'promql', expression } : undefined;
 };
 
 /** A condition, perhaps in parentheses, or an operator. */

@@ -1,7 +1,6 @@
 /** What an objective says that cannot be measured, beyond its form. */
 
-import { PromqlSyntaxError } from '../../queries/promql/syntax/errors.ts';
-import { parseExpression } from '../../queries/promql/syntax/parse.ts';
+import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import { msOf } from '../alerts/durations.ts';
 import { textProblemsOf } from '../alerts/rule-problems.ts';
@@ -55,14 +54,10 @@ const queryProblems = (query: Query | undefined, path: string, isCount: boolean)
       return Object.entries(query.queries).flatMap(([name, part]) =>
         queryProblems(part, `${path}.queries.${name}`, false),
       );
-    case 'promql':
-      try {
-        parseExpression(query.expression);
-        return [];
-      } catch (error) {
-        if (!(error instanceof PromqlSyntaxError)) throw error;
-        return [{ path: `${path}.expression`, message: error.message }];
-      }
+    case 'promql': {
+      const message = expressionProblem(query.expression);
+      return message === undefined ? [] : [{ path: `${path}.expression`, message }];
+    }
     default:
       return [];
   }

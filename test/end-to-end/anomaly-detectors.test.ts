@@ -117,6 +117,7 @@ test.serial('what cannot be watched is refused with its place', async (t) => {
   };
   const paths = async (body: object) => (await refused(body)).map(({ path }: { path: string }) => path);
   t.deepEqual(await paths({ query: { kind: 'rows', signal: 'logs' } }), ['query.kind']);
+  t.deepEqual(await paths({ query: { kind: 'check', checkId: 'c' } }), ['query.kind']);
   t.deepEqual(await paths({ query: { ...query, search: 'severity:(' } }), ['query.search']);
   t.deepEqual(await paths({ query: { kind: 'promql', expression: 'sum(' } }), ['query.expression']);
   t.deepEqual(await paths({ query, step: '1s' }), ['step']);
