@@ -1,15 +1,21 @@
 /** How many characters lie between two texts. */
 
-/** Levenshtein distance, one row at a time. */
+/** Levenshtein distance, one row of numbers. */
 export const editDistance = (left: string, right: string): number => {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  const row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
-    const next = [i];
+    const character = left.charCodeAt(i - 1);
+    // Of the row before: the one to the left.
+    let diagonal = i - 1;
+    let last = i;
+    row[0] = i;
     for (let j = 1; j <= right.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const above = row[j] as number;
+      const substitution = character === right.charCodeAt(j - 1) ? diagonal : diagonal + 1;
+      last = Math.min(substitution, above + 1, last + 1);
+      diagonal = above;
+      row[j] = last;
     }
-    row = next;
   }
-  return row[right.length] ?? 0;
+  return row[right.length] as number;
 };

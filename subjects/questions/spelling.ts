@@ -4,7 +4,7 @@ import { stemOf, type Word } from './words.ts';
 
 const mostShown = 3;
 /** Words are compared with so many known ones, and characters of each. */
-const mostCompared = 20_000;
+const mostCompared = 10_000;
 const longest = 40;
 /** Words of one question that are looked for among those that are like them. */
 const mostCorrected = 12;
@@ -40,7 +40,10 @@ const nearest = (word: string, known: Iterable<string>, most: number): Near[] =>
 /** The distance of a word from a name or its nearest part. A name that holds it is as good as a mistake of one character. */
 const likeness = (word: string, name: string, most: number): number => {
   if (word.length > 2 && name.includes(word)) return 1;
-  const near = [name, ...name.split(/[._/ -]/)].filter(({ length }) => Math.abs(length - word.length) <= most);
+  // The first character is seldom a mistake.
+  const near = [name, ...name.split(/[._/ -]/)].filter(
+    (part) => part[0] === word[0] && Math.abs(part.length - word.length) <= most,
+  );
   return Math.min(Number.POSITIVE_INFINITY, ...near.map((part) => editDistance(word, part)));
 };
 
