@@ -20,7 +20,7 @@ export const anomalies = landValues({
   topic: topics.anomalies,
   table: anomaliesTable,
   row: ({ tenantId, projectId, id, number, detectorId, detectorName, detectorLabels, ...anomaly }) => ({
-    ...{ tenant_id: tenantId, project_id: projectId, time: time(anomaly.beginMs), id, number },
+    ...{ tenant_id: tenantId, project_id: projectId, time: time(anomaly.beginMs), id, revision: number },
     ...{ detector_id: detectorId, detector_name: detectorName, detector_labels: detectorLabels },
     ...{ signals: anomaly.signals, step_ms: anomaly.stepMs, series: anomaly.key, name: anomaly.name },
     ...{ unit: anomaly.unit, labels: anomaly.labels, sign: anomaly.sign, direction: anomaly.direction },
@@ -34,7 +34,14 @@ export const anomalyLooks = landValues({
   topic: topics.anomalyLooks,
   table: anomalyLooksTable,
   row: ({ tenantId, detectorId, question, number, lookMs, ...look }) => ({
-    ...{ tenant_id: tenantId, detector_id: detectorId, question, number, look_ms: lookMs, last_seen: time(lookMs) },
+    ...{
+      tenant_id: tenantId,
+      detector_id: detectorId,
+      question,
+      revision: number,
+      look_ms: lookMs,
+      last_seen: time(lookMs),
+    },
     ...{ up_to_ms: look.upToMs, step_ms: look.stepMs, watched_from_ms: look.watchedFromMs ?? 0 },
     ...{ learns_until_ms: look.learnsUntilMs ?? 0, learnt_from_ms: look.learntFromMs, series: look.series },
     ...{ learning: look.learning, speaks_from_ms: look.speaksFromMs ?? 0, refused: look.refused },

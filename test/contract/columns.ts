@@ -42,6 +42,7 @@ const values: readonly (readonly [string, QueryParameters[string], unknown])[] =
 /** Of tables that merge rows or values: what random ones may have in common. */
 const distinct: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   alert_states: { alert_id: 'toString(number)' },
+  anomaly_looks: { detector_id: 'toString(number)' },
   error_hours: { users: '[toString(number)]' },
   landings: { landed_in: 'toString(number)' },
 };

@@ -69,7 +69,9 @@ test.serial(
     t.is(learnt.rate.perWeek, null);
     t.is((await read('/api/ai/anomalies')).items.length, 0);
 
-    await insert('shop', 'h2', Date.now(), Date.now() + 30_000, 10);
+    // Whole steps: how far a value lies off is then known.
+    const stepMs = Math.ceil(Date.now() / 10_000) * 10_000;
+    await insert('shop', 'h2', stepMs, stepMs + 30_000, 10);
     await eventually('it is found', async () => (await read('/api/ai/anomalies')).items.length > 0);
     const { items } = await read('/api/ai/anomalies');
     t.is(items.length, 1, JSON.stringify(items));
@@ -129,7 +131,7 @@ test.serial('a detector that stands still says so, in its status and in the over
   const [{ id }] = before.items;
   // As if the processors had been away for twenty minutes.
   await harness.columns.execute(
-    `INSERT INTO anomaly_looks SELECT * REPLACE (up_to_ms - 1200000 AS up_to_ms, number + 1 AS number) FROM anomaly_looks FINAL`,
+    `INSERT INTO anomaly_looks SELECT * REPLACE (up_to_ms - 1200000 AS up_to_ms, revision + 1 AS revision) FROM anomaly_looks FINAL`,
   );
   const { status } = await read(`/api/ai/detectors/${id}`);
   t.is(status.state, 'behind');
