@@ -101,7 +101,7 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
       ('${tenant}', 'default', toStartOfMinute(now()), '${canary}', '${patternIdOf(tenant)}', 'error', 1, 'log-pattern-counts', now64(3), 0, ${offset})`,
   );
   await columns.execute(
-    `INSERT INTO anomalies (tenant_id, project_id, time, id, number, detector_id, detector_name, signals, step_ms, series, name, unit, labels, sign, direction, end_ms, changed_ms, why, score, peak_ms, value, expected, low, high, before) VALUES
+    `INSERT INTO anomalies (tenant_id, project_id, time, id, revision, detector_id, detector_name, signals, step_ms, series, name, unit, labels, sign, direction, end_ms, changed_ms, why, score, peak_ms, value, expected, low, high, before) VALUES
       ('${tenant}', 'default', fromUnixTimestamp64Milli(toInt64(${anomalyBeganMs}), 'UTC'), '${anomalyIdOf(tenant)}', 1, 'detector-${tenant}', '${canary}', ['logs'], 60000, '${digitOf(tenant).repeat(16)}', 'count', '', map('service', '${canary}'), 'up', 'up', 0, ${anomalyBeganMs}, '', 0.999, ${anomalyBeganMs}, 40, 10, 5, 15, 10)`,
   );
   await columns.execute(
