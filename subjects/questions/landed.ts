@@ -28,7 +28,7 @@ interface Kept {
 }
 const kept = new KeptRows<Kept>(100);
 
-/** Everything but labels of metrics, which are read of those that a question names (`withLabels`). */
+/** Everything but labels of metrics, which are read of those that a question names (`labelledMetrics`). */
 export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
   const { entitlements } = reading.plan;
   const rows = kept.of(reading.columns);
@@ -95,11 +95,10 @@ const readable = async (
   const of = async (range: Range): Promise<number> =>
     (await countedTotals(reading, { signal }, hoursOf(range))).records;
   const all = await of(week);
-  if (all <= mostRecords) return { range: week, isWhole: true };
-  const day = { from: week.to - 24n * hourNs, to: week.to };
-  if (all <= 10 * mostRecords || (await of(day)) <= 10 * mostRecords)
-    return { range: all <= 10 * mostRecords ? week : day, isWhole: false };
-  return { range: { from: week.to - hourNs, to: week.to }, isWhole: false };
+  if (all <= 10 * mostRecords) return { range: week, isWhole: all <= mostRecords };
+  const last = (hours: bigint): Range => ({ from: week.to - hours * hourNs, to: week.to });
+  const isFew = (await of(last(24n))) <= 10 * mostRecords;
+  return { range: last(isFew ? 24n : 1n), isWhole: false };
 };
 
 const fieldOf = (name: string, values: readonly string[], isWhole: boolean, isNumber = false): KnownField => ({
@@ -169,22 +168,19 @@ const metricOf = (row: MetricRow, name: string): KnownMetric => ({
   services: row.service_names.filter((service) => service !== ''),
 });
 
-/** The same, where the metrics that are named have their labels. */
-export const withLabels = async (
-  catalogue: Catalogue,
+/** These metrics with their labels, by name. */
+export const labelledMetrics = async (
   named: readonly KnownMetric[],
   reading: Reading,
-): Promise<Catalogue> => {
-  if (named.length === 0) return catalogue;
+): Promise<ReadonlyMap<string, KnownMetric>> => {
   const week = weekOf(reading, 'metrics');
-  const labelled = new Map(
-    await Promise.all(named.map(async (metric) => [metric.name, await labelsOf(metric, week, reading)] as const)),
+  const labelled = named.map(
+    async (metric): Promise<[string, KnownMetric]> => [
+      metric.name,
+      { ...metric, labels: await labelsOf(metric, week, reading) },
+    ],
   );
-  const metrics = catalogue.metrics.map((metric) => ({
-    ...metric,
-    labels: labelled.get(metric.name) ?? metric.labels,
-  }));
-  return { ...catalogue, metrics };
+  return new Map(await Promise.all(labelled));
 };
 
 const labelsOf = async ({ name, kind }: KnownMetric, week: Range, reading: Reading): Promise<readonly KnownField[]> => {

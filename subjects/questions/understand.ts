@@ -42,7 +42,10 @@ interface Reading {
   readonly phrase?: Phrase;
 }
 
-export const understand = (asked: Question, catalogue: Catalogue): Understanding => {
+/** Metrics with labels, by name: those of the catalogue have none where labels are read of the metrics that a question names alone. */
+export type Labelled = ReadonlyMap<string, KnownMetric>;
+
+export const understand = (asked: Question, catalogue: Catalogue, labelled: Labelled = new Map()): Understanding => {
   const { question, usualRange: range } = asked;
   const promql = promqlIn(question);
   if (promql !== undefined) return written(question, range, [promql]);
@@ -56,11 +59,13 @@ export const understand = (asked: Question, catalogue: Catalogue): Understanding
       nearest: [],
       operation: null,
     });
-  const labels = new Set(metricReadings(all, index, catalogue).flatMap(({ lexicon }) => [...lexicon.words()]));
+  const labels = new Set(
+    metricReadings(all, index, catalogue, labelled).flatMap(({ lexicon }) => [...lexicon.words()]),
+  );
   const words = corrected(all, [landed, labels, vocabularyWords, times]);
   const intent = intentOf(words, (word) => landed.has(word) || labels.has(word));
   if (intent !== undefined) return refused(intent);
-  const readings = [...records, ...metricReadings(words, index, catalogue)];
+  const readings = [...records, ...metricReadings(words, index, catalogue, labelled)];
   const attempts = readings.map((reading) => attempt(words, all, reading, asked, catalogue));
   return concluded(attempts, readings, catalogue);
 };
@@ -133,10 +138,15 @@ const inSearchLanguage = (question: string, range: Range, records: readonly Read
   });
 };
 
-const metricReadings = (words: readonly Word[], index: MetricIndex, catalogue: Catalogue): Reading[] => {
+const metricReadings = (
+  words: readonly Word[],
+  index: MetricIndex,
+  catalogue: Catalogue,
+  labelled: Labelled,
+): Reading[] => {
   const phrase = index.phraseIn(words);
   return (phrase?.metrics ?? []).slice(0, mostMetrics).map((metric) => {
-    const target: Target = { of: 'metrics', metric };
+    const target: Target = { of: 'metrics', metric: labelled.get(metric.name) ?? metric };
     return {
       target,
       lexicon: lexiconOf(target, catalogue),

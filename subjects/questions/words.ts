@@ -54,12 +54,19 @@ const bare = (text: string): string => {
   return /['’]s$/.test(word) && word.length > 6 ? word.slice(0, -2) : word;
 };
 
-const pieceAt = (text: string, at: number): Word | undefined => {
+/** A word, and how much of the text it took, with what was cut off behind it. */
+interface Piece {
+  readonly word: Word;
+  readonly length: number;
+}
+
+const pieceAt = (text: string, at: number): Piece | undefined => {
   for (const is of kinds) {
     const pattern = pieces[is];
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
-    if (found !== undefined) return wordOf(is, is === 'word' ? bare(found) || found : found);
+    if (found !== undefined)
+      return { word: wordOf(is, is === 'word' ? bare(found) || found : found), length: found.length };
   }
   return undefined;
 };
@@ -77,18 +84,11 @@ export const wordsOf = (asked: string, most = mostWords + 1): Word[] => {
   const words: Word[] = [];
   let at = 0;
   while (at < question.length && words.length < most) {
-    const word = pieceAt(question, at);
-    if (word !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(word.text)) words.push(word);
-    at += Math.max(1, word === undefined ? 1 : lengthAt(question, at, word));
+    const piece = pieceAt(question, at);
+    if (piece !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(piece.word.text)) words.push(piece.word);
+    at += Math.max(1, piece?.length ?? 1);
   }
   return words;
-};
-
-/** How much of the text a word took, with what was cut off behind it. */
-const lengthAt = (text: string, at: number, { is }: Word): number => {
-  const pattern = pieces[is];
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0].length ?? 1;
 };
 
 /** The stems that a name is made of: `http.request.statusCode` is `http request status code`. */

@@ -9,7 +9,7 @@ import { formatTime } from '../../../queries/time.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { isZone } from '../../../queries/time-text.ts';
 import { excludingIn, isEmpty } from '../../../subjects/questions/excluding.ts';
-import { landedCatalogue, withLabels } from '../../../subjects/questions/landed.ts';
+import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
 import { type Asking, refusalCodes } from '../../../subjects/questions/understanding.ts';
@@ -66,9 +66,9 @@ export const askInWords = defineOperation({
     if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
     const usualRange = askedRange(body, ports.clock.now());
     const reading = readingOf(caller, ports);
-    const known = await landedCatalogue(reading);
-    const catalogue = await withLabels(known, metricsNamed(question, known), reading);
-    const understood = understand({ question, timeZone, nowMs: reading.nowMs, usualRange }, catalogue);
+    const catalogue = await landedCatalogue(reading);
+    const labelled = await labelledMetrics(metricsNamed(question, catalogue), reading);
+    const understood = understand({ question, timeZone, nowMs: reading.nowMs, usualRange }, catalogue, labelled);
     const told = (asking: Asking) => toldOf(asking, timeZone);
     switch (understood.is) {
       case 'refusal': {
