@@ -2,10 +2,12 @@
 
 import type { Answer, Asked } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
+import { everyGroup } from '../../queries/every-group.ts';
 import type { Query, SloQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
 import { LateError } from '../../runtime/within.ts';
+import { boundedLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
 import { holds } from './composite.ts';
@@ -24,21 +26,13 @@ const eventsName = 'oiq_events';
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type Asking = Exclude<AlertRule['condition'], Composite>;
 
-const withLimit = <Part extends Query>(query: Part): Part =>
-  query.kind === 'aggregate' || query.kind === 'metric' ? { ...query, limit: mostGroups } : query;
-
 /** What is asked of the engine: every group, and what the condition needs beside its figure. */
 const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition: Asking }): Query => {
-  const query = withLimit(condition.query);
+  const query = everyGroup(condition.query, mostGroups);
   // Whether a metric is there at all; a value would hold for some minutes.
   if (query.kind === 'metric' && condition.kind === 'absence') return { ...query, overTime: 'count', across: 'sum' };
   if (query.kind === 'aggregate' && minimumEvents !== undefined)
     return { ...query, measures: [...query.measures, { function: 'count', as: eventsName }] };
-  if (query.kind === 'formula')
-    return {
-      ...query,
-      queries: Object.fromEntries(Object.entries(query.queries).map(([name, part]) => [name, withLimit(part)])),
-    };
   return query;
 };
 
@@ -76,13 +70,7 @@ export const numberOf = (value: unknown): number | null => {
   return Number(text);
 };
 
-/** A label without a value is none. Names and values are bounded: they lie in states and in messages. */
-const labelsOf = (labels: Labels): Labels =>
-  Object.fromEntries(
-    Object.entries(labels)
-      .filter(([name, value]) => value !== '' && name !== '__name__')
-      .map(([name, value]) => [name.slice(0, 256), value.slice(0, 2048)]),
-  );
+const labelsOf = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
 
 interface Wanted {
   /** The measure that is compared; undefined for the only figure there is. */

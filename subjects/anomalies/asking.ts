@@ -2,9 +2,11 @@
 
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import type { Answer, Asked } from '../../queries/answer.ts';
+import { everyGroup } from '../../queries/every-group.ts';
 import type { Query } from '../../queries/query.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { type AnomalyPoints, mostSeries } from '../../schemas/anomalies.ts';
+import { boundedLabels } from '../../schemas/bounded-labels.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
@@ -93,9 +95,6 @@ export const nextChunk = (progress: Progress, stepMs: number, endMs: number, now
 const isAtEnds = (query: Query): boolean =>
   query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtEnds));
 
-const withLimit = <Part extends Query>(query: Part): Part =>
-  query.kind === 'aggregate' || query.kind === 'metric' ? { ...query, limit: mostSeries } : query;
-
 /** The question about some steps. */
 export const askedOf = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
@@ -104,14 +103,7 @@ export const askedOf = (
   const stepMs = msOf(step);
   const at = (ms: number): bigint => BigInt(ms) * 1_000_000n;
   const range = isAtEnds(query) ? { from: at(fromMs + stepMs), to: at(toMs) } : { from: at(fromMs), to: at(toMs) - 1n };
-  const whole =
-    query.kind === 'formula'
-      ? {
-          ...query,
-          queries: Object.fromEntries(Object.entries(query.queries).map(([name, part]) => [name, withLimit(part)])),
-        }
-      : withLimit(query);
-  return { query: whole, asked: { range, stepMs } };
+  return { query: everyGroup(query, mostSeries), asked: { range, stepMs } };
 };
 
 const counting = new Set(['count', 'rate', 'distinct']);
@@ -152,18 +144,14 @@ export const valuesOf = (
       const index = (startMs - fromMs) / stepMs;
       if (index in values && !(isCount && unknown.has(startMs))) values[index] = numberOf(value);
     }
-    return { name: name.slice(0, 1024), unit: unit.slice(0, 64), labels: bounded(labels), values };
+    return {
+      name: name.slice(0, 1024),
+      unit: unit.slice(0, 64),
+      labels: boundedLabels(labels, { value: 256, most: 32 }),
+      values,
+    };
   });
 };
-
-/** A label without a value is none. Names and values are bounded: they lie in states and in messages. */
-const bounded = (labels: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(labels)
-      .filter(([name, value]) => value !== '' && name !== '__name__')
-      .slice(0, 32)
-      .map(([name, value]) => [name.slice(0, 256), value.slice(0, 256)]),
-  );
 
 /** Characters of the series of one value: a message takes a megabyte. */
 const partSize = 128 * 1024;

@@ -1,0 +1,18 @@
+interface Bounds {
+  /** Characters of a value. */
+  readonly value: number;
+  /** Labels of one thing; all without it. */
+  readonly most?: number;
+}
+
+/** Labels of a group as they are kept. One without a value is none. Names and values are bounded: they lie in states and in messages. */
+export const boundedLabels = (
+  labels: Readonly<Record<string, string>>,
+  { value: characters, most }: Bounds,
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(labels)
+      .filter(([name, value]) => value !== '' && name !== '__name__')
+      .slice(0, most)
+      .map(([name, value]) => [name.slice(0, 256), value.slice(0, characters)]),
+  );
