@@ -1,13 +1,13 @@
 /** Detectors that do not score, for every group of operations that shows them. */
 import { anomalyDetectors, mostDetectors } from '../schemas/resources/anomaly-detector.ts';
 import { readDetector } from '../subjects/anomalies/detector.ts';
-import { type DetectorStatus, standingsOf } from '../subjects/anomalies/standing.ts';
+import { type DetectorStanding, standingsOf } from '../subjects/anomalies/standing.ts';
 import type { Detector } from '../subjects/overview/attention.ts';
 import type { Caller } from './callers/caller.ts';
 import type { Ports } from './kernel/ports.ts';
 import { readingOf } from './kernel/reading.ts';
 
-const whyOf = ({ state, error, behindSeconds, lastStep }: DetectorStatus): string => {
+const whyOf = ({ state, error, behindSeconds, lastStep }: DetectorStanding): string => {
   if (state === 'failed') return error ?? '';
   const since = lastStep === null ? 'no step was scored yet' : `the last step that was scored ended ${lastStep}`;
   return `it is ${Math.round((behindSeconds ?? 0) / 60)} minutes behind: ${since}`;
@@ -25,7 +25,7 @@ export const blockedDetectors = async (
     const fields = readDetector(document);
     return fields === undefined ? [] : [{ ...fields, id: document.id, createdAt: document.createdAt }];
   });
-  const standings = await standingsOf(readingOf(caller, ports), known, []);
+  const standings = await standingsOf(readingOf(caller, ports), known);
   return known.flatMap(({ id, name }, index) => {
     const standing = standings[index];
     const isBlocked = standing?.state === 'behind' || standing?.state === 'failed';

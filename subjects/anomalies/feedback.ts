@@ -1,8 +1,6 @@
 /** What people said of anomalies moves the threshold for what looks like them in the same series. */
-import { type AnomalyFeedback, type AnomalyMark, anomalyVerdicts } from '../../schemas/resources/anomaly-feedback.ts';
+import type { AnomalyFeedback, AnomalyMark } from '../../schemas/resources/anomaly-feedback.ts';
 import type { Direction } from './episodes.ts';
-
-export { anomalyVerdicts };
 
 /** How large a change must be, in parts of one that was false: after the first, which may have been chance, and after more of its kind. */
 const beyond = { once: 0.9, again: 2 };

@@ -44,6 +44,9 @@ export const DetectorStatus = z.strictObject({
 });
 export type DetectorStatus = z.output<typeof DetectorStatus>;
 
+/** How a detector stands, but for its alarms. */
+export type DetectorStanding = Omit<DetectorStatus, 'rate'>;
+
 interface LookRow {
   readonly id: string;
   readonly question: string;
@@ -150,25 +153,34 @@ const learningUntil = ({ step }: Known, look: Look, nowMs: number): number => {
 const timeOf = (ms: number): string | null => (ms === 0 ? null : new Date(ms).toISOString());
 
 /** How a detector stands by its last look. One at another question says nothing of it. */
-const statusOf = (
-  detector: Known,
-  row: LookRow | undefined,
-  { rate, nowMs }: { readonly rate: DetectorStatus['rate']; readonly nowMs: number },
-): DetectorStatus => {
+const standingOf = (detector: Known, row: LookRow | undefined, nowMs: number): DetectorStanding => {
   const look = row?.question === questionOf(detector) ? lookOf(row) : unknown;
   const behindMs = behindOf(detector, look, nowMs);
   const state = stateOf(detector, look, behindMs);
   const { series, learning, open, upToMs } = look;
   return {
-    ...{ state, series, learning, open, rate, lastStep: timeOf(upToMs) },
+    ...{ state, series, learning, open, lastStep: timeOf(upToMs) },
     learningUntil: state === 'learning' ? timeOf(learningUntil(detector, look, nowMs)) : null,
     behindSeconds: state === 'off' || look.learnsUntilMs > 0 ? null : behindMs / 1000,
     error: look.error || (look.refused > 0 ? refusedText(look) : null),
   };
 };
 
-/** How detectors stand, in their order. */
+/** How detectors stand, in their order, without what they told. */
 export const standingsOf = async (
+  reading: Reading,
+  detectors: readonly Known[],
+): Promise<readonly DetectorStanding[]> => {
+  if (detectors.length === 0) return [];
+  const looks = await readLooks(
+    reading,
+    detectors.map(({ id }) => id),
+  );
+  return detectors.map((detector) => standingOf(detector, looks.get(detector.id), reading.nowMs));
+};
+
+/** How detectors stand, in their order, and how often they told of anomalies. */
+export const statusesOf = async (
   reading: Reading,
   detectors: readonly Known[],
   feedback: readonly AnomalyFeedback[],
@@ -183,6 +195,6 @@ export const standingsOf = async (
     const rate = rateOf(alarms.get(detector.id) ?? new Set(), own, {
       ...{ watchedFromMs: Number(look?.watched_from ?? 0), upToMs: Number(look?.up_to ?? 0), nowMs },
     });
-    return statusOf(detector, look, { rate, nowMs });
+    return { ...standingOf(detector, look, nowMs), rate };
   });
 };

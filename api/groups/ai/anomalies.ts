@@ -42,7 +42,9 @@ export const listAnomalies = defineOperation({
       limit: query.limit,
       idOf: ({ id }) => id,
     });
-    const feedback = shown.length === 0 ? [] : await feedbackOf(ports.documents.of(caller.tenantId), query.detectorId);
+    const ids = [...new Set(shown.map(({ detectorId, key }) => feedbackId(detectorId, key)))];
+    const feedback =
+      ids.length === 0 ? [] : await feedbackOf(ports.documents.of(caller.tenantId), { id: { $in: ids } });
     return { items: shown.map((each) => anomalyView(each, feedback)), nextCursor };
   },
 });

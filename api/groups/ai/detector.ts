@@ -6,7 +6,7 @@ import type { CollectionDefinition, Stored } from '../../../schemas/ports/docume
 import { anomalyDetectors, mostDetectors, type StoredDetector } from '../../../schemas/resources/anomaly-detector.ts';
 import { DetectorFields, entitlementsOf, readDetector } from '../../../subjects/anomalies/detector.ts';
 import { detectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
-import { DetectorStatus, standingsOf } from '../../../subjects/anomalies/standing.ts';
+import { DetectorStatus, statusesOf } from '../../../subjects/anomalies/standing.ts';
 import { invalidFields } from '../../errors.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -31,14 +31,14 @@ const show = async (
   const read = documents.map((document) => ({ document, fields: readDetector(document) ?? document }));
   const known = read.map(({ document: { id, createdAt }, fields }) => ({ ...fields, id, createdAt }));
   const own = ports.documents.of(caller.tenantId);
-  const [validities, standings] = await Promise.all([
+  const [validities, statuses] = await Promise.all([
     validitiesNow(
       read.map(({ fields }) => fields.query),
       caller,
       ports,
     ),
-    feedbackOf(own, documents.length === 1 ? documents[0]?.id : undefined)
-      .then((feedback) => standingsOf(readingOf(caller, ports), known, feedback))
+    feedbackOf(own, { detectorId: { $in: documents.map(({ id }) => id) } })
+      .then((feedback) => statusesOf(readingOf(caller, ports), known, feedback))
       .catch((error: unknown) => {
         ports.log.warn({ error: String(error) }, 'how detectors stand cannot be read');
         return [];
@@ -49,7 +49,7 @@ const show = async (
       Object.fromEntries(Object.entries(fields).filter(([name]) => name in DetectorFields.shape)),
     ),
     validity: validities[index] ?? { isValid: null, problems: [], reason: 'it cannot be read now' },
-    status: standings[index] ?? null,
+    status: statuses[index] ?? null,
     ...{ id, version, createdAt, updatedAt },
   }));
 };

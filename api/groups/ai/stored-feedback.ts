@@ -1,24 +1,19 @@
-import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type AnomalyFeedback, anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
 
-/** The newest are read. */
+/** More is not read at once. */
 const mostRead = 10_000;
 
-/** What was said of the anomalies of a detector, or of all. */
+/** What was said of the anomalies that a filter chooses. */
 export const feedbackOf = async (
   documents: Pick<TenantDocuments, 'collection'>,
-  detectorId?: string,
+  filter: Filter,
 ): Promise<readonly AnomalyFeedback[]> => {
-  const stored = documents.collection(anomalyFeedback);
   const found: AnomalyFeedback[] = [];
-  let after: string | undefined;
-  do {
-    const page = await stored.list({
-      ...(detectorId !== undefined && { filter: { detectorId } }),
-      ...{ limit: 1000, ...(after !== undefined && { after }) },
-    });
-    found.push(...page.items);
-    after = page.nextCursor ?? undefined;
-  } while (after !== undefined && found.length < mostRead);
+  for await (const each of documentsIn(documents.collection(anomalyFeedback), { filter })) {
+    found.push(each);
+    if (found.length >= mostRead) break;
+  }
   return found;
 };
