@@ -48,13 +48,15 @@ import type { StreamServer } from './kernel/stream-server.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
+import type { MailJobPorts } from './mail/receivers.ts';
 import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
 import { type SuspectPorts, suspectLocationsJob } from './platform-watch/suspect-locations.ts';
-import { PlatformWatch, type PlatformWatchPorts, platformWatchJob } from './platform-watch/watch.ts';
-import { type BurnMailPorts, burnMailsJob } from './slos/burn-mails.ts';
+import type { Telling } from './platform-watch/telling.ts';
+import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
+import { burnMailsJob } from './slos/burn-mails.ts';
 import { liveTail } from './streams/live-tail.ts';
-import { type CheckMailPorts, checkMailsJob } from './synthetics/check-mails.ts';
+import { checkMailsJob } from './synthetics/check-mails.ts';
 
 export interface ApiOptions {
   readonly documents: Documents;
@@ -109,10 +111,7 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
 const drainStepMs = 20;
 
 /** How the watch tells organizations. */
-const publishing = (
-  transitions: ValuePublisher<AlertTransition>,
-  events: EventPublisher,
-): Pick<PlatformWatchPorts, 'publish' | 'publishEvent'> => ({
+const publishing = (transitions: ValuePublisher<AlertTransition>, events: EventPublisher): Telling => ({
   publish: (transition) => transitions.publish(transition),
   publishEvent: (event) => events.publish(event),
 });
@@ -123,10 +122,10 @@ const startIncidentJobs = (jobs: Jobs, ports: EndedPorts & GapPorts & EscalatePo
   jobs.start<GapPorts>(onCallGapsJob, ports);
 };
 
-const startMeasuredJobs = (jobs: Jobs, ports: SuspectPorts & CheckMailPorts): void => {
+const startMeasuredJobs = (jobs: Jobs, ports: SuspectPorts & MailJobPorts): void => {
   jobs.start<SuspectPorts>(suspectLocationsJob, ports);
-  jobs.start<CheckMailPorts>(checkMailsJob, ports);
-  jobs.start<BurnMailPorts>(burnMailsJob, ports);
+  jobs.start<MailJobPorts>(checkMailsJob, ports);
+  jobs.start<MailJobPorts>(burnMailsJob, ports);
 };
 
 const openPublishers = (bus: Bus) => ({

@@ -1,8 +1,13 @@
 /** Whom projects name for what happens: alike for incidents, objectives and synthetic checks. */
 import { alertSeverities } from '../../schemas/alerts.ts';
+import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import type { Project, ProjectEvent } from '../../schemas/resources/project.ts';
+import type { Documents, Stored } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { type Project, type ProjectEvent, projects } from '../../schemas/resources/project.ts';
+import type { Settings } from '../../schemas/settings.ts';
+import type { MailQueue } from './queue.ts';
 
 /** Mails of one kind about one project: what comes in a storm is in the lists. */
 const ofProject = { rate: 1 / 30, burst: 20 };
@@ -21,15 +26,49 @@ const wants = ({ notifications }: Project, { event, severity }: Happened): boole
   notifications.events.includes(event) &&
   rankOf(severity) >= rankOf(notifications.minimumSeverity);
 
+export type KnownProject = Project & Stored;
+
+/** What jobs look with, and tell by mail. */
+export interface MailJobPorts {
+  readonly documents: Documents;
+  readonly columns: Columns;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mail: MailQueue;
+  readonly settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
+}
+
+/**
+ * Looks at each organization that has projects which want to be told of one of these events. One that cannot be looked at keeps no other
+ * from it: `what` says in the log of what it was not told.
+ */
+export const eachWanting = async (
+  { documents, log }: Pick<MailJobPorts, 'documents' | 'log'>,
+  { events, what }: { readonly events: readonly ProjectEvent[]; readonly what: string },
+  look: (tenantId: string, own: readonly KnownProject[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const wanting: (KnownProject & { readonly tenantId: string })[] = [];
+  for await (const project of documents.everywhere(projects, { 'notifications.enabled': true }))
+    if (project.notifications?.events.some((event) => events.includes(event))) wanting.push(project);
+  for (const [tenantId, own] of Map.groupBy(wanting, (project) => project.tenantId)) {
+    if (signal.aborted) return;
+    await look(tenantId, own).catch((error: unknown) =>
+      log.warn({ error, tenantId }, `receivers of projects could not be told of ${what}; they are at the next look`),
+    );
+  }
+};
+
 /** Addresses of those projects that want to be told, each once. A project in a storm is left out until it is over. */
 export const receiversOf = async (
   counters: Counters,
   tenantId: string,
-  projects: readonly (Project & Stored)[],
+  own: readonly KnownProject[],
   happened: Happened,
 ): Promise<ReadonlySet<string>> => {
   const receivers = new Set<string>();
-  for (const project of projects) {
+  for (const project of own) {
     const recipients = project.notifications?.recipients ?? [];
     if (recipients.length === 0 || !wants(project, happened)) continue;
     const { granted } = await counters.take(`${happened.about}-mail/${tenantId}/${project.id}`, ofProject, 1);

@@ -1,7 +1,6 @@
 /** Tells organizations of schedules in which nobody is on call within the next seven days. */
+
 import { defineJob } from '../../runtime/jobs.ts';
-import type { AlertTransition } from '../../schemas/alerts.ts';
-import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -9,19 +8,15 @@ import { type OnCallGap, onCallGaps } from '../../schemas/resources/on-call-gap.
 import { onCallSchedules } from '../../schemas/resources/on-call-schedule.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import { aboutGap, gapReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
-import { toldEvent } from '../../subjects/alerts/told.ts';
 import { readPieces } from '../../subjects/on-call/reading.ts';
+import { type Telling, tellTransition } from './telling.ts';
 
 const aheadMs = 7 * 86_400_000;
 
-export interface GapPorts {
+export interface GapPorts extends Telling {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when the transition is durable on the bus. */
-  publish(transition: AlertTransition): Promise<void>;
-  /** Resolves when the event is durable on the bus. */
-  publishEvent(event: PlatformEvent): Promise<void>;
 }
 
 type Found = Pick<OnCallGap, 'name' | 'reason' | 'from' | 'to'>;
@@ -41,18 +36,16 @@ const firstGap = async (
 
 /** Begins, keeps or ends the alert of a schedule. Published first, then kept: what is told twice is the same alert. */
 const tell = async (
-  { documents, clock, publish, publishEvent }: GapPorts,
+  ports: GapPorts,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
   found: Found | undefined,
 ): Promise<void> => {
+  const { documents, clock } = ports;
   const stored = documents.of(tenantId).collection(onCallGaps);
   const known = await stored.find(id);
   if (found === undefined && known === undefined) return;
-  const transit = async (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> => {
-    const transition = platformTransition(tenantId, aboutGap(id, gap), { ...gap, reason: gapReason(gap) }, ended);
-    const event = toldEvent(transition);
-    await Promise.all([publish(transition), event && publishEvent(event)]);
-  };
+  const transit = (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> =>
+    tellTransition(ports, platformTransition(tenantId, aboutGap(id, gap), { ...gap, reason: gapReason(gap) }, ended));
   if (known === undefined && found !== undefined) {
     const gap = { ...found, startedAt: new Date(clock.now()).toISOString() };
     await transit(gap);

@@ -1,19 +1,20 @@
 /** Tells organizations of locations of synthetic checks that have no vote: they are silent, or fail what others pass. */
+
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
-import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import { mostChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticSuspect, syntheticSuspects } from '../../schemas/resources/synthetic-told.ts';
 import { aboutSuspect, platformTransition, suspectReason } from '../../subjects/alerts/platform-alerts.ts';
-import { toldEvent } from '../../subjects/alerts/told.ts';
 import { localLocation } from '../../subjects/synthetics/check.ts';
-import { readChecks } from '../../subjects/synthetics/known.ts';
+import { readCheck } from '../../subjects/synthetics/known.ts';
 import { readLatest } from '../../subjects/synthetics/stored-results.ts';
 import { suspectLocations } from '../../subjects/synthetics/suspects.ts';
 import type { GapPorts } from './on-call-gaps.ts';
+import { tellTransition } from './telling.ts';
 
 export interface SuspectPorts extends GapPorts {
   readonly columns: Columns;
@@ -27,24 +28,21 @@ const find = async (
   tenantId: string,
 ): Promise<ReadonlyMap<string, Found>> => {
   const own = documents.of(tenantId);
-  const [checks, locations, contacts, latest] = await Promise.all([
-    readChecks(own, { enabled: true }),
+  const [{ items: stored }, locations, contacts, latest] = await Promise.all([
+    own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: mostChecks }),
     own.collection(syntheticLocations).list(),
     own.collection(syntheticProbeContacts).list({ sort: { heardAt: 1 } }),
     readLatest({ columns: columns.of(tenantId) }),
   ]);
-  const stored = await own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: 1000 });
   const since = (location: string): number =>
     // A check that has just begun to run there is not missed yet.
-    Math.max(
-      ...stored.items.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])),
-    );
+    Math.max(...stored.flatMap((check) => (check.locations.includes(location) ? [Date.parse(check.updatedAt)] : [])));
   const names = new Map([
     [localLocation, 'Local'],
     ...locations.items.map(({ id, name }): [string, string] => [id, name]),
   ]);
   const suspects = suspectLocations({
-    ...{ checks, latest, nowMs: clock.now(), sinceMs: since },
+    ...{ checks: stored.flatMap((check) => readCheck(check) ?? []), latest, nowMs: clock.now(), sinceMs: since },
     heardMs: new Map(contacts.items.map(({ location, heardAt }) => [location, Date.parse(heardAt)])),
   });
   return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
@@ -52,7 +50,7 @@ const find = async (
 
 /** Begins or ends the alert of a location. Published first, then kept: what is told twice is the same alert. */
 const tell = async (
-  { documents, clock, publish, publishEvent }: SuspectPorts,
+  ports: SuspectPorts,
   tenantId: string,
   {
     id,
@@ -64,17 +62,13 @@ const tell = async (
     readonly found: Found | undefined;
   },
 ): Promise<void> => {
+  const { documents, clock } = ports;
   const stored = documents.of(tenantId).collection(syntheticSuspects);
-  const transit = async (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) => {
-    const transition = platformTransition(
-      tenantId,
-      aboutSuspect(id, suspect),
-      { ...suspect, reason: suspectReason(suspect) },
-      ended,
+  const transit = (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) =>
+    tellTransition(
+      ports,
+      platformTransition(tenantId, aboutSuspect(id, suspect), { ...suspect, reason: suspectReason(suspect) }, ended),
     );
-    const event = toldEvent(transition);
-    await Promise.all([publish(transition), event && publishEvent(event)]);
-  };
   if (known !== undefined && known.reason !== found?.reason) {
     await transit(known, { atMs: clock.now(), reason: 'its results count again, or it is not needed any more' });
     await stored.delete(id);

@@ -1,9 +1,9 @@
 /** Looks whether the platform does what organizations rely on, and tells them and the operator where it does not. */
+
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { tellAfterMs } from '../../runtime/group-standing.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import type { PlatformEvent } from '../../schemas/events.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -28,20 +28,16 @@ import {
   type WatchedRule,
 } from '../../subjects/alerts/platform.ts';
 import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
-import { toldEvent } from '../../subjects/alerts/told.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
+import { type Telling, tellTransition } from './telling.ts';
 import { endUntriedChannels } from './untried-channels.ts';
 import { WatchedRules } from './watched-rules.ts';
 
-export interface PlatformWatchPorts {
+export interface PlatformWatchPorts extends Telling {
   readonly documents: Documents;
   readonly columns: Pick<Columns, 'query'>;
   readonly standings: Standings;
   readonly clock: Clock;
-  /** Resolves when the transition is durable on the bus. */
-  publish(transition: AlertTransition): Promise<void>;
-  /** Resolves when the event is durable on the bus. */
-  publishEvent(event: PlatformEvent): Promise<void>;
   readonly operator: readonly OperatorChannel[];
 }
 
@@ -197,9 +193,8 @@ export class PlatformWatch {
     }
   }
 
-  async #publish(transition: AlertTransition): Promise<void> {
-    const event = toldEvent(transition);
-    await Promise.all([this.#ports.publish(transition), event && this.#ports.publishEvent(event)]);
+  #publish(transition: AlertTransition): Promise<void> {
+    return tellTransition(this.#ports, transition);
   }
 
   /** What the operator is to know; undefined while groups are not known for long enough to say what is well. */

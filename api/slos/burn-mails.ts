@@ -1,26 +1,18 @@
 /** Mail to the receivers that projects name: that an objective burns its error budget. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { type Project, projects } from '../../schemas/resources/project.ts';
 import { sloBurnsTold } from '../../schemas/resources/slo-burn-told.ts';
 import { burningObjectives, type ManagedAlert } from '../../subjects/overview/managed-alerts.ts';
 import { findManagedRules } from '../alert-rules/managed.ts';
 import { type Letter, plainName } from '../mail/letter.ts';
 import { linkTo } from '../mail/links.ts';
-import { receiversOf } from '../mail/receivers.ts';
-import type { CheckMailPorts } from '../synthetics/check-mails.ts';
-
-/** What mails about objectives and about checks are made with. */
-export type BurnMailPorts = CheckMailPorts;
-
-type KnownProject = Project & Stored;
+import { eachWanting, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';
 
 const letterOf = (
   to: string,
   sloId: string,
   { rule, reason, severity }: ManagedAlert,
-  settings: BurnMailPorts['settings'],
+  settings: MailJobPorts['settings'],
 ): Letter => {
   const name = plainName(rule.labels['slo'] ?? sloId);
   return {
@@ -34,7 +26,7 @@ const letterOf = (
 };
 
 /** Objectives belong to the organization: each project that wants it is told, once for each burn. */
-const tellOf = async (ports: BurnMailPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
+const tellOf = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
   const { documents, columns, clock, counters, mail, settings } = ports;
   const nowMs = clock.now();
   const burning = new Map(
@@ -60,22 +52,16 @@ const tellOf = async (ports: BurnMailPorts, tenantId: string, own: readonly Know
 };
 
 /** Looks at the objectives of organizations whose projects want to be told. One that cannot be looked at keeps no other from it. */
-export const tellOfBurns = async (ports: BurnMailPorts, signal: AbortSignal): Promise<void> => {
-  const wanting: (KnownProject & { readonly tenantId: string })[] = [];
-  for await (const project of ports.documents.everywhere(projects, { 'notifications.enabled': true }))
-    if (project.notifications?.events.includes('slo-burning')) wanting.push(project);
-  for (const [tenantId, own] of Map.groupBy(wanting, (project) => project.tenantId)) {
-    if (signal.aborted) return;
-    await tellOf(ports, tenantId, own).catch((error: unknown) =>
-      ports.log.warn(
-        { error, tenantId },
-        'receivers of projects could not be told of objectives; they are at the next look',
-      ),
-    );
-  }
+export const tellOfBurns = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
+  await eachWanting(
+    ports,
+    { events: ['slo-burning'], what: 'objectives' },
+    (tenantId, own) => tellOf(ports, tenantId, own),
+    signal,
+  );
 };
 
-export const burnMailsJob = defineJob<BurnMailPorts>({
+export const burnMailsJob = defineJob<MailJobPorts>({
   name: 'slo-burn-mails',
   summary: 'Mails to receivers of projects that objectives burn their error budget.',
   everyMs: 30_000,

@@ -1,33 +1,14 @@
 /** Mail to the receivers that projects name: that a synthetic check fails, and that it recovered. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import type { Counters } from '../../schemas/ports/counters.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
-import type { Log } from '../../schemas/ports/log.ts';
-import { type Project, projects } from '../../schemas/resources/project.ts';
 import { type SyntheticCheckTold, syntheticChecksTold } from '../../schemas/resources/synthetic-told.ts';
-import type { Settings } from '../../schemas/settings.ts';
 import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
 import { type KnownCheck, readChecks } from '../../subjects/synthetics/known.ts';
 import { readSaid, type Said } from '../../subjects/synthetics/said.ts';
 import { type Letter, plainName } from '../mail/letter.ts';
 import { linkTo } from '../mail/links.ts';
-import type { MailQueue } from '../mail/queue.ts';
-import { receiversOf } from '../mail/receivers.ts';
+import { eachWanting, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';
 
-export interface CheckMailPorts {
-  readonly documents: Documents;
-  readonly columns: Columns;
-  readonly counters: Counters;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly mail: MailQueue;
-  readonly settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS'>;
-}
-
-type KnownProject = Project & Stored;
 type Told = SyntheticCheckTold['what'];
 
 const events = { failing: 'check-failing', recovered: 'check-recovered' } as const;
@@ -46,7 +27,7 @@ const letterOf = (
   to: string,
   check: KnownCheck,
   { what, says }: { readonly what: Told; readonly says: string },
-  settings: CheckMailPorts['settings'],
+  settings: MailJobPorts['settings'],
 ): Letter => ({
   to,
   subject: `Check ${what}: ${plainName(check.name)}`,
@@ -66,7 +47,7 @@ const lettersOf = async (
     own,
     counters,
     settings,
-  }: Pick<CheckMailPorts, 'counters' | 'settings'> & {
+  }: Pick<MailJobPorts, 'counters' | 'settings'> & {
     readonly tenantId: string;
     readonly own: readonly KnownProject[];
   },
@@ -78,7 +59,7 @@ const lettersOf = async (
   return [...receivers].map((to) => letterOf(to, check, told, settings));
 };
 
-const tellOf = async (ports: CheckMailPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
+const tellOf = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
   const { documents, columns, clock, mail } = ports;
   const nowMs = clock.now();
   const tenant = documents.of(tenantId);
@@ -113,22 +94,16 @@ const tellOf = async (ports: CheckMailPorts, tenantId: string, own: readonly Kno
 };
 
 /** Looks at the checks of organizations whose projects want to be told. One that cannot be looked at keeps no other from it. */
-export const tellOfChecks = async (ports: CheckMailPorts, signal: AbortSignal): Promise<void> => {
-  const wanting: (KnownProject & { readonly tenantId: string })[] = [];
-  for await (const project of ports.documents.everywhere(projects, { 'notifications.enabled': true }))
-    if (project.notifications?.events.some((event) => event.startsWith('check-'))) wanting.push(project);
-  for (const [tenantId, own] of Map.groupBy(wanting, (project) => project.tenantId)) {
-    if (signal.aborted) return;
-    await tellOf(ports, tenantId, own).catch((error: unknown) =>
-      ports.log.warn(
-        { error, tenantId },
-        'receivers of projects could not be told of checks; they are at the next look',
-      ),
-    );
-  }
+export const tellOfChecks = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
+  await eachWanting(
+    ports,
+    { events: Object.values(events), what: 'checks' },
+    (tenantId, own) => tellOf(ports, tenantId, own),
+    signal,
+  );
 };
 
-export const checkMailsJob = defineJob<CheckMailPorts>({
+export const checkMailsJob = defineJob<MailJobPorts>({
   name: 'synthetic-check-mails',
   summary: 'Mails to receivers of projects that synthetic checks fail, and that they recovered.',
   everyMs: 10_000,
