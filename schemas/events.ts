@@ -35,3 +35,7 @@ export const PlatformEvent = z.strictObject({
     .describe('What only events of the kind have; of a deployment: version, commit'),
 });
 export type PlatformEvent = z.output<typeof PlatformEvent>;
+
+/** Labels as the tags of an event. */
+export const eventTags = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [name.slice(0, 128), value.slice(0, 512)]));

@@ -1,4 +1,5 @@
 /** The series of many selectors that name a metric: chosen by one question, and read once a window. */
+
 import { KeptRows } from '../kept-rows.ts';
 import { inOrderOfLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
@@ -7,6 +8,7 @@ import { Pieces } from '../promql/fetch/pieces.ts';
 import type { Scope, Window } from '../promql/fetch/scope.ts';
 import { seriesOfPiece } from '../promql/fetch/series-of-piece.ts';
 import type { Selection, Series } from '../promql/series.ts';
+import { regexText } from '../variables/formats.ts';
 
 /** They are evaluated in this thread: what is more than this takes one of its own. */
 const mostSeries = 10_000;
@@ -21,8 +23,6 @@ export const nameOf = ({ matchers }: Selection): string | undefined =>
   matchers.find(({ name, op, value }) => name === '__name__' && op === '=' && value !== '')?.value;
 
 export const windowKey = ({ fromMs, toMs }: Window): string => `${fromMs} ${toMs}`;
-
-const escaped = (name: string): string => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 interface Choice {
   readonly chosen: readonly Chosen[];
@@ -44,7 +44,7 @@ export const chooseNamed = async (scope: Scope, span: Window, names: readonly st
   const changes = scope.columns.changesOf?.('series');
   const before = kept.get(key);
   if (before !== undefined && before.changes === changes && span.fromMs >= before.fromMs) return before.chosen;
-  const named = { name: '__name__', op: '=~', value: names.map(escaped).join('|') } as const;
+  const named = { name: '__name__', op: '=~', value: names.map(regexText).join('|') } as const;
   const chosen = await chooseSeries(scope, span, [named], mostSeries);
   if (changes !== undefined) kept.set(key, { chosen, changes, fromMs: span.fromMs });
   return chosen;

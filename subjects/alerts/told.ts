@@ -1,6 +1,7 @@
 /** What an evaluation tells others: history, the state of alerts, the event feed. */
+
 import type { AlertEvaluation, AlertTransition } from '../../schemas/alerts.ts';
-import type { PlatformEvent } from '../../schemas/events.ts';
+import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
 import type { Evaluation, GroupResult } from './evaluate.ts';
 import type { RuleOutcome } from './recording/evaluate.ts';
 import type { AlertRule } from './rule.ts';
@@ -87,14 +88,13 @@ export const toldEvent = (transition: AlertTransition): PlatformEvent | undefine
   const { tenantId, projectId = '', ruleName, labels, severity, atMs, to, from, value, endedAtMs } = transition;
   const says = endedAtMs === undefined ? verb(transition) : 'ended';
   if (says === undefined || transition.isTest === true) return undefined;
-  const tags = Object.entries(labels).map(([name, text]) => [name.slice(0, 128), text.slice(0, 512)]);
   return {
     ...{ tenantId, projectId, id: transition.id, kind: 'alert', at: new Date(atMs).toISOString() },
     severity: endedAtMs === undefined ? severity : 'info',
     title: `${ruleName.slice(0, 240)} ${says}`,
     text: transition.reason.slice(0, 8192),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
-    ...{ environment: '', tags: Object.fromEntries(tags), link: '', actor: { type: 'system', id: 'alerts' } },
+    ...{ environment: '', tags: eventTags(labels), link: '', actor: { type: 'system', id: 'alerts' } },
     details: { ruleId: transition.ruleId, alertId: transition.alertId, from, to, value, severity },
   };
 };

@@ -1,6 +1,7 @@
 /** What an anomaly says in the event feed. */
+
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
-import type { PlatformEvent } from '../../schemas/events.ts';
+import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
 
 const verbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
 const what: Readonly<Record<AnomalyChange['sign'], string>> = {
@@ -44,12 +45,7 @@ export const toldEvent = (change: AnomalyChange): PlatformEvent => {
     text: anomalyText(change),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
     environment: '',
-    tags: Object.fromEntries(
-      Object.entries({ ...change.detectorLabels, ...labels }).map(([name, value]) => [
-        name.slice(0, 128),
-        value.slice(0, 512),
-      ]),
-    ),
+    tags: eventTags({ ...change.detectorLabels, ...labels }),
     ...{ link: '', actor: { type: 'system', id: 'anomalies' } },
     details: { anomalyId: id, detectorId, change: change.change, direction: change.direction, score },
   };

@@ -1,4 +1,5 @@
 /** Planned downtimes of checks: the maintenance windows that mute their alerts, read as times of each check. */
+import { regexText } from '../../queries/variables/formats.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Matcher } from '../../schemas/resources/alert-routing.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
@@ -36,13 +37,12 @@ export interface DowntimeScope {
 }
 
 const separator = '|';
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, (each) => `\\${each}`);
 
 /** The matchers of a window with that scope. */
 export const matchersOf = ({ checkIds, labels }: DowntimeScope): Matcher[] => [
   checkIds.length === 0
     ? { name: idLabel, operator: '=~', value: '.+' }
-    : { name: idLabel, operator: '=~', value: checkIds.map(escaped).join(separator) },
+    : { name: idLabel, operator: '=~', value: checkIds.map(regexText).join(separator) },
   ...Object.entries(labels).map(([name, value]): Matcher => ({ name: labelName(name), operator: '=', value })),
 ];
 

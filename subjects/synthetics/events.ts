@@ -1,5 +1,6 @@
 /** Changes of state of checks, for the event feed. */
-import type { PlatformEvent } from '../../schemas/events.ts';
+
+import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { alertLabelsOf } from './downtimes.ts';
 import type { KnownCheck } from './known.ts';
@@ -32,7 +33,6 @@ export const stateEvent = (
 ): PlatformEvent | undefined => {
   if (isMaintenance || !isTold(before, state, check.enabled)) return undefined;
   const labels = alertLabelsOf(check);
-  const tags = Object.entries(labels).map(([name, text]) => [name.slice(0, 128), text.slice(0, 512)]);
   return {
     ...{ tenantId, projectId: check.projectId ?? '', kind: 'check', at: new Date(atMs).toISOString() },
     ...{
@@ -44,7 +44,7 @@ export const stateEvent = (
       text: says,
       service: (labels['service'] ?? '').slice(0, 512),
       environment: '',
-      tags: Object.fromEntries(tags),
+      tags: eventTags(labels),
     },
     ...{
       link: '',
