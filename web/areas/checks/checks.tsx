@@ -33,7 +33,7 @@ const OpenCheck = ({
             <Standing of={stateOf(check)} />
             {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
           </p>
-          <RunNow id={id} nameOf={nameOf} />
+          {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
           <Uptimes check={check} nameOf={nameOf} />
           <Runs id={id} nameOf={nameOf} />
           <h3>How it is set up</h3>

@@ -44,7 +44,11 @@ const Told = ({ run }: { readonly run: Run }) => (
 const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
   <tr>
     <td>
-      <Link to={toArea(`/traces/${run.traceId}`)}>{shownMoment(run.dueAt)}</Link>
+      {run.traceId === '' ? (
+        shownMoment(run.dueAt)
+      ) : (
+        <Link to={toArea(`/traces/${run.traceId}`)}>{shownMoment(run.dueAt)}</Link>
+      )}
       {run.isManual ? ' by hand' : ''}
     </td>
     <td>
