@@ -1,7 +1,6 @@
 /** Whose beats a token tells, in memory, which follows the documents' change feed. Reads no store once loaded. */
 import { hash } from 'node:crypto';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
-import { type Organization, organizations } from '../../schemas/resources/organization.ts';
 import {
   beatTokenFormat,
   type SyntheticBeatToken,
@@ -25,21 +24,29 @@ interface Place {
 
 const placeOf = ({ tenantId, id }: Place): string => `${tenantId}/${id}`;
 
+/** What is known of organizations, and kept current. */
+interface Organizations {
+  isEnabled(tenantId: string): boolean;
+}
+
 export class BeatKeyring {
   readonly #places = new Map<string, Place>();
   readonly #hashes = new Map<string, string>();
   /** Heartbeats only, by tenant and id. */
   readonly #checks = new Map<string, Map<string, StoredCheck>>();
-  readonly #disabled = new Set<string>();
+  readonly #organizations: Organizations;
   #feeds: Feed[] = [];
 
+  private constructor(organizations: Organizations) {
+    this.#organizations = organizations;
+  }
+
   /** Resolves once everything there is has been loaded. */
-  static async load(documents: Pick<Documents, 'follow'>): Promise<BeatKeyring> {
-    const keyring = new BeatKeyring();
+  static async load(documents: Pick<Documents, 'follow'>, organizations: Organizations): Promise<BeatKeyring> {
+    const keyring = new BeatKeyring(organizations);
     keyring.#feeds = await Promise.all([
       documents.follow(syntheticChecks, (change) => keyring.#changeCheck(change, change.document)),
       documents.follow(syntheticBeatTokens, (change) => keyring.#changeToken(change, change.document)),
-      documents.follow(organizations, ({ id, document }) => keyring.#changeOrganization(id, document)),
     ]);
     return keyring;
   }
@@ -51,14 +58,15 @@ export class BeatKeyring {
     const check = place && this.#checks.get(place.tenantId)?.get(place.id);
     if (place === undefined || check === undefined) return undefined;
     const { tenantId, id } = place;
-    const enabled = check.enabled && !this.#disabled.has(tenantId);
+    const enabled = check.enabled && this.#organizations.isEnabled(tenantId);
     return { tenantId, checkId: id, projectId: check.projectId ?? '', name: check.name, enabled };
   }
 
   /** Organizations that have heartbeats which are on. */
   *tenants(): Generator<string, void, undefined> {
     for (const [tenantId, checks] of this.#checks)
-      if (!this.#disabled.has(tenantId) && [...checks.values()].some(({ enabled }) => enabled)) yield tenantId;
+      if (this.#organizations.isEnabled(tenantId) && [...checks.values()].some(({ enabled }) => enabled))
+        yield tenantId;
   }
 
   async close(): Promise<void> {
@@ -79,10 +87,5 @@ export class BeatKeyring {
     if (token === undefined) return;
     this.#hashes.set(placeOf(place), token.hash);
     this.#places.set(token.hash, { tenantId: place.tenantId, id: place.id });
-  }
-
-  #changeOrganization(id: string, organization: Organization | undefined): void {
-    if (organization?.disabled === false) this.#disabled.delete(id);
-    else this.#disabled.add(id);
   }
 }

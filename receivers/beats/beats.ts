@@ -84,9 +84,17 @@ interface Asked extends Told {
 }
 
 /** Opens `/beats/…` on both addresses of ingest, and says of each organization that its beats are taken. */
-export const openBeats: OpenBeside = async ({ documents, producer, limits, freshness, inFlight, ...services }) => {
+export const openBeats: OpenBeside = async ({
+  documents,
+  keyring: organizations,
+  producer,
+  limits,
+  freshness,
+  inFlight,
+  ...services
+}) => {
   const { sourceOf, metrics, clock, log } = services;
-  const keyring = await BeatKeyring.load(documents);
+  const keyring = await BeatKeyring.load(documents, organizations);
   const beats = new BeatLog(producer);
 
   const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<Answer> => {

@@ -112,6 +112,11 @@ export class Keyring {
     return entry.caller;
   }
 
+  /** Whether an organization is there, and not disabled. */
+  isEnabled(tenantId: string): boolean {
+    return this.#organizations.get(tenantId)?.disabled === false;
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#feeds.map((feed) => feed.close()));
   }
@@ -140,7 +145,7 @@ export class Keyring {
       projectId: key.projectId,
       keyId,
       shards: organization?.shards ?? 1,
-      enabled: organization !== undefined && !organization.disabled && plan !== undefined,
+      enabled: this.isEnabled(tenantId) && plan !== undefined,
       signals: new Set(key.signals.filter((signal) => entitled.has(signal))),
       allowedNetworks,
       limits,

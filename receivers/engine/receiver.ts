@@ -1,4 +1,5 @@
 /** A receiver is one definition of a protocol. The engine does the rest: admission, publishing, dead letters, draining. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -13,6 +14,7 @@ import type { BodyFormat } from './body-format.ts';
 import type { Freshness } from './freshness.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Ingestion } from './ingestion.ts';
+import type { Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
 import type { Rejections } from './rejections.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -71,6 +73,8 @@ export interface BesideServices {
   readonly limits: Limits;
   readonly freshness: Pick<Freshness, 'check'>;
   readonly inFlight: InFlight;
+  /** Which organizations are there. */
+  readonly keyring: Pick<Keyring, 'isEnabled'>;
   readonly sourceOf: SourceOf;
   readonly metrics: Metrics;
   readonly clock: Clock;

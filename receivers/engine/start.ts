@@ -112,7 +112,7 @@ export const start = async (
   };
   try {
     beside = await openBeside({
-      ...{ documents, producer, limits, freshness, inFlight, sourceOf, metrics, clock, log },
+      ...{ documents, keyring, producer, limits, freshness, inFlight, sourceOf, metrics, clock, log },
     });
     opened.push(beside);
     for (const { listen } of opened)
