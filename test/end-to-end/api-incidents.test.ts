@@ -372,3 +372,40 @@ test('an incident of another organization is not there', async (t) => {
   const { body } = await harness.ask('GET', '/api/incidents/metrics', { as: `token ${token}` });
   t.is(body.incidents, 0);
 });
+
+test('an incident suggests others to merge with: of its services, or of those that call them or are called, with the calls', async (t) => {
+  const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
+  const at = (ms: number): string => `fromUnixTimestamp64Milli(${ms})`;
+  const edge = (tenant: string, client: string, server: string, requests: number, errors: number): string =>
+    `('${tenant}', 'p', 'p', ${at(minuteMs)}, ${at(minuteMs)}, 'http', '${client}', 'service', '${server}', 'service', ${requests}, ${errors})`;
+  await harness.columns.execute(
+    `INSERT INTO service_edges (tenant_id, project_id, server_project_id, received_at, minute, connection, client, client_kind, server, server_kind, requests, errors) VALUES ${[
+      edge('a', 'merge-shop', 'merge-bank', 100, 40),
+      edge('a', 'merge-bank', 'merge-ledger', 50, 0),
+      edge('b', 'merge-shop', 'merge-ledger', 10, 10),
+    ].join(', ')}`,
+  );
+  const [shop, bank, ledger, again] = [
+    await declare({ title: 'shop fails', services: ['merge-shop'] }),
+    await declare({ title: 'bank is slow', services: ['merge-bank'] }),
+    await declare({ title: 'ledger is locked', services: ['merge-ledger'] }),
+    await declare({ title: 'shop fails again', services: ['merge-shop', 'merge-web'] }),
+  ];
+  const suggestionsOf = async (id: string) => (await ask('GET', `/${id}/timeline`)).body.mergeSuggestions;
+  const calls = { client: 'merge-shop', server: 'merge-bank', requests: 100, errors: 40 };
+  const toLedger = { client: 'merge-bank', server: 'merge-ledger', requests: 50, errors: 0 };
+  const shownOf = (suggestions: { incidentId: string; services: string[]; calls: object[] }[]) =>
+    suggestions.map(({ incidentId, services, calls: of }) => ({ incidentId, services, calls: of }));
+  t.deepEqual(shownOf(await suggestionsOf(shop)), [
+    { incidentId: bank, services: [], calls: [calls] },
+    { incidentId: again, services: ['merge-shop'], calls: [] },
+  ]);
+  t.deepEqual(
+    new Set((await suggestionsOf(bank)).map((each: { incidentId: string }) => each.incidentId)),
+    new Set([shop, again, ledger]),
+  );
+  t.deepEqual(shownOf(await suggestionsOf(ledger)), [{ incidentId: bank, services: [], calls: [toLedger] }]);
+  await ask('PATCH', `/${again}`, { status: 'merged', mergedInto: shop });
+  t.deepEqual(await suggestionsOf(again), []);
+  t.deepEqual(shownOf(await suggestionsOf(shop)), [{ incidentId: bank, services: [], calls: [calls] }]);
+});

@@ -73,3 +73,17 @@ declare('an incident is declared, and somebody who only looks is told who may ch
   await holdsAsAView(t, other, '.beside h2');
   t.deepEqual(tab.complaints, []);
 });
+
+declare('an incident is merged into another that is about the same service', async (t) => {
+  const declared = async (of: string): Promise<string> =>
+    (await harness.ask('POST', '/api/incidents', { as: 'editor', body: { title: of, services: ['mails'] } })).body.id;
+  const [one, other] = [await declared('Mails <i>bounce</i>'), await declared('No mails')];
+  const tab = await chromium.open();
+  await signedInAt(tab, harness.url, `/incidents?incident=${one}`, 'editor@a.example');
+  const beside = tab.page.getByRole('complementary', { name: 'Incident' });
+  await beside.getByText('both are about mails').waitFor();
+  await beside.getByRole('button', { name: 'Merge into No mails' }).click();
+  await beside.getByText('May be the same as').waitFor({ state: 'detached' });
+  t.like(await found('Mails <i>bounce</i>'), { status: 'merged', mergedInto: other });
+  t.deepEqual(tab.complaints, []);
+});

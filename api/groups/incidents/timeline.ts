@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, someText, textIn, textPart } from '../../../queries/cursor.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidentEvidence, incidentNotes } from '../../../schemas/resources/incident.ts';
+import { MergeSuggestion } from '../../../subjects/incidents/merges.ts';
 import { inOrder, noteEntry, placeOf, TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
+import { readMergeSuggestions } from '../../incidents/merges.ts';
 import { evidenceIdOf } from '../../incidents/timeline-evidence.ts';
 import { type Asking, askingOf, deedsOf, observedOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -66,11 +68,20 @@ export const getIncidentTimeline = defineOperation({
     items: z.array(TimelineEntry),
     nextCursor: z.string().nullable(),
     evidence: Evidence,
+    mergeSuggestions: z
+      .array(MergeSuggestion)
+      .describe(
+        'Others that go on, were opened within an hour of it, and whose services are its own or call them or are called by them',
+      ),
     missing: z.array(z.string()).describe('Sources that could not be read'),
   }),
   async handler({ caller, params, query }, ports) {
     const asking = askingOf(caller, ports);
-    const { entries, evidence, missing } = await timelineOf(await foundIncident(params.id, asking), asking);
+    const incident = await foundIncident(params.id, asking);
+    const [{ entries, evidence, missing }, merges] = await Promise.all([
+      timelineOf(incident, asking),
+      readMergeSuggestions(incident, asking),
+    ]);
     const [after = ''] =
       query.cursor === undefined ? [] : decodeCursor('incident-timeline', query.cursor, [someText]).map(textIn);
     const left = entries.filter((entry) => placeOf(entry) > after);
@@ -78,7 +89,7 @@ export const getIncidentTimeline = defineOperation({
     const last = items.at(-1);
     const hasNext = left.length > items.length && last !== undefined;
     return {
-      ...{ items, evidence, missing: [...missing] },
+      ...{ items, evidence, mergeSuggestions: [...merges.suggestions], missing: [...missing, ...merges.missing] },
       nextCursor: hasNext ? encodeCursor('incident-timeline', [textPart(placeOf(last))]) : null,
     };
   },

@@ -1,4 +1,5 @@
 /** What the area of incidents asks and changes. */
+import type { z } from 'zod';
 import type {
   acknowledgeIncident,
   incidentResource,
@@ -7,7 +8,7 @@ import type {
 } from '../../../api/groups/incidents/incident.ts';
 import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/incidents/timeline.ts';
 import type { IncidentFields } from '../../../schemas/resources/incident.ts';
-import { callOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';
+import { type Answered, callOf, changeOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';
 
 export const incidentsCall = listOf<typeof incidentResource>('/api/incidents');
 export const declareCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
@@ -16,5 +17,9 @@ export const noteCall = callOf<typeof addIncidentNote>('POST', '/api/incidents/{
 export const acknowledgeCall = callOf<typeof acknowledgeIncident>('POST', '/api/incidents/{id}/acknowledge');
 export const resolveCall = callOf<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
 export const reopenCall = callOf<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
+export const changeCall = changeOf<typeof incidentResource, Partial<z.input<typeof IncidentFields>>>(
+  '/api/incidents/{id}',
+);
 
+export type MergeSuggestion = Answered<typeof getIncidentTimeline>['mergeSuggestions'][number];
 export type Incident = ViewOf<typeof incidentResource>;

@@ -13,6 +13,7 @@ import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { acknowledgeCall, type Incident, noteCall, reopenCall, resolveCall, timelineCall } from './calls.ts';
+import { Merges } from './merges.tsx';
 
 const steps = {
   acknowledge: ['Acknowledge', acknowledgeCall],
@@ -69,6 +70,7 @@ const Timeline = ({ id }: { readonly id: string }) => {
   const { answer, error } = list.first.standing.value;
   return (
     <>
+      <Merges id={id} suggestions={answer?.mergeSuggestions ?? []} />
       <h3>What happened</h3>
       <Problem error={error} />
       {answer?.missing.map((source) => (

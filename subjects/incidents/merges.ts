@@ -1,0 +1,63 @@
+/** Which incidents may be one: they go on at the same time, and their services are the same or call each other. */
+import { z } from 'zod';
+import { alertSeverities } from '../../schemas/alerts.ts';
+import type { Stored } from '../../schemas/ports/documents.ts';
+import type { Incident } from '../../schemas/resources/incident.ts';
+import type { ServiceCalls } from '../services/calls.ts';
+
+export const MergeSuggestion = z.strictObject({
+  incidentId: z.string(),
+  title: z.string(),
+  severity: z.enum(alertSeverities),
+  openedAt: z.iso.datetime(),
+  services: z.array(z.string()).describe('That both are about'),
+  calls: z
+    .array(z.strictObject({ client: z.string(), server: z.string(), requests: z.int(), errors: z.int() }))
+    .describe('Of services of the one to services of the other, around the time when the later one was opened'),
+});
+export type MergeSuggestion = z.output<typeof MergeSuggestion>;
+
+/** Incidents that were opened further apart are not suggested. */
+export const mergeableWithinMs = 3_600_000;
+
+type Known = Incident & Stored;
+
+/** Those that go on and were opened at nearly the same time; none where it has ended itself, or names no service. */
+export const mergeable = (incident: Known, others: readonly Known[]): Known[] => {
+  const goesOn = ({ status }: Known): boolean => status === 'open' || status === 'acknowledged';
+  if (!goesOn(incident) || incident.services.length === 0) return [];
+  const distance = ({ openedAt }: Known): number => Math.abs(Date.parse(openedAt) - Date.parse(incident.openedAt));
+  return others.filter((other) => other.id !== incident.id && goesOn(other) && distance(other) <= mergeableWithinMs);
+};
+
+/** What speaks for each; those with the most failing calls first, then those of one service. */
+export const suggestedMerges = (
+  incident: Known,
+  others: readonly Known[],
+  calls: readonly ServiceCalls[],
+): MergeSuggestion[] => {
+  const own = new Set(incident.services);
+  return mergeable(incident, others)
+    .map(({ id, title, severity, openedAt, services }) => {
+      const theirs = new Set(services);
+      const between = calls.filter(
+        ({ client, server }) =>
+          client !== server && ((own.has(client) && theirs.has(server)) || (theirs.has(client) && own.has(server))),
+      );
+      const suggestion: MergeSuggestion = {
+        ...{ incidentId: id, title, severity, openedAt },
+        services: services.filter((service) => own.has(service)),
+        calls: between.map((each) => ({ ...each })),
+      };
+      return suggestion;
+    })
+    .filter((suggestion) => suggestion.services.length > 0 || suggestion.calls.length > 0)
+    .toSorted(
+      (one, other) =>
+        failing(other) - failing(one) ||
+        other.services.length - one.services.length ||
+        one.openedAt.localeCompare(other.openedAt),
+    );
+};
+
+const failing = ({ calls }: MergeSuggestion): number => calls.reduce((sum, { errors }) => sum + errors, 0);

@@ -1,0 +1,34 @@
+/** Calls between services that are named. */
+import { requireEntitlement } from '../../queries/entitlement.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { minutesCondition, minutesOf, minutesValues } from './minutes.ts';
+
+export interface ServiceCalls {
+  readonly client: string;
+  readonly server: string;
+  readonly requests: number;
+  readonly errors: number;
+}
+
+/** Of a service to another of them, in the whole minutes of a range; those with the most failing calls first. */
+export const readCallsBetween = async (
+  reading: Reading,
+  services: readonly string[],
+  range: Range,
+): Promise<ServiceCalls[]> => {
+  requireEntitlement(reading, 'traces');
+  const named = '{services:Array(String)}';
+  const rows = await reading.columns.query<{ client: string; server: string; requests: string; errors: string }>(
+    `SELECT client, server, toString(sum(service_edges.requests)) AS requests, toString(sum(service_edges.errors)) AS errors
+    FROM service_edges WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND server_kind = 'service'
+      AND client != server AND client IN ${named} AND server IN ${named}
+    GROUP BY client, server ORDER BY sum(service_edges.errors) DESC, sum(service_edges.requests) DESC, client, server LIMIT 1000`,
+    { ...minutesValues(minutesOf(range, reading.nowMs)), services: [...services] },
+  );
+  return rows.map(({ requests, errors, ...names }) => ({
+    ...names,
+    requests: Number(requests),
+    errors: Number(errors),
+  }));
+};
