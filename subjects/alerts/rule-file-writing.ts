@@ -1,5 +1,5 @@
 /** Rules as a rule file of Prometheus. */
-import { stringify } from 'yaml';
+import { writeYaml, yamlComment } from '../../queries/yaml-writing.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
 import { type AlertRule, alertNameOf } from './rule.ts';
@@ -99,8 +99,6 @@ export const writeRuleFile = (
     groups.add({ file, name: group, interval, delay, limit }, { place, rule: writtenAlert(rule, expr) });
   }
   const note =
-    leftOut.length === 0
-      ? ''
-      : `# Without a form in Prometheus, or switched off: ${leftOut.join(', ').replaceAll(/[\r\n]/g, ' ')}\n`;
-  return { text: note + stringify({ groups: groups.written() }), leftOut };
+    leftOut.length === 0 ? '' : yamlComment(`Without a form in Prometheus, or switched off: ${leftOut.join(', ')}`);
+  return { text: note + writeYaml({ groups: groups.written() }), leftOut };
 };

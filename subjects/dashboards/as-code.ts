@@ -1,9 +1,9 @@
 /** A dashboard as a file: its id, where it comes from, and what it says, without what is left to its default. */
 import { isDeepStrictEqual } from 'node:util';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
+import { writeYaml } from '../../queries/yaml-writing.ts';
 import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { DashboardFields, type Panel } from './document.ts';
 
@@ -99,7 +99,7 @@ export const dashboardFile = ({ id, source, document }: DashboardFile): object =
 
 /** A dashboard as the text of a file of YAML. */
 export const documentFile = (id: string | undefined, document: DashboardFields, source?: string): string =>
-  stringify(dashboardFile({ id, source, document }), { lineWidth: 0, aliasDuplicateObjects: false });
+  writeYaml(dashboardFile({ id, source, document }), { lineWidth: 0 });
 
 const Head = z.object({ id: DashboardId.optional(), source: z.string().min(1).max(512).optional() });
 

@@ -1,9 +1,9 @@
 /** Checks as YAML: one document a check, what is as usual left out. Read again, they are the same. */
 import { isDeepStrictEqual } from 'node:util';
-import { stringify } from 'yaml';
 import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
+import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
 import { CheckFields, localLocation, settled } from './check.ts';
 import { HttpStep } from './types/http.ts';
@@ -23,7 +23,7 @@ const always = ['name', 'type'] as const;
 export const writeCheck = (check: CheckFields, nameOf: (location: string) => string): string => {
   const { locations, http, ...fields } = CheckFields.partial().strip().parse(check);
   const named = (locations ?? []).map(nameOf);
-  return stringify(
+  return writeYaml(
     {
       ...Object.fromEntries(always.map((name) => [name, check[name]])),
       ...unusual(
@@ -36,7 +36,7 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
         http: { steps: http.steps.map((step) => ({ url: step.url, ...unusual(step, usualStep) })) },
       }),
     },
-    { lineWidth: 0, aliasDuplicateObjects: false },
+    { lineWidth: 0 },
   );
 };
 

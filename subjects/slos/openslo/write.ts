@@ -1,7 +1,7 @@
 /** Writes an objective as OpenSLO. Read again, it is the same. */
-import { stringify } from 'yaml';
 import type { Query } from '../../../queries/query.ts';
 import { asNumber, decimal, dividedBy, fraction } from '../../../queries/slos/fraction.ts';
+import { writeYaml } from '../../../queries/yaml-writing.ts';
 import { durationText, msOf } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import type { Problem } from '../problems.ts';
@@ -172,5 +172,5 @@ export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOp
       objectives: [{ ...objectiveOf(slo, version), ...objective }],
     },
   };
-  return { text: stringify(document) };
+  return { text: writeYaml(document) };
 };
