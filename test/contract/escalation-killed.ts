@@ -20,9 +20,6 @@ const groups = 3;
 const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
 const secret = 'k'.repeat(40);
 
-/** Each stage is hit where there are as many rounds as calls; else stages at equal distances, others in each run. */
-const rounds = 3 * Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
-
 /** Others need no index here. */
 const used = [incidents, escalations, escalationDeeds, pendingDeliveries, outgoingMails, memberships, users];
 
@@ -96,9 +93,11 @@ export interface EscalationContract {
   open(store: EscalationMemberOptions['store']): Promise<Documents>;
   /** Processes at once, after a kill. */
   readonly members: number;
+  /** Each stage is hit where there are as many rounds as calls; else stages at equal distances, others in each run. */
+  readonly rounds: number;
 }
 
-export const escalationContract = ({ name, store: storeOf, open, members }: EscalationContract): void => {
+export const escalationContract = ({ name, store: storeOf, open, members, rounds }: EscalationContract): void => {
   test.serial(`${name}: through kill -9 at each stage, incidents, pages and mails are there once`, async (t) => {
     const store = await storeOf();
     /** A file is open in one process at a time. */

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { killRounds } from '../budget.ts';
 import { scratchDirectory } from '../services/scratch.ts';
 import { escalationContract } from './escalation-killed.ts';
 
@@ -9,4 +10,5 @@ escalationContract({
   store: async () => ({ path: join(mkdtempSync(join(scratchDirectory(), 'escalation-')), 'documents.sqlite') }),
   open: (store) => sqliteDocuments({ path: 'path' in store ? store.path : '' }),
   members: 1,
+  rounds: 3 * killRounds,
 });

@@ -62,6 +62,8 @@ export const mongodb: ServiceDefinition = {
         ...['--dbpath', join(directory, 'db'), '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
         ...['--replSet', set, '--oplogSize', '128', '--wiredTigerCacheSizeGB', '0.25'],
         ...['--setParameter', 'ttlMonitorSleepSecs=1', '--setParameter', 'diagnosticDataCollectionEnabled=false'],
+        // What a killed process left open holds its documents until then: a minute, unless told otherwise.
+        ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
       ],
     };
   },
