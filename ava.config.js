@@ -1,11 +1,43 @@
 /** How ava runs the suites of `test/`. */
+
+/**
+ * What takes longest, the longest first: it begins first, so that nobody waits for it in the end. The other files follow by their folders,
+ * whole processes first.
+ */
+const longest = [
+  'end-to-end/chart-processes',
+  'contract/escalation-mongodb',
+  'contract/processors-once-kafka',
+  'contract/processors-once-segments',
+  'end-to-end/reliability-outages',
+  'end-to-end/schemathesis',
+  'end-to-end/recording-kills',
+  'end-to-end/reliability-cluster-kills',
+  'end-to-end/alert-kills',
+  'end-to-end/reliability-dead-letter',
+  'end-to-end/reliability-brokers',
+  'contract/reads-bounded-mongodb',
+  'end-to-end/image',
+  'cases/chart-rules',
+  'security/isolation',
+  'security/fences',
+  'contract/resources',
+  'contract/schemas-hostile',
+  'cases/dashboards/templates',
+];
+
+/** Its place in that list, or behind all of them. */
+const placeOf = (file) => {
+  const place = longest.findIndex((path) => file.includes(`test/${path}`));
+  return place < 0 ? longest.length : place;
+};
+
 export default {
   extensions: ['ts'],
   files: ['test/**/*.test.ts'],
   timeout: '15m',
   concurrency: 2,
-  // Suites of whole processes take longest. They come first, so that a run ends with short ones, on all cores.
-  sortTestFiles: (one, other) => other.localeCompare(one),
+  sortTestFiles: (one, other) => placeOf(one) - placeOf(other) || other.localeCompare(one),
   nodeArguments: ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
   environmentVariables: { UV_THREADPOOL_SIZE: '16' },
   require: ['./test/computing.ts'],

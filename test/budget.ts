@@ -1,7 +1,7 @@
 /** How much of what could go on for ever a run does. A long run by hand finds more: `TEST_KILL_ROUNDS=100 npm test -- reliability processors-once`. */
 
 /** How often a test of kills kills each kind of process. */
-export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
+export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 4);
 
 /** How many made-up requests Schemathesis asks of each operation beside those that it works out. */
 export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
@@ -9,11 +9,11 @@ export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPL
 /** Schemathesis works out 280 requests an operation from the document; a run asks them of one operation in so many, which it draws. */
 export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 8);
 
-/** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only those that read something else. */
+/** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only a part of those that read something else. */
 export const asksAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';
 
 /** How long ClickHouse is gone: longer than a consumer may be silent before its group gives its partitions away. */
 export const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 15) * 1_000;
 
 /** Processor time for nasty texts in requests; all of them take some minutes: `TEST_HOSTILE_CPU_SECONDS=600 npm test -- handlers-hostile`. */
-export const hostileCpuMs = Number(process.env['TEST_HOSTILE_CPU_SECONDS'] ?? 25) * 1000;
+export const hostileCpuMs = Number(process.env['TEST_HOSTILE_CPU_SECONDS'] ?? 12) * 1000;

@@ -8,8 +8,9 @@ import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { everySuite, filesOf } from './choosing.ts';
+import { everySuite, filesOf, leftOut } from './choosing.ts';
 import { computedSeconds, computingVariable, longestComputing } from './computing.ts';
+import { drawnPart, drawSeed } from './drawing.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { templateVariable } from './services/columns-template.ts';
 import { serviceNames } from './services/definition.ts';
@@ -94,7 +95,9 @@ const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv):
 
 const words = process.argv.slice(2);
 const isWhole = words.length === 0;
-const chosen = isWhole ? everySuite : filesOf(words, globSync('test/**/*.test.ts', { cwd: root }));
+const files = globSync('test/**/*.test.ts', { cwd: root });
+const notDrawn = isWhole ? leftOut(files, drawnPart(2)) : [];
+const chosen = isWhole ? [...everySuite, ...notDrawn.map((path) => `!${path}`)] : filesOf(words, files);
 const started = Date.now();
 // Suites find the shared instances by themselves; started for a whole run, they stay up from the first suite to the last.
 const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
@@ -121,6 +124,7 @@ if (isWhole) {
   if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
 }
 
+if (notDrawn.length > 0) console.log(`# TEST_SEED=${drawSeed} leaves out ${notDrawn.join(', ')}`);
 const scratch = scratchDirectory();
 const computing = join(scratch, 'computing');
 let longest: string[] = [];

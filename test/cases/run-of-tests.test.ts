@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import test from 'ava';
-import { filesOf } from '../choosing.ts';
+import { filesOf, leftOut } from '../choosing.ts';
 import { computedSeconds, longestComputing } from '../computing.ts';
 import { durationIn, slowest } from '../slowest.ts';
 
@@ -19,6 +19,15 @@ for (const [words, chosen] of [
 
 test('a word that chooses nothing is refused by its name', (t) => {
   t.throws(() => filesOf(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
+});
+
+test('of a suite that runs over a server and over shards a run has one, and the next run the other', (t) => {
+  const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
+  const first = leftOut(suites, { part: 0, of: 2 });
+  const next = leftOut(suites, { part: 1, of: 2 });
+  t.deepEqual(first, ['a-sharded.test.ts', 'b-served.test.ts']);
+  t.deepEqual(next, ['a-served.test.ts', 'b-sharded.test.ts']);
+  t.deepEqual(leftOut(suites, { part: 0, of: 1 }), []);
 });
 
 for (const [line, title, ms] of [

@@ -25,6 +25,8 @@ import { killRounds } from '../budget.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
 import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
+import { drawn, drawTold } from '../drawing.ts';
+import { nodeFlags } from '../end-to-end/oiq-process.ts';
 import { type FollowedDocument, followedDocuments, inputOf, tenants } from './processors-input.ts';
 import type { MemberOptions } from './processors-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
@@ -39,6 +41,8 @@ export interface OnceContract {
   /** Where fewer members died, there is one round more. */
   readonly leastDeaths: number;
   readonly messages: number;
+  /** A run disturbs one registered processor in so many, which it draws. */
+  readonly parts: number;
   /** Of 1,000 calls that publish or save. */
   readonly kills: number;
   readonly failures: number;
@@ -282,7 +286,7 @@ class DisturbedRun {
       isSettling,
     };
     const script = fileURLToPath(new URL('processors-member.ts', import.meta.url));
-    const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [...nodeFlags, script, JSON.stringify(options)], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     this.#t.teardown(() => void child.kill('SIGKILL'));
@@ -373,9 +377,15 @@ class DisturbedRun {
 export const onceContract = (contract: OnceContract): void => {
   const registry = new URL('../../processors/registry.ts', import.meta.url).href;
   const madeUp = new URL('./made-up-processors.ts', import.meta.url).href;
+  const chosen = drawn(registered, contract.parts);
+  const names = chosen.map(({ name }) => name);
+  test(`${contract.name}: processors are drawn`, (t) => {
+    t.log(drawTold(names, registered));
+    t.true(names.length > 0);
+  });
   for (const [processor, module] of [
     [visitCounter, madeUp] as const,
-    ...registered.map((each) => [each, registry] as const),
+    ...chosen.map((each) => [each, registry] as const),
   ]) {
     test.serial(
       `${contract.name}: ${processor.name}: a disturbed run ends with the outputs and state of an undisturbed one`,

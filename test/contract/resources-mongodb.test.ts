@@ -14,5 +14,8 @@ else {
     await client.db(name).dropDatabase();
     await client.close();
   });
-  resourcesContract('mongodb', async () => patientDocuments((await urls).replace('/?', `/${name}?`)));
+  resourcesContract('mongodb', {
+    open: async () => patientDocuments((await urls).replace('/?', `/${name}?`)),
+    parts: 3,
+  });
 }

@@ -9,6 +9,7 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { references } from '../../schemas/resources/references.ts';
 import { keptVersions } from '../../schemas/resources/resource-history.ts';
+import { drawn, drawTold } from '../drawing.ts';
 import { type Answer, type Harness, patient, startHarness } from '../end-to-end/api-harness.ts';
 import { eventually } from '../waiting.ts';
 import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
@@ -16,8 +17,11 @@ import { type Fields, newBody, referringTo, resourceOf, textField } from './reso
 /** What operations of their own add to a created resource's view, shown once. */
 const shownOnce: Readonly<Record<string, readonly string[]>> = { 'license-key': ['key'] };
 
-/** Without `open`, over the embedded store. */
-export const resourcesContract = (store: string, open?: () => Promise<Documents>): void => {
+/** Without `open`, over the embedded store; of one resource in `parts`, which a run draws. */
+export const resourcesContract = (
+  store: string,
+  { open, parts = 1 }: { readonly open?: () => Promise<Documents>; readonly parts?: number } = {},
+): void => {
   let harness: Harness;
   test.before(async () => {
     harness = patient(await startHarness({ openDocuments: open, runsJobs: false }));
@@ -79,7 +83,17 @@ export const resourcesContract = (store: string, open?: () => Promise<Documents>
     t.regex(answer.body.message, says);
   };
 
-  for (const resource of resources) {
+  const chosen = drawn(resources, parts);
+  test(`${store}: resources are drawn`, (t) => {
+    t.log(
+      drawTold(
+        chosen.map(({ noun }) => noun),
+        resources,
+      ),
+    );
+    t.true(chosen.length > 0);
+  });
+  for (const resource of chosen) {
     const { noun, type, fields, verbs } = resource;
     const titled = (title: string, run: (t: ExecutionContext) => Promise<unknown>): void =>
       void test.serial(`${store}: ${noun}: ${title}`, run);

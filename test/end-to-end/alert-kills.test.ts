@@ -20,6 +20,7 @@ import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { toldEvent } from '../../subjects/alerts/told.ts';
 import { seeded } from '../cases/random.ts';
+import { copyColumns } from '../services/columns-template.ts';
 import { duesOf, prepareScript, type Script, type StoredRule, stepMs } from './alert-script.ts';
 import type { Stage } from './dying-ports.ts';
 import { runDying } from './dying-run.ts';
@@ -144,6 +145,7 @@ test('alerts that are evaluated by processes that die at every stage have the tr
   const [quiet, disturbed] = [join(root, 'quiet'), join(root, 'disturbed')];
   await mkdir(quiet);
   const documents = await sqliteDocuments({ path: join(quiet, 'documents.sqlite') });
+  copyColumns(join(quiet, 'columns'));
   const columns = await chdbColumns({ directory: join(quiet, 'columns') });
   const bus = await segmentsBus({ directory: join(quiet, 'bus') });
   await migrate(columns, silent);

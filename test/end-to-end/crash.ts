@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { eventually } from '../waiting.ts';
-import { startOiq } from './oiq-process.ts';
+import { nodeFlags, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 
 /** Records of the ranges in which the crashing sinks land. */
-export const rangeRecords = 5_000;
+export const rangeRecords = 1_000;
 
 /** Answers the signal by which it ended. */
 const crashingSinks = async (
@@ -16,8 +16,7 @@ const crashingSinks = async (
   environment: Readonly<Record<string, string>>,
 ): Promise<{ readonly signal: string | null; readonly code: number | null; readonly output: string }> => {
   const file = fileURLToPath(new URL('crashing-sinks.ts', import.meta.url));
-  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
-  const child = spawn(process.execPath, [...flags, file, String(inserts)], {
+  const child = spawn(process.execPath, [...nodeFlags, file, String(inserts)], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...environment },
   });
@@ -43,7 +42,7 @@ export const landWithCrashes = async (
 ): Promise<Oracle> => {
   const dataDirectory = environment['OIQ_DATA_DIR'] ?? '';
   const receivers = await startOiq({ args: ['receivers'], dataDirectory, environment });
-  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, recordsPerRequest: 500, connections: 4 });
+  const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, recordsPerRequest: 200, connections: 4 });
   t.teardown(async () => {
     await receivers.kill();
     await oracle.close();

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { nodeFlags } from './oiq-process.ts';
 
 interface Ended {
   readonly signal: string | null;
@@ -19,8 +20,9 @@ export const runDying = async (
   ...args: readonly (string | number)[]
 ): Promise<Ended> => {
   const file = fileURLToPath(new URL(program, import.meta.url));
-  const flags = ['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'];
-  const child = spawn(process.execPath, [...flags, file, ...args.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...nodeFlags, file, ...args.map(String)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   t.teardown(() => child.kill('SIGKILL'));
   let [output, times] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -57,14 +57,16 @@ const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.Proce
   ...settings,
 });
 
+/** How Node runs what is spawned here, as `bin/node.mjs` does. */
+export const nodeFlags: readonly string[] = [
+  '--disable-warning=ExperimentalWarning',
+  '--disable-warning=TimeoutNegativeWarning',
+  '--max-semi-space-size=16',
+  `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
+];
+
 const spawnMain = (args: readonly string[], settings: Readonly<Record<string, string>>): ChildProcess => {
-  const flags = [
-    '--disable-warning=ExperimentalWarning',
-    '--disable-warning=TimeoutNegativeWarning',
-    '--max-semi-space-size=16',
-    `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
-  ];
-  const child = spawn(process.execPath, [...flags, main, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environmentOf(settings),
   });

@@ -12,6 +12,7 @@ import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.t
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { seeded } from '../cases/random.ts';
+import { copyColumns } from '../services/columns-template.ts';
 import type { Stage } from './dying-ports.ts';
 import { runDying } from './dying-run.ts';
 import { expectedSamples, landedSamples, prepareRecording, stepMs } from './recording-script.ts';
@@ -53,6 +54,7 @@ test('samples of recording rules and of alerts land once each, whenever the proc
   const directory = await mkdtemp(join(tmpdir(), 'oiq-recording-kills-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  copyColumns(join(directory, 'columns'));
   const made = await chdbColumns({ directory: join(directory, 'columns') });
   const bus = await segmentsBus({ directory: join(directory, 'bus') });
   await migrate(made, silent);

@@ -48,7 +48,7 @@ class Victim {
 
   async killed(times: number): Promise<void> {
     for (let round = 0; round < times; round++) {
-      if (round % 4 === 3) {
+      if (round % 4 === Math.min(times, 4) - 1) {
         this.#oiq = spawnOiq(this.options);
         await delay(between(50, 1500));
       } else {

@@ -10,7 +10,7 @@ import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } f
 import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, installation, judge } from './reliability.ts';
+import { drained, installation, judge, pace } from './reliability.ts';
 
 const good = logsRequest('refused', ['of two members']);
 const hostile = [
@@ -113,7 +113,7 @@ test.serial(
     const run = deadLetterCommand(t, environment);
 
     let oiq = await startOiq({ dataDirectory, environment });
-    const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, connections: 4, pauseMs: 5 });
+    const oracle = new Oracle({ otlp: () => oiq.otlp, licenseKey, ...pace });
     t.teardown(async () => {
       await oiq.kill();
       await oracle.close();

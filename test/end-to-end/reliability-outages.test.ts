@@ -99,7 +99,7 @@ serial('cluster: 999 of 1,000 messages land and the poison message is one dead l
 });
 
 serial('two members of the sinks come and go under load, also by kill -9: nothing is lost or doubled', async (t) => {
-  const times = Math.max(4, Math.ceil(killRounds / 3));
+  const times = Math.max(3, Math.ceil(killRounds / 3));
   t.timeout(times * roundHangMs);
   const members = [sinks, await startRole(cluster, 'sinks')];
   t.teardown(() => Promise.all(members.map((member) => member.kill())));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
 import { eventually, stretched } from '../waiting.ts';
-import { busyMachine } from './oiq-process.ts';
+import { busyMachine, nodeFlags } from './oiq-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = [
@@ -22,13 +22,6 @@ const rooms = [
   'api',
   'commands',
 ];
-const flags = [
-  '--disable-warning=ExperimentalWarning',
-  '--disable-warning=TimeoutNegativeWarning',
-  '--max-semi-space-size=16',
-  `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
-];
-
 /** The code as another version, in a folder of its own. */
 export const codeOfVersion = (directory: string, version: string): string => {
   const folder = join(directory, `version-${version}`);
@@ -202,7 +195,7 @@ export class Release {
   }
 
   #spawn(code: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
-    const child = spawn(process.execPath, [...flags, join(code, 'main.ts'), ...args], {
+    const child = spawn(process.execPath, [...nodeFlags, join(code, 'main.ts'), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env['PATH'] ?? '',

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { drawn, drawTold } from '../drawing.ts';
 import type { ServiceName } from '../services/definition.ts';
 import { unavailable } from '../services/services.ts';
 import { type Exchange, withoutFence } from './without-fence.ts';
@@ -193,6 +194,19 @@ test.serial('guards pass where the fence is exchanged for itself', async (t) => 
   t.true(passed >= titles.length, output);
 });
 
+/** Each takes a start of what guards it. */
+const chosen = drawn(Object.entries(fences), 3);
+
+test('fences are drawn', (t) => {
+  t.log(
+    drawTold(
+      chosen.map(([title]) => title),
+      Object.keys(fences),
+    ),
+  );
+  t.true(chosen.length > 0);
+});
+
 for (const [
   title,
   {
@@ -202,7 +216,7 @@ for (const [
     needs,
     guard: [guard, guarding],
   },
-] of Object.entries(fences)) {
+] of chosen) {
   const serial = missing(needs) === undefined ? test.serial : test.serial.skip;
   serial(`it is noticed when it no longer holds that ${title}`, async (t) => {
     const url = new URL(file, root);

@@ -1,0 +1,25 @@
+/**
+ * What is tested in parts: a run draws one of them, and the other runs the others. `TEST_SEED` repeats a draw, and `TEST_PARTS=1` has
+ * all: `TEST_PARTS=1 npm test -- processors-once-kafka`.
+ */
+
+/** What this process draws by. */
+export const drawSeed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
+
+const mostParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
+
+/** Which of so many parts is this run's, counted from 0, and how many there are. */
+export const drawnPart = (parts: number): { readonly part: number; readonly of: number } => {
+  const of = Math.max(1, Math.min(parts, mostParts));
+  return { part: drawSeed % of, of };
+};
+
+/** Every so many-th of a list. */
+export const drawn = <Item>(items: readonly Item[], parts: number): readonly Item[] => {
+  const { part, of } = drawnPart(parts);
+  return items.filter((_, index) => index % of === part);
+};
+
+/** What a test says of its draw. */
+export const drawTold = (names: readonly string[], all: readonly unknown[]): string =>
+  `${names.length} of ${all.length} are drawn (TEST_SEED=${drawSeed}): ${names.join(', ')}`;
