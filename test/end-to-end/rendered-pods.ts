@@ -1,37 +1,22 @@
 /** Pods of the chart as processes: the commands and environments that helm renders, on this machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
+import { type Exchange, withoutFence } from '../security/without-fence.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { busyMachine, nodeFlags } from './oiq-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const rooms = [
-  'schemas',
-  'adapters',
-  'runtime',
-  'queries',
-  'subjects',
-  'web',
-  'receivers',
-  'processors',
-  'sinks',
-  'api',
-  'commands',
-];
-/** The code as another version, in a folder of its own. */
-export const codeOfVersion = (directory: string, version: string): string => {
-  const folder = join(directory, `version-${version}`);
-  mkdirSync(folder);
-  for (const name of [...rooms, 'main.ts']) cpSync(join(root, name), join(folder, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const declared = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...declared, version }));
-  return folder;
+const versionFile = new URL('../../commands/version.ts', import.meta.url);
+
+/** The code as another version: what says it is another text there. */
+const asVersion = (version: string): Readonly<Record<string, string>> => {
+  const exchange: Exchange = { url: versionFile.href, fence: ').version;', gone: `).version && '${version}';` };
+  return { [withoutFence]: JSON.stringify(exchange) };
 };
+const flags = [...nodeFlags, `--import=${new URL('../security/without-fence.ts', import.meta.url)}`];
 
 /** What happened, in order. */
 export interface Happening {
@@ -88,7 +73,7 @@ export class Release {
   }
 
   /** Runs a pod's container to its end, with URLs of Services replaced by those of the processes behind them. */
-  async runToEnd(code: string, manifests: readonly Manifest[], container: Manifest, pod: Manifest): Promise<Ran> {
+  async runToEnd(version: string, manifests: readonly Manifest[], container: Manifest, pod: Manifest): Promise<Ran> {
     const args = (container.args as string[]).flatMap((argument) => {
       const [, before = '', service = '', port = ''] =
         /^(.*?)http:\/\/oiq-([a-z]+)(?:-pods)?:(\d+)$/.exec(argument) ?? [];
@@ -98,7 +83,7 @@ export class Release {
       return (urls.length === 0 ? ['http://127.0.0.1:9'] : urls).map((url) => `${before}${url}`);
     });
     const environment = container.envFrom === undefined ? {} : environmentOf(manifests, pod);
-    const child = this.#spawn(code, args, { ...environment, ...this.#own() });
+    const child = this.#spawn(version, args, { ...environment, ...this.#own() });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text) => (output += text));
@@ -107,14 +92,14 @@ export class Release {
   }
 
   /** Brings every Deployment to these manifests as its controller does: one pod more, none less; all Deployments at once. */
-  async roll(code: string, version: string, manifests: readonly Manifest[]): Promise<void> {
+  async roll(version: string, manifests: readonly Manifest[]): Promise<void> {
     const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
     await Promise.all(
       deployments.map(async (deployment) => {
         const part = deployment.metadata.name as string;
         const before = [...(this.#pods.get(part) ?? [])];
         for (let index = 0; index < deployment.spec.replicas; index++) {
-          await this.#startPod(code, version, manifests, deployment);
+          await this.#startPod(version, manifests, deployment);
           const old = before.shift();
           if (old !== undefined) await this.#end(part, old, version);
         }
@@ -127,15 +112,15 @@ export class Release {
     for (const pod of this.pods) pod.kill();
   }
 
-  async #startPod(code: string, version: string, manifests: readonly Manifest[], deployment: Manifest): Promise<void> {
+  async #startPod(version: string, manifests: readonly Manifest[], deployment: Manifest): Promise<void> {
     const part = deployment.metadata.name as string;
     const { spec } = deployment.spec.template;
     for (const container of spec.initContainers ?? []) {
-      const { code: status, output } = await this.runToEnd(code, manifests, container, spec);
+      const { code: status, output } = await this.runToEnd(version, manifests, container, spec);
       if (status !== 0 || output.includes('still runs after')) throw new Error(`${part} waited in vain:\n${output}`);
     }
     this.happenings.push({ part, what: 'waited', version });
-    const child = this.#spawn(code, spec.containers[0].args, { ...environmentOf(manifests, spec), ...this.#own() });
+    const child = this.#spawn(version, spec.containers[0].args, { ...environmentOf(manifests, spec), ...this.#own() });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -194,14 +179,15 @@ export class Release {
     };
   }
 
-  #spawn(code: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
-    const child = spawn(process.execPath, [...nodeFlags, join(code, 'main.ts'), ...args], {
+  #spawn(version: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+    const child = spawn(process.execPath, [...flags, join(root, 'main.ts'), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env['PATH'] ?? '',
         NODE_ENV: 'production',
         UV_THREADPOOL_SIZE: '16',
         NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+        ...asVersion(version),
         ...environment,
       },
     });
