@@ -14,6 +14,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { copyColumns } from '../services/columns-template.ts';
 
 /** A time series; times are seconds since `epoch`. */
 export interface TestSeries {
@@ -133,6 +134,7 @@ export const readingOf = (columns: Columns, tenant: string): Reading => ({
 
 export const openMetricTables = async (): Promise<MetricTables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-metrics-'));
+  copyColumns(directory);
   const columns = await chdbColumns({ directory });
   await migrate(columns, silent);
   const insert = async (table: string, names: string, rows: readonly string[]): Promise<void> => {

@@ -9,6 +9,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import { errorCountsTable } from '../contract/made-up-sink.ts';
+import { copyColumns } from '../services/columns-template.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-retention-'));
 const now = Date.parse('2026-03-20T15:30:00Z');
@@ -21,6 +22,7 @@ const policiesOf = async function* (...policies: readonly RetentionPolicy[]): As
 const days = (logs: number, metrics = logs, traces = logs) => ({ logs, metrics, traces });
 
 test.before(async () => {
+  copyColumns(directory);
   columns = await chdbColumns({ directory });
   await migrate(columns, silent);
 });

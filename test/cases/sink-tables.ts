@@ -12,6 +12,7 @@ import type { Rejected } from '../../sinks/engine/scan-messages.ts';
 import { sinks } from '../../sinks/index.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import type { ScanMessage, Scanner } from '../../sinks/scan/scanner.ts';
+import { copyColumns } from '../services/columns-template.ts';
 import { requestTypes, writeRequestTypes } from './proto/load.ts';
 
 export const receivedAtMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
@@ -64,6 +65,7 @@ export const landIn = (columns: Columns): Land => {
 
 export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
+  copyColumns(directory);
   const columns = await chdbColumns({ directory });
   await migrate(columns, silent);
   return {

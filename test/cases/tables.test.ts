@@ -10,6 +10,7 @@ import { durationBucketSql, durationQuantile } from '../../schemas/tables/durati
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords, bodyHasAnyWord, traceIs } from '../../schemas/tables/search.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { copyColumns } from '../services/columns-template.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-tables-'));
 let columns: Columns;
@@ -17,6 +18,7 @@ let columns: Columns;
 const hour = "toDateTime64('2026-03-01 10:00:00', 3, 'UTC')";
 
 test.before(async () => {
+  copyColumns(directory);
   columns = await chdbColumns({ directory });
   await migrate(columns, silent);
   const rows = `'t', 'p', ${hour}, ${hour} + number / 10, concat('svc-', toString(number % 5)), map('n', toString(number), 'long', repeat('x', 200)), unhex(leftPad(hex(number), 32, '0'))`;

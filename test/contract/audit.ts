@@ -26,6 +26,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { copyColumns } from '../services/columns-template.ts';
 import { eventually } from '../waiting.ts';
 import { changesFor, patiently, things } from './audit-changes.ts';
 import { tamperings } from './audit-tampering.ts';
@@ -53,6 +54,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     one = await open();
     other = await open();
     await one.ensureCollections([auditRecords, auditHeads, things]);
+    copyColumns(join(directory, 'columns'));
     const columns = await chdbColumns({ directory: join(directory, 'columns') });
     await migrate(columns, silent);
     const bus = await segmentsBus({ directory: join(directory, 'bus') });
