@@ -11,15 +11,18 @@ import type {
   TenantColumns,
 } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
+import { landingsTable } from '../../schemas/tables/landings.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { StoredLandings } from '../columns-sql/landings.ts';
 import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { fencedColumns } from '../columns-sql/tenant-fence.ts';
+import { Placements } from './placements.ts';
 import { replicatedForm } from './replicated.ts';
 import { asError, type ClickhouseServer, codeOf } from './server.ts';
-import { ClickhouseServers, unreachable } from './servers.ts';
+import { ClickhouseServers, unreachable, wholeDatabase } from './servers.ts';
+import { tablesRead } from './tables-read.ts';
 import { makeWholeTables } from './whole-tables.ts';
 
 export interface ClickhouseColumnsOptions {
@@ -40,17 +43,26 @@ const maxQueryBytes = 64 * 1024 ** 2;
 
 class ClickhouseColumns implements Columns {
   readonly #servers: ClickhouseServers;
+  /** Undefined where there is one server. */
+  readonly #placements: Placements | undefined;
   readonly #landings: StoredLandings;
   readonly #insertSettings: ClickHouseSettings;
 
   constructor(servers: ClickhouseServers, insertSettings: ClickHouseSettings, log: Log) {
     this.#servers = servers;
+    this.#placements = servers.cluster === undefined ? undefined : new Placements(servers);
     this.#insertSettings = insertSettings;
-    this.#landings = new StoredLandings((sql) => this.#writeAnywhere(sql), log);
+    this.#landings = new StoredLandings((...told) => this.#writeLandings(...told), log);
   }
 
-  async insert({ table, columns, rows, chunks }: NativeBlock, token: string, place = 0): Promise<void> {
+  async insert(
+    { table, columns, rows, chunks }: NativeBlock,
+    token: string,
+    place = 0,
+    tenants?: readonly string[],
+  ): Promise<void> {
     if (rows === 0) return;
+    await this.#allow(table, place, tenants);
     const names = columns.map(({ name }) => quoteName(name)).join(', ');
     const insert = async (client: ClickHouseClient): Promise<void> => {
       const { stream } = await client.exec({
@@ -67,8 +79,12 @@ class ClickhouseColumns implements Columns {
     );
   }
 
-  tellLanded(table: string, newest: ReadonlyMap<string, number>): void {
-    this.#landings.tell(table, newest);
+  async #allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
+    if (this.#placements !== undefined) await answered(this.#placements.allow(table, place, tenants), queryError);
+  }
+
+  tellLanded(table: string, newest: ReadonlyMap<string, number>, place = 0): void {
+    this.#landings.tell(table, newest, place);
   }
 
   of(tenantId: string): TenantColumns {
@@ -85,7 +101,7 @@ class ClickhouseColumns implements Columns {
 
   async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
     const question = this.#question(sql, parameters, limits, tenantId);
-    const text = await this.#read(limits.signal, async (client) => {
+    const text = await this.#read(sql, limits, tenantId, async (client) => {
       const result = await client.query({ ...question, format: resultFormat });
       return result.text();
     });
@@ -96,7 +112,7 @@ class ClickhouseColumns implements Columns {
 
   async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
     const question = this.#question(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
-    const { bytes, summary } = await this.#read(limits.signal, async (client) => {
+    const { bytes, summary } = await this.#read(sql, limits, tenantId, async (client) => {
       const { stream, summary } = await client.exec(question);
       const chunks: Uint8Array[] = [];
       for await (const chunk of stream) chunks.push(chunk as Uint8Array);
@@ -111,15 +127,28 @@ class ClickhouseColumns implements Columns {
   }
 
   async #read<Result>(
-    signal: AbortSignal | undefined,
+    sql: string,
+    { signal, place }: QueryLimits,
+    tenantId: string | undefined,
     work: (client: ClickHouseClient) => Promise<Result>,
   ): Promise<Result> {
     signal?.throwIfAborted();
+    const on = (server: ClickhouseServer): Promise<Result> => counted(server, work, queryError, signal);
     return answered(
-      this.#servers.anywhere((server) => counted(server, work, queryError, signal), signal),
+      this.#onlyShard(sql, tenantId, place).then((shard) =>
+        shard === undefined ? this.#servers.anywhere(on, signal) : this.#servers.onShard(shard, on, signal),
+      ),
       queryError,
       signal,
     );
+  }
+
+  /** The shard that alone may have what a read asks for. */
+  async #onlyShard(sql: string, tenantId: string | undefined, place: number | undefined): Promise<number | undefined> {
+    if (this.#placements === undefined) return undefined;
+    if (tenantId === undefined) return place === undefined ? undefined : this.#placements.onlyOfPlace(place);
+    const tables = tablesRead(sql);
+    return tables === undefined ? undefined : this.#placements.onlyOfTenant(tenantId, tables);
   }
 
   /** A read as the client takes it. */
@@ -140,8 +169,9 @@ class ClickhouseColumns implements Columns {
     for (const { columns } of this.each()) await columns.execute(sql);
   }
 
-  async #writeAnywhere(sql: string): Promise<void> {
-    await this.#servers.onShardOf(0, (server) =>
+  async #writeLandings(sql: string, place: number, tenants: readonly string[]): Promise<void> {
+    await this.#allow(landingsTable.name, place, tenants);
+    await this.#servers.onShardOf(place, (server) =>
       server.repeatable(async (client) => {
         await client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } });
       }),
@@ -160,6 +190,7 @@ class ClickhouseColumns implements Columns {
     const { cluster, members } = this.#servers;
     if (cluster === undefined) return;
     for (const member of members) await makeWholeTables(member, cluster);
+    await this.#placements?.begin();
   }
 
   async check(): Promise<void> {
@@ -244,7 +275,7 @@ const readSettings = (
   servers?: ClickhouseServers,
 ): ClickHouseSettings => {
   const isCluster = servers?.cluster !== undefined;
-  const filters = filterSettings(tenantId, isCluster ? servers.database : undefined);
+  const filters = filterSettings(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
   const settings: Record<string, string | number> = {
     ...limitSettings(limits, tenantId),
     // An error in the middle of a result is then an error, not its last line.

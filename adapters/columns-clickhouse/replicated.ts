@@ -2,8 +2,8 @@
 
 /** Deduplication across replicas lasts at least as long as a message can be delivered again. */
 const deduplicationSeconds = 7 * 24 * 3600;
-/** What a server was brought to is its own: its replica may not be there yet. */
-const ofEachServer = /^CREATE TABLE (?:IF NOT EXISTS )?schema_migrations\b/;
+/** What a server was brought to is its own: its replica may not be there yet. What it was told of shards is, too: it must know it at once. */
+const ofEachServer = /^CREATE TABLE (?:IF NOT EXISTS )?(?:schema_migrations|placements)\b/;
 
 /**
  * The DDL with a replicated engine where it makes a MergeTree table, else as it is. Replicas of a shard find each other by the macro

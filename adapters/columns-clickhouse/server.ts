@@ -92,6 +92,14 @@ export class ClickhouseServer {
     }
   }
 
+  /** Rows of a read of the platform's own. */
+  async select<Row>(sql: string): Promise<readonly Row[]> {
+    return this.repeatable(async (client) => {
+      const result = await client.query({ query: sql, format: 'JSONEachRow' });
+      return result.json<Row>();
+    });
+  }
+
   /**
    * A load balancer may go on answering 5xx on a connection after the server is back, so that failures are followed by fresh
    * ones. Requests on the earlier ones end by themselves, and idle sockets soon.
@@ -119,11 +127,9 @@ export class ClickhouseServer {
   /** Whether it has the macros by which replicas of a shard find each other and are told apart: then its tables are replicated. */
   hasReplicaMacros(): Promise<boolean> {
     return this.#inDatabase(async () => {
-      const result = await this.#client.query({
-        query: "SELECT count() AS macros FROM system.macros WHERE macro IN ('shard', 'replica')",
-        format: 'JSONEachRow',
-      });
-      const [row] = await result.json<{ macros: string | number }>();
+      const [row] = await this.select<{ macros: string | number }>(
+        "SELECT count() AS macros FROM system.macros WHERE macro IN ('shard', 'replica')",
+      );
       return Number(row?.macros) === 2;
     });
   }

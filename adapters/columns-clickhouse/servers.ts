@@ -1,6 +1,7 @@
 /** The servers of the columns: which of them answer, and which shard of the cluster each has. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quote } from '../../schemas/tables/literal.ts';
+import { shardOfPlace } from '../../schemas/tables/lying.ts';
 import { asError, ClickhouseServer, codeOf } from './server.ts';
 
 export const unreachable = (error: unknown): UnavailableError =>
@@ -54,6 +55,8 @@ export class ClickhouseServers {
   #shards: number | undefined;
   /** From 0 on, of those that have told it; undefined of one that is in no shard yet. */
   readonly #shardOf = new Map<Member, number | undefined>();
+  /** Of the cluster, those of replicas included. */
+  #servers = 0;
 
   constructor(urls: readonly string[], cluster: string | undefined) {
     this.cluster = cluster;
@@ -76,29 +79,71 @@ export class ClickhouseServers {
 
   /** Runs what may be repeated on a server of the shard that has what is of a place: the same shard for the same place. */
   async onShardOf<Result>(place: number, work: (server: ClickhouseServer) => Promise<Result>): Promise<Result> {
-    return firstAnswer(await this.#serversOf(place), work);
+    const shard = this.cluster === undefined ? 0 : shardOfPlace(place, await this.shards());
+    return this.onShard(shard, work);
   }
 
-  async #serversOf(place: number): Promise<readonly ClickhouseServer[]> {
-    if (this.cluster === undefined) return this.members.map(({ local }) => local);
-    const known = (): ClickhouseServer[] =>
-      this.members
-        .filter((member) => this.#shards !== undefined && this.#shardOf.get(member) === place % this.#shards)
-        .map(({ local }) => local);
+  /** Runs what may be repeated on a server of a shard, over its own rows. */
+  async onShard<Result>(
+    shard: number,
+    work: (server: ClickhouseServer) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const members = await this.membersOf(shard);
+    return firstAnswer(
+      members.map(({ local }) => local),
+      work,
+      signal,
+    );
+  }
+
+  /** How many there are. Rejects where no server answers that could tell. */
+  async shards(): Promise<number> {
+    if (this.cluster === undefined) return 1;
+    if (this.#shards === undefined) await this.#learn(this.cluster);
+    return this.#shards ?? 1;
+  }
+
+  /** Of a member that has told it, from 0 on. */
+  shardOf(member: Member): number | undefined {
+    return this.#shardOf.get(member);
+  }
+
+  /** The servers of a shard. Rejects where none of them is named, or has answered yet. */
+  async membersOf(shard: number): Promise<readonly Member[]> {
+    if (this.cluster === undefined) return this.members;
+    const known = (): Member[] =>
+      this.members.filter((member) => this.#shards !== undefined && this.#shardOf.get(member) === shard);
     if (known().length === 0) await this.#learn(this.cluster);
-    const servers = known();
-    if (servers.length === 0)
+    const members = known();
+    if (members.length === 0)
       throw new UnavailableError(
-        `no server of OIQ_CLICKHOUSE_URL has shard ${(place % (this.#shards ?? 1)) + 1} of ${this.#shards} of the cluster ${this.cluster}: name one of each shard, or wait for those that do not answer`,
+        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name one of each shard, or wait for those that do not answer`,
       );
-    return servers;
+    return members;
   }
 
   /** Learns the shards. Rejects where no server answers, one does not know the cluster, or a shard has none that is named. */
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
     await this.#learn(this.cluster);
-    for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.#serversOf(shard);
+    for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.membersOf(shard);
+  }
+
+  /** Whether each server of the cluster is named, and has answered. */
+  async areAllNamed(): Promise<boolean> {
+    await this.check();
+    return (
+      this.#servers <= this.members.length && this.members.every((member) => this.#shardOf.get(member) !== undefined)
+    );
+  }
+
+  /** Rejects where a server of the cluster is not named or does not answer: all must know where rows lie before they land there. */
+  async checkAllNamed(): Promise<void> {
+    if (!(await this.areAllNamed()))
+      throw new UnavailableError(
+        `rows are to land on a shard where none of their organization lay: all servers of the cluster ${this.cluster} must be named in OIQ_CLICKHOUSE_URL and answer first`,
+      );
   }
 
   async #learn(cluster: string): Promise<void> {
@@ -116,6 +161,7 @@ export class ClickhouseServers {
           `${member.local.name} knows no cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be a name of its system.clusters`,
         );
       counts.push(Math.max(...rows.map(({ shard }) => shard)));
+      this.#servers = Math.max(this.#servers, rows.length);
       const own = rows.find(({ is_local }) => is_local === 1);
       this.#shardOf.set(member, own === undefined ? undefined : own.shard - 1);
     }
@@ -132,11 +178,7 @@ export class ClickhouseServers {
   }
 }
 
-const shardsOf = (server: ClickhouseServer, cluster: string): Promise<ClusterRow[]> =>
-  server.repeatable(async (client) => {
-    const result = await client.query({
-      query: `SELECT toUInt32(shard_num) AS shard, is_local FROM system.clusters WHERE cluster = ${quote(cluster)}`,
-      format: 'JSONEachRow',
-    });
-    return result.json<ClusterRow>();
-  });
+const shardsOf = (server: ClickhouseServer, cluster: string): Promise<readonly ClusterRow[]> =>
+  server.select<ClusterRow>(
+    `SELECT toUInt32(shard_num) AS shard, is_local FROM system.clusters WHERE cluster = ${quote(cluster)}`,
+  );

@@ -11,14 +11,10 @@ interface ColumnRow {
 
 /** Table → its columns as DDL. */
 const tablesIn = async ({ local }: Member, database: string, engine: string): Promise<ReadonlyMap<string, string>> => {
-  const rows = await local.repeatable(async (client) => {
-    const result = await client.query({
-      query: `SELECT table, name, type FROM system.columns WHERE database = ${quote(database)} AND table IN (
+  const rows = await local.select<ColumnRow>(
+    `SELECT table, name, type FROM system.columns WHERE database = ${quote(database)} AND table IN (
   SELECT name FROM system.tables WHERE database = ${quote(database)} AND engine LIKE ${quote(engine)}) ORDER BY table, position`,
-      format: 'JSONEachRow',
-    });
-    return result.json<ColumnRow>();
-  });
+  );
   const tables = new Map<string, string>();
   for (const { table, name, type } of rows) {
     const before = tables.get(table);

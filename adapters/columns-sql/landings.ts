@@ -37,24 +37,30 @@ type Landings = ReadonlyMap<string, number>;
 const sharedMs = 1_000;
 const mostKept = 10_000;
 
+/** Writes rows that are of these tenants at a place. */
+type Execute = (sql: string, place: number, tenants: readonly string[]) => Promise<void>;
+
 /** Where they are several: told by a small table, which is written and read a second apart at most. */
 export class StoredLandings {
-  readonly #execute: (sql: string) => Promise<void>;
+  readonly #execute: Execute;
   readonly #log: Log;
-  #pending = new NewestByTable();
+  /** By the place of what landed: what is told of a tenant lies where its rows do. */
+  #pending = new Map<number, NewestByTable>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #failures = 0;
   /** By tenant, those that were asked last at the end. */
   readonly #kept = new Map<string, { readonly landings: Promise<Landings>; readonly askedMs: number }>();
 
-  constructor(execute: (sql: string) => Promise<void>, log: Log = silent) {
+  constructor(execute: Execute, log: Log = silent) {
     this.#execute = execute;
     this.#log = log;
   }
 
-  tell(table: string, told: Told): void {
-    this.#pending.add(table, told);
+  tell(table: string, told: Told, place = 0): void {
+    const pending = this.#pending.get(place) ?? new NewestByTable();
+    this.#pending.set(place, pending);
+    pending.add(table, told);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#writing = this.#writing.then(() => this.#write());
@@ -62,8 +68,12 @@ export class StoredLandings {
   }
 
   async #write(): Promise<void> {
-    const { tables } = this.#pending;
-    this.#pending = new NewestByTable();
+    const pending = this.#pending;
+    this.#pending = new Map();
+    await Promise.all(Array.from(pending, ([place, { tables }]) => this.#writeOf(place, tables)));
+  }
+
+  async #writeOf(place: number, tables: NewestByTable['tables']): Promise<void> {
     const rows = [...tables].flatMap(([table, told]) =>
       [...told].map(
         ([tenantId, newestMs]) =>
@@ -74,13 +84,15 @@ export class StoredLandings {
     try {
       await this.#execute(
         `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(told, 1), tupleElement(told, 2), tupleElement(told, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS told)`,
+        place,
+        [...new Set([...tables.values()].flatMap((told) => [...told.keys()]))],
       );
       this.#failures = 0;
     } catch (error) {
       // Until it is written, answers say that they are less fresh than they are.
       if (this.#failures++ === 0)
         this.#log.warn({ error }, 'how fresh the tables are could not be told; it is tried again each second');
-      for (const [table, told] of tables) this.tell(table, told);
+      for (const [table, told] of tables) this.tell(table, told, place);
     }
   }
 

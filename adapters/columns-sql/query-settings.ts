@@ -38,14 +38,14 @@ export const limitSettings = (
 
 /**
  * The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. It holds for tables of
- * the connection's database, and for those of another one where that is named.
+ * the connection's database, and for those of others where these are named.
  */
-export const filterSettings = (tenantId: string | undefined, database?: string): string | undefined =>
+export const filterSettings = (tenantId: string | undefined, databases: readonly string[] = []): string | undefined =>
   tenantId === undefined
     ? undefined
     : `{${Object.entries(tenantFilters(tenantId))
         .flatMap(([table, filter]) =>
-          [table, ...(database === undefined ? [] : [`${database}.${table}`])].map(
+          [table, ...databases.map((database) => `${database}.${table}`)].map(
             (name) => `${quote(name)}: ${quote(filter)}`,
           ),
         )

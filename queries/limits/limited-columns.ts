@@ -101,8 +101,8 @@ export const limitedColumns = (
         native: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.native(sql, parameters, within)),
       };
     },
-    insert: (block, token, place) => columns.insert(block, token, place),
-    tellLanded: (table, newest) => columns.tellLanded(table, newest),
+    insert: (...block) => columns.insert(...block),
+    tellLanded: (...told) => columns.tellLanded(...told),
     query: (sql, parameters, asked) => columns.query(sql, parameters, asked),
     execute: (sql) => columns.execute(sql),
     each: () => columns.each(),

@@ -26,6 +26,8 @@ export interface QueryLimits {
   /** Rows of tables that it may read; more is an error. Without limit by default. */
   readonly maxRowsRead?: number;
   readonly signal?: AbortSignal;
+  /** Of the platform's own reads: all rows that are asked for came in blocks of this place (`Columns.insert`). */
+  readonly place?: number;
   /** Called with what a statement took, once it has answered. */
   readonly onCost?: (cost: StatementCost) => void;
 }
@@ -80,14 +82,15 @@ export interface Columns extends ServerColumns {
   /**
    * Lands one block. Resolves when it is stored. The same table and token again is a no-op within the table's
    * deduplication window. Data that the engine will never take rejects with `PermanentError`. What has the same place, a whole number, lies
-   * together where the tables are on several shards; 0 by default.
+   * together where the tables are on several shards; 0 by default. `tenants` are all whose rows may be in it: where a tenant's lie together
+   * (`Table.liesBy`), readers are told first of what lies elsewhere; without them, that anybody's may.
    */
-  insert(block: NativeBlock, token: string, place?: number): Promise<void>;
+  insert(block: NativeBlock, token: string, place?: number, tenants?: readonly string[]): Promise<void>;
   /**
-   * Tells that records of tenants that were received at these times (milliseconds since the epoch) are stored in a table, after they are.
-   * Where it cannot be kept, what is told next tells it: landing does not wait for it.
+   * Tells that records of tenants that were received at these times (milliseconds since the epoch) are stored in a table, after they are,
+   * in blocks of a place. Where it cannot be kept, what is told next tells it: landing does not wait for it.
    */
-  tellLanded(table: string, newest: ReadonlyMap<string, number>): void;
+  tellLanded(table: string, newest: ReadonlyMap<string, number>, place?: number): void;
   of(tenantId: string): TenantColumns;
   /** The platform's own reads (migrations, landed offsets, retention): no fence, so never with a tenant's input. */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;

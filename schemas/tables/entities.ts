@@ -45,6 +45,7 @@ export const entitiesTable = defineTable({
   name: 'entities',
   summary: 'Services, hosts, pods, containers … seen in resources, with first and last time',
   retention: 'longest',
+  liesBy: 'tenant',
   identity: 'id',
   engine: 'AggregatingMergeTree',
   columns: {

@@ -13,6 +13,7 @@ export const fieldsTable = defineTable({
   name: 'fields',
   summary: 'Log records and spans by hour, by the fields and attributes that they have',
   retention: 'longest',
+  liesBy: 'tenant',
   columns: {
     ...tenancy,
     /** Of the records: `otlp.logs` or `otlp.traces`. */

@@ -24,6 +24,7 @@ import {
   summariesTable,
 } from './metrics.ts';
 import { notificationDeliveriesTable } from './notification-deliveries.ts';
+import { placementsTable } from './placements.ts';
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
@@ -88,6 +89,7 @@ export const allTables: readonly Table[] = [
   anomalyScoresTable,
   anomaliesTable,
   anomalyLooksTable,
+  placementsTable,
   schemaMigrationsTable,
 ];
 

@@ -8,6 +8,7 @@ export const landingsTable = defineTable({
   name: 'landings',
   summary: 'The newest time of reception of what has landed, by tenant and table',
   retention: 'never',
+  liesBy: 'tenant',
   engine: 'AggregatingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',

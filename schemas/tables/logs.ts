@@ -10,6 +10,7 @@ export const logsTable = defineTable({
   name: 'logs',
   summary: 'Log records',
   retention: 'logs',
+  liesBy: 'tenant',
   columns: {
     ...tenancy,
     ...origin,

@@ -32,6 +32,7 @@ export const seriesTable = defineTable({
   name: 'series',
   summary: 'Time series seen, with labels, first and last time',
   retention: 'metrics',
+  liesBy: 'tenant',
   identity: 'series_id',
   engine: 'AggregatingMergeTree',
   columns: {
@@ -73,6 +74,7 @@ export const metricMetadataTable = defineTable({
   name: 'metric_metadata',
   summary: 'Type, unit and description of metrics, with the last time that they were sent',
   retention: 'metrics',
+  liesBy: 'tenant',
   ageColumn: 'last_seen',
   engine: 'AggregatingMergeTree',
   columns: {
@@ -114,6 +116,7 @@ export const samplesTable = defineTable({
   name: 'samples',
   summary: 'Number data points and remote-write samples',
   retention: 'metrics',
+  liesBy: 'tenant',
   columns: {
     ...pointColumns,
     value: 'Float64 CODEC(Gorilla, ZSTD(1))',
@@ -130,6 +133,7 @@ export const histogramsTable = defineTable({
   name: 'histograms',
   summary: 'Histogram data points, explicit and exponential',
   retention: 'metrics',
+  liesBy: 'tenant',
   columns: {
     ...pointColumns,
     count: 'UInt64',
@@ -168,6 +172,7 @@ export const summariesTable = defineTable({
   name: 'summaries',
   summary: 'Summary data points',
   retention: 'metrics',
+  liesBy: 'tenant',
   columns: {
     ...pointColumns,
     count: 'UInt64',
@@ -184,6 +189,7 @@ export const exemplarsTable = defineTable({
   name: 'exemplars',
   summary: 'Exemplars of data points',
   retention: 'metrics',
+  liesBy: 'tenant',
   columns: {
     ...tenancy,
     ...origin,
@@ -208,6 +214,7 @@ export const emittedMetricsTable = defineTable({
   name: 'emitted_metrics',
   summary: 'Messages of recorded series that landed',
   retention: 'metrics',
+  liesBy: 'tenant',
   engine: 'ReplacingMergeTree',
   columns: { tenant_id: tenancy.tenant_id, ...landed },
   partitionBy: byDayReceived,

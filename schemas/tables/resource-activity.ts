@@ -10,6 +10,7 @@ export const resourceActivityTable = defineTable({
   name: 'resource_activity',
   summary: 'Log records, spans, requests, errors and durations by minute and resource',
   retention: 'longest',
+  liesBy: 'tenant',
   ageColumn: 'day',
   engine: 'AggregatingMergeTree',
   columns: {

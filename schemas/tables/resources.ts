@@ -9,6 +9,7 @@ export const resourcesTable = defineTable({
   name: 'resources',
   summary: 'Resources seen, with first and last time',
   retention: 'longest',
+  liesBy: 'tenant',
   identity: 'resource_id',
   engine: 'AggregatingMergeTree',
   columns: {

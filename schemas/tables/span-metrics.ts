@@ -10,6 +10,7 @@ export const spanMetricsTable = defineTable({
   name: 'span_metrics',
   summary: 'Requests, errors and durations by minute, service and endpoint',
   retention: 'traces',
+  liesBy: 'tenant',
   ageColumn: 'day',
   engine: 'AggregatingMergeTree',
   columns: {

@@ -10,6 +10,7 @@ export const spansTable = defineTable({
   name: 'spans',
   summary: 'Spans with events and links',
   retention: 'traces',
+  liesBy: 'tenant',
   columns: {
     ...tenancy,
     ...origin,

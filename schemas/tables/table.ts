@@ -14,6 +14,11 @@ export interface Table {
   readonly ageColumn?: string;
   /** For tables of what was seen: the column that identifies it. Rows become too old by `last_seen`, and stay when a newer one says the same. */
   readonly identity?: string;
+  /**
+   * `tenant` where its rows are made of telemetry as received: then a tenant's lie together on several shards (`lying.ts`), and are asked of
+   * one. Rows of derived topics lie by other keys, so that what is merged by one lies together.
+   */
+  readonly liesBy?: 'tenant';
   /** Column → ClickHouse type, codecs and defaults included after the type. Insert blocks carry columns in this order. */
   readonly columns: Readonly<Record<string, string>>;
   /** Default `MergeTree`. */

@@ -61,7 +61,11 @@ export class Duplicates {
   }
 
   /** A message that the topic no longer keeps is not looked for: its row is not worth reading all that the table keeps. */
-  async #landedBefore({ topic, first }: Batch, partition: number, fromMs: number): Promise<readonly EmittedPosition[]> {
+  async #landedBefore(
+    { topic, first, partition: place }: Batch,
+    partition: number,
+    fromMs: number,
+  ): Promise<readonly EmittedPosition[]> {
     const rows = await this.#columns.query<Record<'emitter' | 'offset' | 'part', string>>(
       `SELECT emitter, toString(tupleElement(highest, 1)) AS offset, toString(tupleElement(highest, 2)) AS part
 FROM (
@@ -70,7 +74,7 @@ FROM (
   GROUP BY emitter
 )`,
       {},
-      { maxResultRows: 1_000_000, maxExecutionSeconds: 120 },
+      { maxResultRows: 1_000_000, maxExecutionSeconds: 120, place },
     );
     return rows.map(({ emitter, offset, part }) => ({ emitter, offset: Number(offset), part: Number(part) }));
   }

@@ -49,7 +49,7 @@ export const landedRows = async (
   columns: Columns,
   table: Table,
   partition: number,
-  { topic, first, last, records }: Pick<Batch, 'topic' | 'first' | 'last' | 'records'>,
+  { topic, partition: place, first, last, records }: Pick<Batch, 'topic' | 'partition' | 'first' | 'last' | 'records'>,
 ): Promise<LandedRows> => {
   const { from, to } = receptionOf(records);
   if (from > to) return new Map();
@@ -65,7 +65,7 @@ export const landedRows = async (
 WHERE ${conditions.join(' AND ')}
 GROUP BY offset${byRange ? ', last_offset' : ''}`,
     {},
-    { maxResultRows: 1_000_000, maxExecutionSeconds: 120 },
+    { maxResultRows: 1_000_000, maxExecutionSeconds: 120, place },
   );
   if (!byRange) return new Map(rows.map(({ begin, count }) => [Number(begin), Number(count)]));
   const isTold = (offset: number): boolean =>

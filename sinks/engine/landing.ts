@@ -22,6 +22,8 @@ export interface LandingOptions {
   readonly partition: number;
   /** Whether the range, or a part of it, may have landed before. */
   readonly inDoubt: boolean;
+  /** Of telemetry: all whose records are in the range. */
+  readonly tenants?: readonly string[];
   readonly pool: ScanPool;
   readonly columns: Columns;
   readonly metrics: Metrics;
@@ -112,13 +114,14 @@ export class Landing {
   }
 
   async #insert(block: EncodedBlock, { first, last }: Pick<Batch, 'first' | 'last'>): Promise<void> {
-    const { topic, columns, metrics } = this.#options;
+    const { topic, columns, metrics, tenants } = this.#options;
     const { table, declared, rows, bytes } = block;
     const range = `${topic}:${this.#batch.partition}:${first}-${last}`;
     const start = performance.now();
     // This process omits rows of resources and series that it has landed lately, so the same range may have other rows the next time.
     const token = isMerging(declared) ? `${range}:${randomUUID()}` : range;
-    await columns.insert({ table, columns: block.columns, rows, chunks: [bytes] }, token, this.#batch.partition);
+    const inserted = { table, columns: block.columns, rows, chunks: [bytes] };
+    await columns.insert(inserted, token, this.#batch.partition, tenants);
     metrics.observe('oiq_insert_duration_seconds', (performance.now() - start) / 1_000, { table });
     metrics.add('oiq_landed_rows_total', rows, { table });
   }

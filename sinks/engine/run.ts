@@ -82,24 +82,28 @@ const landBatch = async (
   const ours = batch.records.filter(({ headers }) => !isForAnotherGroup(headers, group));
   const records = duplicates === undefined ? ours : await duplicates.without(input, batch, ours);
   if (records.length < ours.length) metrics.add('oiq_duplicates_total', ours.length - records.length, { group });
+  const newest = sink.tells === undefined ? undefined : newestReceived(records);
   const landing = new Landing(batch, {
     sink: sink.name,
     topic: batch.topic,
     partition: batch.partition + input.partitionOffset,
     inDoubt,
+    ...(newest !== undefined && { tenants: [...newest.keys()] }),
     pool,
     columns,
     metrics,
   });
   const poison = await landing.land(records);
-  if (sink.tells !== undefined) columns.tellLanded(sink.tells.name, newestReceived(withoutPoison(records, poison)));
+  if (sink.tells !== undefined && newest !== undefined) {
+    const landed = poison.length === 0 ? newest : newestReceived(withoutPoison(records, poison));
+    columns.tellLanded(sink.tells.name, landed, batch.partition);
+  }
   fuse.check(records.length, poison.length);
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });
   if (poison.length > 0) await dispose(sink, batch, poison, producer, runtime.log);
 };
 
 const withoutPoison = (records: readonly BusRecord[], poison: readonly Poison[]): readonly BusRecord[] => {
-  if (poison.length === 0) return records;
   const left = new Set(poison.map(({ record }) => record));
   return records.filter((record) => !left.has(record));
 };

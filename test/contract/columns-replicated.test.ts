@@ -7,11 +7,15 @@ import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { replicatedForm } from '../../adapters/columns-clickhouse/replicated.ts';
 import { allTables } from '../../schemas/tables/index.ts';
+import { placementsTable } from '../../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
 import { createTable } from '../../schemas/tables/table.ts';
 import { clusterFile } from '../services/clickhouse.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
+
+/** Tables of which each server has its own. */
+const ofEachServer: readonly string[] = [schemaMigrationsTable.name, placementsTable.name];
 
 const path = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";
 
@@ -42,6 +46,7 @@ for (const [title, sql, expected] of [
     createTable(schemaMigrationsTable),
     createTable(schemaMigrationsTable),
   ],
+  ['what each server was told of shards, which is its own', createTable(placementsTable), createTable(placementsTable)],
 ] as const)
   test(`the replicated form of ${title}`, (t) => t.is(replicatedForm(sql), expected));
 
@@ -80,7 +85,10 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
   const expected = allTables
     .map(({ name, engine = 'MergeTree' }: { name: string; engine?: string }) => {
       const plain = engine.replace(/\(.*/, '');
-      return { name, engine: name === schemaMigrationsTable.name ? plain : `Replicated${plain}` };
+      return {
+        name,
+        engine: ofEachServer.includes(name) ? plain : `Replicated${plain}`,
+      };
     })
     .sort((left, right) => (left.name < right.name ? -1 : 1));
   t.deepEqual(made, expected);

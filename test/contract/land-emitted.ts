@@ -65,8 +65,8 @@ export const landEmittedContract = ({
   const processOf = ({ insert = (next) => next(), published = [], counted = [] }: Process = {}) => {
     const { columns } = under();
     const faulty: Columns = {
-      insert: (block, token, place) => insert(() => columns.insert(block, `${token}:${randomUUID()}`, place)),
-      tellLanded: (table, newest) => columns.tellLanded(table, newest),
+      insert: (block, token, ...where) => insert(() => columns.insert(block, `${token}:${randomUUID()}`, ...where)),
+      tellLanded: (...told) => columns.tellLanded(...told),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),

@@ -45,11 +45,11 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   const handlerOf = (insert?: (next: () => Promise<void>) => Promise<void>, published: Message[] = []) => {
     const { columns } = under();
     const faulty: Columns = {
-      insert: (block, token, place) =>
+      insert: (block, token, ...where) =>
         insert === undefined
-          ? columns.insert(block, token, place)
-          : insert(() => columns.insert(block, `${token}:${++tokens}`, place)),
-      tellLanded: (table, newest) => columns.tellLanded(table, newest),
+          ? columns.insert(block, token, ...where)
+          : insert(() => columns.insert(block, `${token}:${++tokens}`, ...where)),
+      tellLanded: (...told) => columns.tellLanded(...told),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),

@@ -75,7 +75,7 @@ const handlerOf = (
   const next: Columns['insert'] = (block, token) => tables.columns.insert(block, token);
   const columns: Columns = {
     insert: (block, token) => insert(block, token, next),
-    tellLanded: (table, newest) => tables.columns.tellLanded(table, newest),
+    tellLanded: (...told) => tables.columns.tellLanded(...told),
     of: (tenantId) => tables.columns.of(tenantId),
     query: (sql, parameters, limits) => tables.columns.query(sql, parameters, limits),
     execute: (sql) => tables.columns.execute(sql),

@@ -10,6 +10,12 @@ export const spread = (columns: Columns): Columns =>
     get(target, name) {
       if (name === 'insert')
         return (...[block, token]: Parameters<Columns['insert']>) => target.insert(block, token, placeOf(token));
+      // What is asked of a place lies at none.
+      if (name === 'query')
+        return (...[sql, parameters, limits]: Parameters<Columns['query']>) => {
+          const { place: _, ...anywhere } = limits ?? {};
+          return target.query(sql, parameters, anywhere);
+        };
       if (name === 'execute')
         return (sql: string) => {
           const servers = target.each();

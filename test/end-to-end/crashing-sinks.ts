@@ -48,11 +48,11 @@ const bus: Bus = {
 
 let inserts = 0;
 const columns: Columns = {
-  async insert(block, token, place) {
-    await stored.insert(block, token, place);
+  async insert(block, ...where) {
+    await stored.insert(block, ...where);
     if (block.table === 'logs' && ++inserts === after) process.kill(process.pid, 'SIGKILL');
   },
-  tellLanded: (table, newest) => stored.tellLanded(table, newest),
+  tellLanded: (...told) => stored.tellLanded(...told),
   of: (tenantId) => stored.of(tenantId),
   query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
   execute: (sql) => stored.execute(sql),

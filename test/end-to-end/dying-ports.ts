@@ -47,12 +47,12 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
 
   const stored = await chdbColumns({ directory: join(directory, 'columns') });
   const columns: Columns = {
-    async insert(block, token, place) {
+    async insert(...block) {
       reached('before an insert');
-      await stored.insert(block, token, place);
+      await stored.insert(...block);
       reached('after an insert');
     },
-    tellLanded: (table, newest) => stored.tellLanded(table, newest),
+    tellLanded: (...told) => stored.tellLanded(...told),
     of(tenantId) {
       const own = stored.of(tenantId);
       const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {

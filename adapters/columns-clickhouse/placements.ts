@@ -1,0 +1,234 @@
+/** On which shards rows may lie: by the declared rule, and elsewhere where every server was told before they landed. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { allTables } from '../../schemas/tables/index.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import { filledFrom, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
+import { placementsTable } from '../../schemas/tables/placements.ts';
+import type { ClickhouseServer } from './server.ts';
+import type { ClickhouseServers, Member } from './servers.ts';
+
+/** What a server was told is believed for so long; what it is told now counts for all readers when that is over. */
+const believedMs = 1_000;
+const knownByAllMs = believedMs + 200;
+
+/** A row of `placements`. */
+interface Placement {
+  readonly shards: number;
+  readonly shard: number;
+  readonly tenant: string;
+  readonly landed_in: string;
+}
+
+/** In a row that tells of so many shards: a server that was none of them. */
+const noShard = 65_535;
+
+const elsewhere = (shard: number, tenant = '', landedIn = ''): Placement => ({
+  ...{ shards: 0, shard, tenant, landed_in: landedIn },
+});
+/** What it tells, whichever server it is told to. */
+const keyOf = ({ shards, shard, tenant, landed_in }: Placement): string =>
+  JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, landed_in]);
+const pairOf = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
+
+/** What one server was told. */
+class Told {
+  /** Number of shards → which of them the server was. */
+  readonly layouts = new Map<number, number>();
+  /** On which anything may lie. */
+  readonly ofAll = new Set<number>();
+  readonly #exceptions = new Map<string, Set<number>>();
+  readonly rows: readonly Placement[];
+
+  constructor(rows: readonly Placement[]) {
+    this.rows = rows;
+    for (const { shards, shard, tenant, landed_in } of rows) {
+      if (shards > 0) this.layouts.set(shards, shard);
+      else if (tenant === '') this.ofAll.add(shard);
+      else {
+        const key = pairOf(tenant, landed_in);
+        this.#exceptions.set(key, (this.#exceptions.get(key) ?? new Set()).add(shard));
+      }
+    }
+  }
+
+  /** All shards that may have rows of a place. */
+  ofPlace(place: number): Set<number> {
+    const shards = new Set(this.ofAll);
+    for (const count of this.layouts.keys()) shards.add(shardOfPlace(place, count));
+    return shards;
+  }
+
+  /** All shards that may have a tenant's rows in tables into which sinks insert. */
+  ofTenant(tenant: string, tables: Iterable<string>): Set<number> {
+    const shards = this.ofPlace(placeOfTenant(tenant));
+    for (const table of tables)
+      for (const shard of this.#exceptions.get(pairOf(tenant, table)) ?? []) shards.add(shard);
+    return shards;
+  }
+}
+
+export class Placements {
+  readonly #servers: ClickhouseServers;
+  readonly #told = new Map<Member, { readonly told: Promise<Told>; readonly askedMs: number }>();
+  /** Of each shard: tenants and tables whose rows may land there. What was told is never taken back. */
+  readonly #allowed = new Map<number, Set<string>>();
+
+  constructor(servers: ClickhouseServers) {
+    this.#servers = servers;
+  }
+
+  /** What a server was told a moment ago. Rejects where it is another shard than it was then. */
+  #toldTo(member: Member): Promise<Told> {
+    const last = this.#told.get(member);
+    const nowMs = performance.now();
+    if (last !== undefined && nowMs - last.askedMs < believedMs) return last.told;
+    const told = this.#ask(member);
+    told.catch(() => this.#told.delete(member));
+    this.#told.set(member, { told, askedMs: nowMs });
+    return told;
+  }
+
+  async #ask(member: Member): Promise<Told> {
+    const told = new Told(await rowsOf(member.local));
+    const shard = this.#servers.shardOf(member);
+    for (const [shards, was] of told.layouts)
+      if (shard !== undefined && was !== shardAmong(shard, shards))
+        throw new UnavailableError(
+          `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === noShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards keep their order, new ones come last, and the last is taken out first`,
+        );
+    return told;
+  }
+
+  /** The only shard that may have a tenant's rows in these tables; undefined where there may be several. */
+  onlyOfTenant(tenant: string, tables: ReadonlySet<string>): Promise<number | undefined> {
+    if (tables.size === 0 || ![...tables].every(liesByTenant)) return Promise.resolve(undefined);
+    const from = new Set([...tables].flatMap(filledFrom));
+    return this.#only(placeOfTenant(tenant), (told) => told.ofTenant(tenant, from));
+  }
+
+  /** The only shard that may have rows of blocks of a place. */
+  onlyOfPlace(place: number): Promise<number | undefined> {
+    return this.#only(place, (told) => told.ofPlace(place));
+  }
+
+  /** That shard itself is asked what it was told, so that no other server is needed. */
+  async #only(place: number, shardsIn: (told: Told) => ReadonlySet<number>): Promise<number | undefined> {
+    const shard = shardOfPlace(place, await this.#servers.shards());
+    // A server of another shard may say what goes on.
+    for (const member of await this.#servers.membersOf(shard).catch(() => [])) {
+      const told = member.local.isAvoided ? undefined : await this.#toldTo(member).catch(() => undefined);
+      if (told === undefined || told.layouts.size === 0) continue;
+      const shards = shardsIn(told);
+      return shards.size === 1 && shards.has(shard) ? shard : undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * Resolves when rows of these tenants may land in a table on the shard of a place: at once where they lie by the rule or were told
+   * before, else once all servers were told and every reader knows. Without tenants, when those of anybody may.
+   */
+  async allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
+    if (!liesByTenant(table)) return;
+    const shards = await this.#servers.shards();
+    const shard = shardOfPlace(place, shards);
+    const allowed = this.#allowed.get(shard) ?? new Set();
+    this.#allowed.set(shard, allowed);
+    const asked = (tenants ?? ['']).filter((tenant) => !allowed.has(pairOf(tenant, table)));
+    if (asked.length === 0) return;
+    const told = await this.#toldToShard(shard);
+    // Where nobody was told of shards, nobody reads from one of them alone.
+    if (told === undefined) return;
+    const isTold = (tenant: string): boolean =>
+      tenant === '' ? told.ofAll.has(shard) : told.ofTenant(tenant, [table]).has(shard);
+    const news = asked.filter((tenant) => !isTold(tenant));
+    if (news.length > 0 || !told.layouts.has(shards)) {
+      await this.#servers.checkAllNamed();
+      await this.#tell(news.map((tenant) => elsewhere(shard, tenant, tenant === '' ? '' : table)));
+    }
+    for (const tenant of asked) allowed.add(pairOf(tenant, table));
+  }
+
+  /** What a shard was told; undefined where none of its servers was told anything. Rejects where one that does not answer may have been. */
+  async #toldToShard(shard: number): Promise<Told | undefined> {
+    let failure: unknown;
+    for (const member of await this.#servers.membersOf(shard)) {
+      try {
+        const told = await this.#toldTo(member);
+        if (told.layouts.size > 0) return told;
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    return undefined;
+  }
+
+  /** Tells all servers, of what the others were told too. Resolves when every reader knows it. */
+  async #tell(news: readonly Placement[]): Promise<void> {
+    const { members } = this.#servers;
+    const shards = await this.#servers.shards();
+    const told = await Promise.all(members.map((member) => this.#ask(member)));
+    const layout = { shards, shard: noShard, tenant: '', landed_in: '' };
+    const all = new Map([...told.flatMap(({ rows }) => rows), ...news, layout].map((row) => [keyOf(row), row]));
+    const missing = told.map(({ rows }) => {
+      const has = new Set(rows.map(keyOf));
+      return [...all.values()].filter((row) => !has.has(keyOf(row)));
+    });
+    if (missing.every((rows) => rows.length === 0)) return;
+    await Promise.all(
+      members.map(async (member, index) => {
+        const own = this.#servers.shardOf(member) ?? noShard;
+        const rows = (missing[index] ?? []).map((row) =>
+          row.shards === 0 ? row : { ...row, shard: shardAmong(own, row.shards) },
+        );
+        if (rows.length > 0) await member.local.command(insertOf(rows));
+      }),
+    );
+    this.#told.clear();
+    await delay(knownByAllMs);
+  }
+
+  /**
+   * After the tables were made: tells of the shards that there are, and a new server what the others were told. Where there were rows before
+   * anybody was told, those of anybody may lie where they are; where one shard has them, it may get more of those who know it alone. Without
+   * effect where not all servers are named: then all are asked.
+   */
+  async begin(): Promise<void> {
+    if (!(await this.#servers.areAllNamed())) return;
+    const told = await Promise.all(this.#servers.members.map((member) => this.#ask(member)));
+    const full = told.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
+    const shards = await this.#servers.shards();
+    const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
+    await this.#tell(anywhere.map((shard) => elsewhere(shard)));
+  }
+
+  async #shardsWithRows(): Promise<readonly number[]> {
+    const names = allTables.filter(({ name }) => liesByTenant(name)).map(({ name }) => quote(name));
+    const shards = new Set<number>();
+    for (const member of this.#servers.members) {
+      const found = await member.local.select(
+        `SELECT 1 AS found FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table IN (${names.join(', ')}) LIMIT 1`,
+      );
+      const shard = this.#servers.shardOf(member);
+      if (found.length > 0 && shard !== undefined) shards.add(shard);
+    }
+    return [...shards];
+  }
+}
+
+/** Which of so many shards one is. */
+const shardAmong = (shard: number, shards: number): number => (shard < shards ? shard : noShard);
+
+const rowsOf = (server: ClickhouseServer): Promise<readonly Placement[]> =>
+  server.select<Placement>(
+    `SELECT DISTINCT toUInt32(shards) AS shards, toUInt32(shard) AS shard, tenant, landed_in FROM ${placementsTable.name}`,
+  );
+
+const insertOf = (rows: readonly Placement[]): string => {
+  const tuples = rows.map(
+    ({ shards, shard, tenant, landed_in }) => `(${shards}, ${shard}, ${quote(tenant)}, ${quote(landed_in)})`,
+  );
+  return `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples.join(', ')}`;
+};

@@ -1,0 +1,31 @@
+/** Which of the declared tables a statement reads. */
+import { isColumnToo, isTable } from '../../schemas/tables/lying.ts';
+import { type Token, tokensOf } from '../columns-sql/sql-text.ts';
+
+const nameOf = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);
+/** What stands before a table, and hardly before a column. */
+const introducing = /^(?:from|join|in|\.)$/i;
+
+/**
+ * At least those that it reads: a name that is no column's counts wherever it stands, one that is a column's too behind `FROM`, `JOIN`, `IN`
+ * and a database. Undefined where tables are listed with a comma, as the second may be such a name.
+ */
+export const tablesRead = (sql: string): ReadonlySet<string> | undefined => {
+  const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+  const tables = new Set<string>();
+  for (const [index, token] of tokens.entries()) {
+    const name = token.kind === 'word' || token.kind === 'quoted' ? nameOf(token) : '';
+    if (!isTable(name)) continue;
+    const isIntroduced = introducing.test(tokens[index - 1]?.text ?? '');
+    if (isColumnToo(name) && !isIntroduced) continue;
+    tables.add(name);
+    if (isIntroduced && isListed(tokens.slice(index + 1, index + 4))) return undefined;
+  }
+  return tables;
+};
+
+/** Whether a table, its `FINAL` or alias is followed by a comma. */
+const isListed = (after: readonly Token[]): boolean => {
+  const comma = after.findIndex(({ text }) => text === ',');
+  return comma >= 0 && after.slice(0, comma).every(({ kind }) => kind === 'word' || kind === 'quoted');
+};

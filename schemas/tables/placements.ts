@@ -1,0 +1,21 @@
+import { defineTable } from './table.ts';
+
+/**
+ * Of a cluster: which shards rows may lie on. Each server has all of it for itself, before anything lands by it. A row tells one of three:
+ * - `shards` > 0: there were so many shards, of which this server was that of number `shard` (from 0 on), and rows lay by the rule (`lying.ts`).
+ * - `tenant` and `landed_in`: rows of the tenant in this table lie on `shard` too.
+ * - Neither: rows of anybody, in any table, lie on `shard` too.
+ */
+export const placementsTable = defineTable({
+  name: 'placements',
+  summary: 'Of a cluster: on which shards rows may lie',
+  retention: 'never',
+  engine: 'ReplacingMergeTree',
+  columns: {
+    shards: 'UInt16',
+    shard: 'UInt16',
+    tenant: 'String',
+    landed_in: 'LowCardinality(String)',
+  },
+  orderBy: ['shards', 'shard', 'tenant', 'landed_in'],
+});

@@ -1,0 +1,27 @@
+/** Which tables a statement reads, of those that are declared. */
+import test from 'ava';
+import { tablesRead } from '../../adapters/columns-clickhouse/tables-read.ts';
+
+for (const [sql, expected] of [
+  ['SELECT count() FROM logs WHERE a = 1', ['logs']],
+  ['SELECT count() FROM oiq_all.logs', ['logs']],
+  ['SELECT count() FROM oiq . `events`', ['events']],
+  ['SELECT 1 FROM "series" FINAL', ['series']],
+  ['SELECT events, fields FROM spans', ['spans']],
+  ['SELECT s.events FROM spans AS s LEFT JOIN events ON 1', ['spans', 'events']],
+  ['SELECT 1 FROM (SELECT x FROM samples WHERE series IN (SELECT a FROM series))', ['samples', 'series']],
+  ['SELECT 1 FROM logs WHERE x IN resources', ['logs', 'resources']],
+  ['SELECT 1 FROM logs WHERE x GLOBAL IN events', ['logs', 'events']],
+  ['WITH logs AS (SELECT 1) SELECT 1 FROM /* x */\nlogs', ['logs']],
+  ["SELECT 'FROM events' FROM logs -- FROM signals", ['logs']],
+  ['SELECT usage FROM unknown', ['usage']],
+] as const)
+  test(`${sql.replaceAll('\n', ' ')} reads ${expected.join(' and ')}`, (t) =>
+    t.deepEqual([...(tablesRead(sql) ?? [])].toSorted(), [...expected].toSorted()));
+
+for (const sql of [
+  'SELECT 1 FROM logs, events',
+  'SELECT 1 FROM logs AS l, events',
+  'SELECT 1 FROM oiq.logs l, events e',
+])
+  test(`${sql} may read anything`, (t) => t.is(tablesRead(sql), undefined));

@@ -1,0 +1,165 @@
+/** Which servers of a cluster are asked for what: those that may have it, and no other. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { clusterName, startShards } from '../services/clickhouse-shards.ts';
+import { type Instance, unavailable } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
+import { blockOf, countOf, quoted, tableNamed } from './columns-harness.ts';
+import { tenantOf } from './tenants-of-shards.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-placements-'));
+let shards: readonly Instance[] = [];
+let columns: Columns;
+
+const urls = (database = 'oiq'): string[] => shards.map(({ url }) => `${url}/${database}`);
+const ask = async (shard: number, sql: string): Promise<Response> => {
+  const response = await fetch(shards[shard]?.url ?? '', { method: 'POST', body: sql });
+  if (!response.ok) throw new Error(await response.text());
+  return response;
+};
+const native = async (select: string): Promise<Uint8Array> =>
+  new Uint8Array(await (await ask(0, `${select} FORMAT Native`)).arrayBuffer());
+
+/** Lands 100 rows of tenants, as a sink does with what it knows. */
+const land = async (
+  table: string,
+  tenant: string,
+  { place = placeOfTenant(tenant), to = columns, token = randomUUID() as string } = {},
+): Promise<void> => {
+  const block = await blockOf({ columns: to, native }, tableNamed(table), { tenant_id: quoted(tenant) });
+  await to.insert(block, token, place, [tenant]);
+};
+
+/** SELECTs that each server has run, those of other servers for it included. */
+const selects = (): Promise<number[]> =>
+  Promise.all(
+    shards.map(async (_, shard) =>
+      Number(await (await ask(shard, "SELECT sum(value) FROM system.events WHERE event = 'SelectQuery'")).text()),
+    ),
+  );
+
+/** Servers that work on what is asked. */
+const askedBy = async (question: () => Promise<unknown>): Promise<number[]> => {
+  const before = await selects();
+  await question();
+  const after = await selects();
+  // Each was asked once for its counter.
+  return after.flatMap((count, shard) => (count - (before[shard] ?? 0) > 1 ? [shard] : []));
+};
+
+const reason = unavailable('clickhouse');
+if (reason === undefined) {
+  test.before(async () => {
+    shards = await startShards(2, directory);
+    columns = await clickhouseColumns({ urls: urls(), cluster: clusterName });
+    await migrate(columns, silent);
+  });
+  test.after.always(async () => {
+    await columns?.close();
+    await Promise.all(shards.map((shard) => shard.stop()));
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const questions = {
+    'a trace by its id': `SELECT trace_id, name AS events FROM spans WHERE tenant_id = {tenant:String} AND trace_id = 'x'`,
+    'samples of one series':
+      'SELECT value FROM samples WHERE tenant_id = {tenant:String} AND series_id IN (SELECT series_id FROM series WHERE tenant_id = {tenant:String})',
+    'what a view counted': 'SELECT sum(spans) AS n FROM resource_activity WHERE tenant_id = {tenant:String}',
+    'all records of the organization': 'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}',
+  };
+
+  test.serial('a tenant whose telemetry lies on one shard is asked of that server alone', async (t) => {
+    for (const shard of [0, 1]) {
+      const tenant = tenantOf(shard, 2);
+      for (const table of ['logs', 'spans', 'samples', 'series']) await land(table, tenant);
+      for (const [what, sql] of Object.entries(questions))
+        t.deepEqual(await askedBy(() => columns.of(tenant).query(sql)), [shard], what);
+      t.is(await countOf({ columns, native }, 'logs', tenant), 100);
+      t.deepEqual(await askedBy(() => columns.of(tenant).landedUpTo('logs')), [shard]);
+      const events = 'SELECT count() AS n FROM events WHERE tenant_id = {tenant:String}';
+      t.deepEqual(await askedBy(() => columns.of(tenant).query(events)), [0, 1], 'rows of a derived topic');
+    }
+  });
+
+  test.serial('what lands elsewhere is told first, and then all shards that have some are asked', async (t) => {
+    const tenant = tenantOf(0, 2);
+    // Readers of another process have heard that it lies on one.
+    const reader = await clickhouseColumns({ urls: urls(), cluster: clusterName });
+    t.teardown(() => reader.close());
+    await land('logs', tenant);
+    await land('spans', tenant);
+    const counted = () => countOf({ columns: reader, native }, 'logs', tenant);
+    t.is(await counted(), 100);
+    t.deepEqual(await askedBy(counted), [0]);
+    await land('logs', tenant, { place: placeOfTenant(tenant) + 1 });
+    t.is(await counted(), 200);
+    t.deepEqual(await askedBy(() => reader.of(tenant).query(questions['a trace by its id'])), [0], 'another table');
+    const other = tenantOf(1, 2);
+    await land('logs', other);
+    t.deepEqual(await askedBy(() => countOf({ columns: reader, native }, 'logs', other)), [1], 'another tenant');
+  });
+
+  test.serial('rows that were there before the cluster are found, wherever they lie', async (t) => {
+    const database = 'grown';
+    const single = await clickhouseColumns({ urls: urls(database).slice(1) });
+    t.teardown(() => single.close());
+    await migrate(single, silent);
+    const [here, there] = [tenantOf(1, 2), tenantOf(0, 2)];
+    for (const tenant of [here, there]) await land('logs', tenant, { to: single });
+    const grown = await clickhouseColumns({ urls: urls(database), cluster: clusterName });
+    t.teardown(() => grown.close());
+    await migrate(grown, silent);
+    const counted = (tenant: string) => countOf({ columns: grown, native }, 'logs', tenant);
+    t.deepEqual([await counted(here), await counted(there)], [100, 100]);
+    for (const tenant of [here, there]) await land('logs', tenant, { to: grown });
+    // One that still knows the single server.
+    for (const tenant of [here, there]) await land('logs', tenant, { to: single });
+    t.deepEqual([await counted(here), await counted(there)], [300, 300]);
+    t.deepEqual(await askedBy(() => counted(here)), [1]);
+    t.deepEqual(await askedBy(() => counted(there)), [0, 1]);
+  });
+
+  test.serial(
+    'while a shard is gone, tenants of the other land and are read, and what lacks it is an error',
+    async (t) => {
+      const [here, there, both, born] = [tenantOf(0, 2), tenantOf(1, 2), tenantOf(0, 2), tenantOf(0, 2)];
+      await land('logs', here);
+      await land('logs', there, { token: there });
+      for (const place of [0, 1]) await land('logs', both, { place });
+      columns.tellLanded('logs', new Map([[here, 1_000]]), placeOfTenant(here));
+      await eventually('it is told', async () => (await columns.of(here).landedUpTo('logs')) !== undefined);
+      await shards[1]?.kill();
+      for (const tenant of [here, born]) await land('logs', tenant);
+      const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
+      t.deepEqual([await counted(here), await counted(born)], [200, 100]);
+      t.is(await columns.of(here).landedUpTo('logs'), 1_000);
+      t.deepEqual(
+        await columns.query('SELECT count() AS n FROM logs WHERE tenant_id = {here:String}', { here }, { place: 0 }),
+        [{ n: '200' }],
+      );
+      for (const tenant of [there, both]) await t.throwsAsync(counted(tenant), { instanceOf: UnavailableError });
+      await t.throwsAsync(land('logs', there), { instanceOf: UnavailableError });
+      // The living shard has nothing of this one, and its servers are not all there to be told.
+      await t.throwsAsync(land('logs', there, { place: 0 }), { instanceOf: UnavailableError });
+      await shards[1]?.start();
+      await eventually('the shard is read again', () =>
+        counted(there).then(
+          (rows) => rows === 100,
+          () => false,
+        ),
+      );
+      await land('logs', there, { token: there });
+      await land('logs', there);
+      t.deepEqual(await Promise.all([here, born, both, there].map(counted)), [200, 100, 200, 200]);
+    },
+  );
+} else test.skip(`placements: ${reason}`, () => undefined);
