@@ -17,6 +17,7 @@ const usage = `oiq, an open observability platform
   oiq sinks [NAME …]
   oiq probe                     run the synthetic checks of a location, without any store   (oiq probe --help)
   oiq migrate [--wait SECONDS]  create or upgrade topics, tables and indexes; --wait repeats while stores do not answer
+  oiq clickhouse shards | empty SHARD   what each server of ClickHouse has   (oiq clickhouse --help)
   oiq check                     send a log record and read it back   (oiq check --help)
   oiq wait-for-version URL …    wait until other processes run this version   (oiq wait-for-version --help)
   oiq dead-letter list | show ID | replay | discard | replays   (oiq dead-letter --help)
@@ -91,6 +92,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return (await import('./forget-group.ts')).forgetGroupCommand(context);
     case 'processor-state':
       return (await import('./processor-state.ts')).processorStateCommand(context);
+    case 'clickhouse':
+      return (await import('./clickhouse.ts')).clickhouseCommand(context);
     case 'evidence':
       return (await import('./evidence.ts')).evidenceCommand(context);
     case 'operations': {

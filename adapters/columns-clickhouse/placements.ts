@@ -4,13 +4,9 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { filledFrom, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
-import { placementsTable } from '../../schemas/tables/placements.ts';
+import { placementsBelievedMs, placementsKnownMs, placementsTable } from '../../schemas/tables/placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
-
-/** What a server was told is believed for so long; what it is told now counts for all readers when that is over. */
-const believedMs = 1_000;
-const knownByAllMs = believedMs + 200;
 
 /** A row of `placements`. */
 interface Placement {
@@ -82,7 +78,7 @@ export class Placements {
   #toldTo(member: Member): Promise<Told> {
     const last = this.#told.get(member);
     const nowMs = performance.now();
-    if (last !== undefined && nowMs - last.askedMs < believedMs) return last.told;
+    if (last !== undefined && nowMs - last.askedMs < placementsBelievedMs) return last.told;
     const told = this.#ask(member);
     told.catch(() => this.#told.delete(member));
     this.#told.set(member, { told, askedMs: nowMs });
@@ -187,7 +183,7 @@ export class Placements {
       }),
     );
     this.#told.clear();
-    await delay(knownByAllMs);
+    await delay(placementsKnownMs);
   }
 
   /**

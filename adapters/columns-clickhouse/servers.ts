@@ -44,6 +44,7 @@ const firstAnswer = async <Server extends { readonly isAvoided: boolean }, Resul
 
 interface ClusterRow {
   readonly shard: number;
+  readonly weight: number;
   readonly is_local: number;
 }
 
@@ -97,7 +98,7 @@ export class ClickhouseServers {
     );
   }
 
-  /** How many there are. Rejects where no server answers that could tell. */
+  /** How many get new rows: those after them have weight 0, and are read alone. Rejects where no server answers that could tell. */
   async shards(): Promise<number> {
     if (this.cluster === undefined) return 1;
     if (this.#shards === undefined) await this.#learn(this.cluster);
@@ -160,7 +161,7 @@ export class ClickhouseServers {
         throw new UnavailableError(
           `${member.local.name} knows no cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be a name of its system.clusters`,
         );
-      counts.push(Math.max(...rows.map(({ shard }) => shard)));
+      counts.push(shardsWithNewRows(rows));
       this.#servers = Math.max(this.#servers, rows.length);
       const own = rows.find(({ is_local }) => is_local === 1);
       this.#shardOf.set(member, own === undefined ? undefined : own.shard - 1);
@@ -178,7 +179,15 @@ export class ClickhouseServers {
   }
 }
 
+/** Those of weight 0 come last, so that places are counted over the others. */
+const shardsWithNewRows = (rows: readonly ClusterRow[]): number => {
+  const weighty = new Set(rows.filter(({ weight }) => weight > 0).map(({ shard }) => shard));
+  if (weighty.size === 0 || Math.max(...weighty) !== weighty.size)
+    throw new UnavailableError('shards of weight 0, which get no new rows, must be the last ones of the cluster');
+  return weighty.size;
+};
+
 const shardsOf = (server: ClickhouseServer, cluster: string): Promise<readonly ClusterRow[]> =>
   server.select<ClusterRow>(
-    `SELECT toUInt32(shard_num) AS shard, is_local FROM system.clusters WHERE cluster = ${quote(cluster)}`,
+    `SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, is_local FROM system.clusters WHERE cluster = ${quote(cluster)}`,
   );

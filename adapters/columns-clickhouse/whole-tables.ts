@@ -13,7 +13,7 @@ interface ColumnRow {
 const tablesIn = async ({ local }: Member, database: string, engine: string): Promise<ReadonlyMap<string, string>> => {
   const rows = await local.select<ColumnRow>(
     `SELECT table, name, type FROM system.columns WHERE database = ${quote(database)} AND table IN (
-  SELECT name FROM system.tables WHERE database = ${quote(database)} AND engine LIKE ${quote(engine)}) ORDER BY table, position`,
+  SELECT name FROM system.tables WHERE database = ${quote(database)} AND engine_full LIKE ${quote(engine)}) ORDER BY table, position`,
   );
   const tables = new Map<string, string>();
   for (const { table, name, type } of rows) {
@@ -24,14 +24,14 @@ const tablesIn = async ({ local }: Member, database: string, engine: string): Pr
 };
 
 /**
- * Makes the tables that read all shards, and makes those anew whose columns are others than those of the server's own. They hold nothing, and
- * are replaced at once. Repeatable.
+ * Makes the tables that read all shards, and makes those anew whose columns are others than those of the server's own, or whose cluster is
+ * another. They hold nothing, and are replaced at once. Repeatable.
  */
 export const makeWholeTables = async (member: Member, cluster: string): Promise<void> => {
   const { local, whole } = member;
   await local.createDatabase(whole.database);
-  const made = await tablesIn(member, whole.database, 'Distributed');
-  for (const [table, declared] of await tablesIn(member, local.database, '%MergeTree')) {
+  const made = await tablesIn(member, whole.database, `Distributed(${quote(cluster)}, %`);
+  for (const [table, declared] of await tablesIn(member, local.database, '%MergeTree%')) {
     if (made.get(table) === declared) continue;
     await local.command(
       `CREATE OR REPLACE TABLE ${quoteName(whole.database)}.${quoteName(table)} (${declared})

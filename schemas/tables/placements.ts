@@ -1,5 +1,10 @@
 import { defineTable } from './table.ts';
 
+/** What a server was told of shards is believed for so long by who reads it. */
+export const placementsBelievedMs = 1_000;
+/** So long after all servers were told, whoever reads knows. */
+export const placementsKnownMs = placementsBelievedMs + 200;
+
 /**
  * Of a cluster: which shards rows may lie on. Each server has all of it for itself, before anything lands by it. A row tells one of three:
  * - `shards` > 0: there were so many shards, of which this server was that of number `shard` (from 0 on), and rows lay by the rule (`lying.ts`).

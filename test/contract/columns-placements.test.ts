@@ -5,22 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { emptyShard } from '../../commands/clickhouse-emptying.ts';
+import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { placeOfTenant } from '../../schemas/tables/lying.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { clusterName, startShards } from '../services/clickhouse-shards.ts';
+import { emptying, firstShards, startShards } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { blockOf, countOf, quoted, tableNamed } from './columns-harness.ts';
-import { tenantOf } from './tenants-of-shards.ts';
+import { tenantOf, tenantWith } from './tenants-of-shards.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-placements-'));
 let shards: readonly Instance[] = [];
 let columns: Columns;
 
-const urls = (database = 'oiq'): string[] => shards.map(({ url }) => `${url}/${database}`);
+const urls = (database = 'oiq', count = 2): string[] => shards.slice(0, count).map(({ url }) => `${url}/${database}`);
 const ask = async (shard: number, sql: string): Promise<Response> => {
   const response = await fetch(shards[shard]?.url ?? '', { method: 'POST', body: sql });
   if (!response.ok) throw new Error(await response.text());
@@ -59,8 +61,8 @@ const askedBy = async (question: () => Promise<unknown>): Promise<number[]> => {
 const reason = unavailable('clickhouse');
 if (reason === undefined) {
   test.before(async () => {
-    shards = await startShards(2, directory);
-    columns = await clickhouseColumns({ urls: urls(), cluster: clusterName });
+    shards = await startShards(3, directory);
+    columns = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
     await migrate(columns, silent);
   });
   test.after.always(async () => {
@@ -93,7 +95,7 @@ if (reason === undefined) {
   test.serial('what lands elsewhere is told first, and then all shards that have some are asked', async (t) => {
     const tenant = tenantOf(0, 2);
     // Readers of another process have heard that it lies on one.
-    const reader = await clickhouseColumns({ urls: urls(), cluster: clusterName });
+    const reader = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
     t.teardown(() => reader.close());
     await land('logs', tenant);
     await land('spans', tenant);
@@ -110,12 +112,12 @@ if (reason === undefined) {
 
   test.serial('rows that were there before the cluster are found, wherever they lie', async (t) => {
     const database = 'grown';
-    const single = await clickhouseColumns({ urls: urls(database).slice(1) });
+    const single = await clickhouseColumns({ urls: urls(database).slice(1, 2) });
     t.teardown(() => single.close());
     await migrate(single, silent);
     const [here, there] = [tenantOf(1, 2), tenantOf(0, 2)];
     for (const tenant of [here, there]) await land('logs', tenant, { to: single });
-    const grown = await clickhouseColumns({ urls: urls(database), cluster: clusterName });
+    const grown = await clickhouseColumns({ urls: urls(database), cluster: firstShards(2) });
     t.teardown(() => grown.close());
     await migrate(grown, silent);
     const counted = (tenant: string) => countOf({ columns: grown, native }, 'logs', tenant);
@@ -126,6 +128,71 @@ if (reason === undefined) {
     t.deepEqual([await counted(here), await counted(there)], [300, 300]);
     t.deepEqual(await askedBy(() => counted(here)), [1]);
     t.deepEqual(await askedBy(() => counted(there)), [0, 1]);
+  });
+
+  test.serial('a shard that is added gets new rows, and is emptied again; all is read meanwhile', async (t) => {
+    const database = 'growing';
+    const opened = async (cluster: string, count: number): Promise<Columns> => {
+      const own = await clickhouseColumns({ urls: urls(database, count), cluster });
+      t.teardown(() => own.close());
+      await migrate(own, silent);
+      return own;
+    };
+    const two = await opened(firstShards(2), 2);
+    const [moves, stays] = [tenantWith(1, 2, { of: 3, on: 2 }), tenantWith(0, 2, { of: 3, on: 0 })];
+    for (const tenant of [moves, stays])
+      for (const table of ['logs', 'resources']) await land(table, tenant, { to: two });
+    const unmigrated = await clickhouseColumns({ urls: urls(database, 3), cluster: firstShards(3) });
+    t.teardown(() => unmigrated.close());
+    const early = await reportShards(unmigrated, firstShards(3));
+    t.deepEqual(early.shards[2]?.problems, ['it has no tables yet: run oiq migrate']);
+    const three = await opened(firstShards(3), 3);
+    for (const tenant of [moves, stays]) await land('logs', tenant, { to: three });
+    const counted = (tenant: string, by: Columns) => countOf({ columns: by, native }, 'logs', tenant);
+    t.deepEqual([await counted(moves, three), await counted(stays, three)], [200, 200]);
+    t.deepEqual(await askedBy(() => counted(stays, three)), [0], 'one that lies where it lay');
+    t.deepEqual(await askedBy(() => counted(moves, three)), [0, 1, 2]);
+    const grown = await reportShards(three, firstShards(3));
+    t.deepEqual(grown.problems, []);
+    t.deepEqual(
+      grown.shards.map(({ shard, getsNewRows, problems }) => ({ shard, getsNewRows, problems })),
+      [1, 2, 3].map((shard) => ({ shard, getsNewRows: true, problems: [] })),
+    );
+    const half = await reportShards(two, firstShards(3));
+    t.regex(half.problems.join(), /of shard 3 .* names no server that answers/);
+
+    await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, tell() {} }), {
+      message: /shard 3 gets new rows: give it <weight>0<\/weight>/,
+    });
+    const leaving = await opened(emptying, 3);
+    await land('logs', moves, { to: leaving });
+    // It dies when logs lie on both shards, and is run again.
+    let strikes = 1;
+    const dying: Columns = Object.create(leaving, {
+      each: {
+        value: () =>
+          leaving.each().map(({ name, columns: server }) => ({
+            name,
+            columns: {
+              query: server.query.bind(server),
+              execute: async (sql: string) => {
+                if (sql.startsWith('ALTER TABLE logs DROP') && strikes-- > 0) throw new Error('struck');
+                await server.execute(sql);
+              },
+            },
+          })),
+      },
+      query: { value: leaving.query.bind(leaving) },
+      execute: { value: leaving.execute.bind(leaving) },
+    });
+    await t.throwsAsync(emptyShard(dying, { cluster: emptying, from: 3, to: 1, tell() {} }), { message: 'struck' });
+    const lines: string[] = [];
+    await emptyShard(leaving, { cluster: emptying, from: 3, to: 1, tell: (line) => lines.push(line) });
+    t.true(lines.includes('logs: 500 rows before, 500 after'), lines.join('\n'));
+    const again = await opened(firstShards(2), 2);
+    for (const reader of [leaving, again])
+      t.deepEqual([await counted(moves, reader), await counted(stays, reader)], [300, 200]);
+    t.is(Number(await (await ask(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
   });
 
   test.serial(

@@ -2,10 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
 
-/** One that lies on this shard of so many, from 0 on, by the declared rule. */
-export const tenantOf = (shard: number, shards: number): string => {
+const isOn = (tenant: string, shard: number, shards: number): boolean =>
+  shardOfPlace(placeOfTenant(tenant), shards) === shard;
+
+const someTenant = (wanted: (tenant: string) => boolean): string => {
   for (;;) {
     const tenant = `tenant-${randomUUID()}`;
-    if (shardOfPlace(placeOfTenant(tenant), shards) === shard) return tenant;
+    if (wanted(tenant)) return tenant;
   }
 };
+
+/** One that lies on this shard of so many, from 0 on, by the declared rule. */
+export const tenantOf = (shard: number, shards: number): string => someTenant((tenant) => isOn(tenant, shard, shards));
+
+/** One that lies on this shard of so many, and on another of another number of them. */
+export const tenantWith = (shard: number, shards: number, then: { readonly of: number; readonly on: number }): string =>
+  someTenant((tenant) => isOn(tenant, shard, shards) && isOn(tenant, then.on, then.of));

@@ -9,16 +9,27 @@ import { type Instance, startService } from './services.ts';
 /** Name in `system.clusters`. */
 export const clusterName = 'shards';
 
-const configurationOf = (tcpPorts: readonly number[], own: number): string => `<clickhouse>
-  <tcp_port>${tcpPorts[own]}</tcp_port>
-  <remote_servers><${clusterName}>
-${tcpPorts
+/** Clusters of the first servers alone, `shards_1` and on, and of all where the last one gets no new rows. */
+export const firstShards = (count: number): string => `${clusterName}_${count}`;
+export const emptying = 'emptying';
+
+const clusterOf = (name: string, ports: readonly number[], weightOfLast = 1): string =>
+  `<${name}>
+${ports
   .map(
-    (port) =>
-      `    <shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`,
+    (port, shard) =>
+      `    <shard><weight>${shard === ports.length - 1 ? weightOfLast : 1}</weight><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`,
   )
   .join('\n')}
-  </${clusterName}></remote_servers>
+  </${name}>`;
+
+const configurationOf = (tcpPorts: readonly number[], own: number): string => `<clickhouse>
+  <tcp_port>${tcpPorts[own]}</tcp_port>
+  <remote_servers>${[
+    clusterOf(clusterName, tcpPorts),
+    clusterOf(emptying, tcpPorts, 0),
+    ...tcpPorts.map((_, last) => clusterOf(firstShards(last + 1), tcpPorts.slice(0, last + 1))),
+  ].join('\n  ')}</remote_servers>
 </clickhouse>
 `;
 

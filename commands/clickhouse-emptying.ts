@@ -1,0 +1,174 @@
+/** Moves all that lies on a shard of ClickHouse to another one, so that its servers can be taken out. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { PermanentError } from '../schemas/errors.ts';
+import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
+import { allTables } from '../schemas/tables/index.ts';
+import { quote } from '../schemas/tables/literal.ts';
+import { placementsKnownMs, placementsTable } from '../schemas/tables/placements.ts';
+import { schemaMigrationsTable } from '../schemas/tables/schema-migrations.ts';
+import { createTable, isMerging, type Table } from '../schemas/tables/table.ts';
+import { reportShards } from './clickhouse-shards.ts';
+
+export interface Emptying {
+  readonly cluster: string;
+  /** From 1 on, as `system.clusters` counts. */
+  readonly from: number;
+  readonly to: number;
+  /** Told as it goes on, a line for people. */
+  readonly tell: (line: string) => void;
+}
+
+/** Rows of all shards by table; those of one key count once. */
+export type RowCounts = ReadonlyMap<string, number>;
+
+/** What each server has for itself stays there. */
+const movedTables = allTables.filter((table) => table !== placementsTable && table !== schemaMigrationsTable);
+const finalOf = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
+/** Long statements: a day of a table. */
+const patient = { maxExecutionSeconds: 24 * 3600, maxMemoryBytes: 8 * 1024 ** 3 };
+
+export const countRows = async (columns: Columns): Promise<RowCounts> => {
+  const counts = new Map<string, number>();
+  for (const table of movedTables) {
+    const [row] = await columns.query<{ rows: string }>(
+      `SELECT toString(count()) AS rows FROM ${table.name}${finalOf(table)}`,
+      {},
+      patient,
+    );
+    counts.set(table.name, Number(row?.rows));
+  }
+  return counts;
+};
+
+/** One table's way from one server to another, a partition at a time. */
+class Moving {
+  readonly #table: Table;
+  readonly #from: ServerColumns;
+  readonly #to: ServerColumns;
+  readonly #emptying: Emptying;
+
+  constructor(table: Table, from: ServerColumns, to: ServerColumns, emptying: Emptying) {
+    this.#table = table;
+    this.#from = from;
+    this.#to = to;
+    this.#emptying = emptying;
+  }
+
+  /** Beside the table, where its rows wait that nobody reads yet. Its comment is the partition that has arrived as a whole. */
+  get #waiting(): string {
+    return `moving_${this.#table.name}`;
+  }
+
+  get name(): string {
+    return this.#table.name;
+  }
+
+  /** Resolves with the number of rows that have moved. */
+  async move(): Promise<number> {
+    let moved = 0;
+    for (const partition of await this.#partitions()) {
+      await this.#copy(partition);
+      moved += await this.#verified(partition);
+      await this.#to.execute(`ALTER TABLE ${this.#waiting} MODIFY COMMENT ${quote(partition)}`);
+      await this.finish();
+    }
+    return moved;
+  }
+
+  async #partitions(): Promise<readonly string[]> {
+    const rows = await this.#from.query<{ id: string }>(
+      `SELECT DISTINCT partition_id AS id FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table = ${quote(this.#table.name)} ORDER BY id`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async #copy(partition: string): Promise<void> {
+    const { cluster, from } = this.#emptying;
+    const columns = Object.keys(this.#table.columns)
+      .map((name) => `\`${name}\``)
+      .join(', ');
+    await this.#to.execute(createTable({ ...this.#table, name: this.#waiting }));
+    await this.#to.execute(
+      `INSERT INTO ${this.#waiting} (${columns}) SELECT ${columns} FROM cluster(${quote(cluster)}, currentDatabase(), ${quote(this.#table.name)}) WHERE _shard_num = ${from} AND _partition_id = ${quote(partition)}`,
+    );
+  }
+
+  /** Resolves with the number of rows. Rejects unless both have the same. */
+  async #verified(partition: string): Promise<number> {
+    const of = async (columns: ServerColumns, table: string): Promise<{ rows: string; digest: string } | undefined> => {
+      const names = Object.keys(this.#table.columns).map((name) => `\`${name}\``);
+      const [row] = await columns.query<{ rows: string; digest: string }>(
+        `SELECT toString(count()) AS rows, toString(sum(cityHash64(${names.join(', ')}))) AS digest FROM ${table}${finalOf(this.#table)} WHERE _partition_id = ${quote(partition)}`,
+        {},
+        patient,
+      );
+      return row;
+    };
+    const [there, here] = [await of(this.#from, this.#table.name), await of(this.#to, this.#waiting)];
+    if (there?.rows !== here?.rows || there?.digest !== here?.digest)
+      throw new PermanentError(
+        'changed',
+        `rows of ${this.#table.name}, partition ${partition}, changed while they were copied (${there?.rows} and ${here?.rows}): nothing of it has moved. Processes that started before shard ${this.#emptying.from} had weight 0 still write there: restart them, and run this again`,
+      );
+    return Number(here?.rows);
+  }
+
+  /**
+   * Lets a partition that has arrived as a whole be read where it is, and no more where it was; one that has not is copied anew. Ends what an
+   * earlier run has begun, too.
+   */
+  async finish(): Promise<void> {
+    const [waiting] = await this.#to.query<{ partition: string }>(
+      `SELECT comment AS partition FROM system.tables WHERE database = currentDatabase() AND name = ${quote(this.#waiting)}`,
+    );
+    if (waiting === undefined) return;
+    if (waiting.partition !== '') {
+      const id = quote(waiting.partition);
+      await this.#to.execute(`ALTER TABLE ${this.#waiting} MOVE PARTITION ID ${id} TO TABLE ${this.#table.name}`);
+      await this.#from.execute(`ALTER TABLE ${this.#table.name} DROP PARTITION ID ${id}`);
+    }
+    await this.#to.execute(`DROP TABLE ${this.#waiting} SYNC`);
+  }
+}
+
+/**
+ * Moves all rows of a shard that gets no new ones (weight 0), a partition of a table at a time, each compared before it is removed. Reading
+ * and landing go on; in the moment in which a partition changes over, rows of it may be counted twice. May be stopped and run again.
+ */
+export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<void> => {
+  const { cluster, from, to, tell } = emptying;
+  const { shards, problems } = await reportShards(columns, cluster);
+  const refuse = (why: string): never => {
+    throw new PermanentError('not-ready', why);
+  };
+  const problem = [...problems, ...shards.flatMap(({ problems: own }) => own)][0];
+  if (problem !== undefined) refuse(problem);
+  const source = shards.find(({ shard }) => shard === from) ?? refuse(`the cluster has no shard ${from}`);
+  const target = shards.find(({ shard }) => shard === to) ?? refuse(`the cluster has no shard ${to}`);
+  if (source.getsNewRows)
+    refuse(
+      `shard ${from} gets new rows: give it <weight>0</weight> in remote_servers of all servers, run oiq migrate and restart the roles first`,
+    );
+  if (!target.getsNewRows) refuse(`shard ${to} has weight 0 itself`);
+  const serverOf = (name: string): ServerColumns =>
+    columns.each().find((server) => server.name === name)?.columns ?? refuse(`${name} is not named`);
+  const ways = movedTables.map(
+    (table) => new Moving(table, serverOf(source.server), serverOf(target.server), emptying),
+  );
+  for (const way of ways) await way.finish();
+  const before = await countRows(columns);
+  // Anybody's rows may lie there from now on, and whoever reads must know it first.
+  await columns.execute(
+    `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${to - 1}, '', ''`,
+  );
+  await delay(placementsKnownMs);
+  for (const way of ways) {
+    const moved = await way.move();
+    if (moved > 0) tell(`${way.name}: ${moved} rows moved`);
+  }
+  const after = await countRows(columns);
+  for (const [table, rows] of before) if (rows > 0) tell(`${table}: ${rows} rows before, ${after.get(table)} after`);
+  const lost = [...before].filter(([table, rows]) => (after.get(table) ?? 0) < rows).map(([table]) => table);
+  if (lost.length > 0)
+    throw new Error(`there are fewer rows than before in ${lost.join(', ')}: unless retention or an erasure took them`);
+};

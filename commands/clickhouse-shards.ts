@@ -1,0 +1,148 @@
+/** What each server of ClickHouse has, and whether it gets new rows. */
+import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
+import { allTables, allViews } from '../schemas/tables/index.ts';
+
+/** A server that is named in the settings. */
+export interface ShardReport {
+  readonly server: string;
+  /** From 1 on, as `system.clusters` counts; undefined without a cluster, and of a server that is in none. */
+  readonly shard: number | undefined;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly getsNewRows: boolean;
+  /** What is to be told of it, for people: tables that are not there, replicas that lag. */
+  readonly problems: readonly string[];
+}
+
+export interface ClusterReport {
+  readonly shards: readonly ShardReport[];
+  /** What is to be told of all of it: servers of the cluster that the settings do not name. */
+  readonly problems: readonly string[];
+}
+
+interface ClusterRow {
+  readonly shard: number;
+  readonly weight: number;
+  readonly address: string;
+  readonly isLocal: number;
+}
+
+/** Sorts those last that are in none. */
+const noShard = 65_535;
+
+const names = [...allTables, ...allViews].map(({ name }) => name);
+
+const clusterRows = (columns: ServerColumns, cluster: string): Promise<ClusterRow[]> =>
+  columns.query<ClusterRow>(
+    `SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, concat(host_name, ':', toString(port)) AS address, is_local AS isLocal
+FROM system.clusters WHERE cluster = {cluster:String} ORDER BY shard_num, replica_num`,
+    { cluster },
+  );
+
+const replicaProblems = async (columns: ServerColumns): Promise<string[]> => {
+  const rows = await columns.query<{ table: string; readonly: number; delay: string; queue: string }>(
+    `SELECT table, is_readonly AS readonly, toString(absolute_delay) AS delay, toString(queue_size) AS queue FROM system.replicas
+WHERE database = currentDatabase() AND (is_readonly OR absolute_delay > 60 OR queue_size > 1000) ORDER BY table`,
+  );
+  return rows.map(({ table, readonly, delay, queue }) =>
+    readonly === 1
+      ? `its replica of ${table} is read-only`
+      : `its replica of ${table} lags by ${delay} seconds, with ${queue} steps to do`,
+  );
+};
+
+const tableProblems = async (columns: ServerColumns): Promise<string[]> => {
+  const there = await columns.query<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = currentDatabase() AND has({names:Array(String)}, name)',
+    { names },
+  );
+  const missing = names.filter((name) => !there.some((table) => table.name === name));
+  const few =
+    missing.length > 5 ? `${missing.slice(0, 5).join(', ')} and ${missing.length - 5} more` : missing.join(', ');
+  return missing.length === 0 ? [] : [`it has no ${few}: run oiq migrate`];
+};
+
+const reportOf = async (server: string, columns: ServerColumns, cluster: string | undefined): Promise<ShardReport> => {
+  const rows = cluster === undefined ? [] : await clusterRows(columns, cluster);
+  const own = rows.find(({ isLocal }) => isLocal === 1);
+  const [size] = await columns.query<{ rows: string; bytes: string }>(
+    'SELECT toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE database = currentDatabase() AND active',
+  );
+  return {
+    server,
+    shard: own?.shard,
+    rows: Number(size?.rows),
+    bytes: Number(size?.bytes),
+    getsNewRows: cluster === undefined || (own?.weight ?? 0) > 0,
+    problems: [
+      ...(cluster !== undefined && own === undefined ? [`it is in no shard of the cluster ${cluster}`] : []),
+      ...(await tableProblems(columns)),
+      ...(await replicaProblems(columns)),
+    ],
+  };
+};
+
+/** A new server has no database yet. */
+const whyNot = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return /Database \S+ does not exist/.test(message) ? 'it has no tables yet: run oiq migrate' : message;
+};
+
+/** Asks each server that is named. One that does not answer is told, and stops nothing. */
+export const reportShards = async (columns: Columns, cluster: string | undefined): Promise<ClusterReport> => {
+  const all = new Map<string, number>();
+  const named = columns.each();
+  const shards = await Promise.all(
+    named.map(async ({ name, columns: server }) => {
+      try {
+        for (const { address, shard } of cluster === undefined ? [] : await clusterRows(server, cluster))
+          all.set(address, shard);
+        return await reportOf(name, server, cluster);
+      } catch (error) {
+        const problems = [whyNot(error)];
+        return { server: name, shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, problems };
+      }
+    }),
+  );
+  const known = Map.groupBy(shards, ({ shard }) => shard);
+  const servers = Map.groupBy(all.keys(), (address) => all.get(address));
+  const problems = Array.from(servers, ([shard, addresses]) => ({
+    shard,
+    missing: addresses.length - (known.get(shard)?.length ?? 0),
+    addresses,
+  }))
+    .filter(({ missing }) => missing > 0)
+    .map(
+      ({ shard, missing, addresses }) =>
+        `of shard ${shard} (${addresses.join(', ')}) OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} that answers: until all are named, all shards are asked for everything`,
+    );
+  return { shards: shards.toSorted((left, right) => (left.shard ?? noShard) - (right.shard ?? noShard)), problems };
+};
+
+const counted = (value: number): string => (Number.isNaN(value) ? '?' : value.toLocaleString('en'));
+
+/** For people, with a line a server. */
+export const shardsText = ({ shards, problems }: ClusterReport): string => {
+  const lines = shards.map(
+    ({ server, shard, rows, bytes, getsNewRows }) =>
+      [
+        shard === undefined ? '-' : String(shard),
+        server,
+        counted(rows),
+        Number.isNaN(bytes) ? '?' : `${(bytes / 1024 ** 2).toFixed(1)} MiB`,
+        getsNewRows ? 'yes' : 'no',
+      ] as const,
+  );
+  const table = [['shard', 'server', 'rows', 'size', 'gets new rows'], ...lines];
+  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
+  return [
+    ...table.map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    ),
+    ...shards.flatMap(({ server, problems: own }) => own.map((problem) => `${server}: ${problem}`)),
+    ...problems,
+  ].join('\n');
+};

@@ -1,0 +1,51 @@
+/** `oiq clickhouse`: the servers of the columns, what each has, and how one is emptied. */
+import { refuseLocalStores, settingsOf } from '../schemas/settings.ts';
+import { emptyShard } from './clickhouse-emptying.ts';
+import { reportShards, shardsText } from './clickhouse-shards.ts';
+import { optionsOf } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq clickhouse shards                    shards and replicas: rows, size, what lacks, which get new rows
+oiq clickhouse empty SHARD [--to SHARD]  move all rows of a shard of weight 0 to another one (1 by default), to take it out
+`;
+
+type Request = { readonly action: 'shards' } | { readonly action: 'empty'; readonly from: number; readonly to: number };
+
+const shardIn = (text: string): number => {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`a shard is a number from 1 on, not ${text}\n\n${help}`);
+  return Number(text);
+};
+
+const requestOf = ([action, ...args]: readonly string[]): Request | undefined => {
+  if (action === undefined || action === '--help' || action === '-h') return undefined;
+  if (action === 'shards' && args.length === 0) return { action };
+  const [shard, ...rest] = args;
+  if (action === 'empty' && shard !== undefined) {
+    const { to } = optionsOf(rest, { to: { type: 'string', default: '1' } }, help);
+    const request = { action, from: shardIn(shard), to: shardIn(to) } as const;
+    if (request.from === request.to) throw new UsageError(`shard ${shard} cannot be emptied into itself\n\n${help}`);
+    return request;
+  }
+  throw new UsageError(`no such action\n\n${help}`);
+};
+
+export const clickhouseCommand = async ({ args, environment, open }: CommandContext): Promise<void> => {
+  const request = requestOf(args);
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  if (request === undefined) {
+    process.stdout.write(help);
+    return;
+  }
+  const settings = settingsOf(environment);
+  refuseLocalStores(settings, { isPart: true });
+  const { CLICKHOUSE_CLUSTER: cluster } = settings;
+  const platform = await open(settings);
+  try {
+    if (request.action === 'shards') print(shardsText(await reportShards(platform.columns, cluster)));
+    else if (cluster === undefined) throw new UsageError('OIQ_CLICKHOUSE_CLUSTER is empty: there is one server');
+    else await emptyShard(platform.columns, { ...request, cluster, tell: print });
+  } finally {
+    await platform.close();
+  }
+};
