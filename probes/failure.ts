@@ -1,5 +1,6 @@
 import { AddressRefusal } from '../runtime/fence.ts';
 import { TemplateValueError } from '../subjects/synthetics/templates.ts';
+import { PaceError } from './pace.ts';
 import { StepFailure } from './runner.ts';
 
 const codes: Readonly<Record<string, string>> = {
@@ -30,6 +31,7 @@ export const failureOf = (
   if (thrown instanceof StepFailure) return thrown;
   const error = firstOf(thrown as Error);
   if (error instanceof AddressRefusal) return new StepFailure(error.message, { outcome: 'unknown', cause: error });
+  if (error instanceof PaceError) return new StepFailure(error.message, { outcome: 'unknown', cause: error });
   if (error instanceof TemplateValueError) return new StepFailure(error.message, { cause: error });
   if (signal.aborted) return new StepFailure(`${host} took too long (${phase})`, { cause: error });
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -2,13 +2,12 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Fence } from '../runtime/fence.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import { certificateOf } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
-import { mostRead } from './runner.ts';
+import { bareHost } from './reach.ts';
+import { type Attempt, mostRead } from './runner.ts';
 
 export interface Hop {
   readonly url: URL;
@@ -26,7 +25,7 @@ export interface HopAnswer {
   readonly certificate: Observation['certificate'];
 }
 
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+export const hostOf = ({ hostname }: URL): string => bareHost(hostname);
 
 const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -40,9 +39,9 @@ const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks).subarray(0, mostRead);
 };
 
-const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
+/** Tells the clock of a request's phases from connecting on. */
+export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
   request.once('socket', (socket) => {
-    socket.once('lookup', () => clock.enter('connect'));
     socket.once('connect', () => clock.enter(isSecure ? 'tls' : 'send'));
     socket.once('secureConnect', () => clock.enter('send'));
   });
@@ -55,15 +54,15 @@ const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): vo
 /** Sends one request over a connection of its own. Redirects are answers. Rejects with what went wrong. */
 export const askOnce = async (
   { url, method, headers, body, verifyCertificate }: Hop,
-  { fence, clock, signal }: { readonly fence: Fence; readonly clock: PhaseClock; readonly signal: AbortSignal },
+  { reach, clock, signal }: Pick<Attempt, 'reach' | 'signal'> & { readonly clock: PhaseClock },
 ): Promise<HopAnswer> => {
-  fence.require(hostOf(url));
   const isSecure = url.protocol === 'https:';
-  clock.enter(isIP(hostOf(url)) === 0 ? 'lookup' : 'connect');
+  const { lookup } = await reach(hostOf(url), clock);
+  clock.enter('connect');
   const answer = await new Promise<IncomingMessage>((answered, failed) => {
     const start = isSecure ? requestHttps : requestHttp;
     const tls = isSecure ? { rejectUnauthorized: verifyCertificate } : {};
-    const request = start(url, { method, headers, lookup: fence.lookup, agent: false, signal, ...tls }, answered);
+    const request = start(url, { method, headers, lookup, agent: false, signal, ...tls }, answered);
     timed(request, clock, isSecure);
     request.once('error', failed);
     request.end(body ?? undefined);

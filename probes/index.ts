@@ -39,5 +39,6 @@ export const startRemote = async ({
     ...{ url, token, probe: `${hostname()}:${process.pid}` },
     onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
-  return (await import('./probe.ts')).startProbe({ source, fence, log });
+  const { Pace } = await import('./pace.ts');
+  return (await import('./probe.ts')).startProbe({ source, fence, pace: new Pace(), log });
 };

@@ -2,6 +2,7 @@
 import type { Fence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
+import { Pace } from './pace.ts';
 import { type RunningProbe, type Source, startProbe } from './probe.ts';
 
 /** What the probes of `local` work for. */
@@ -18,6 +19,7 @@ export const startLocalProbes = (
   work: LocalWork,
   { fence, log }: { readonly fence: Fence; readonly log: Log },
 ): Role => {
+  const pace = new Pace();
   const probes = new Map<string, RunningProbe>();
   const stopped = Promise.withResolvers<void>();
   let looking: Promise<void> | undefined;
@@ -25,7 +27,8 @@ export const startLocalProbes = (
     try {
       const tenants = new Set(await work.tenants());
       for (const tenantId of tenants)
-        if (!probes.has(tenantId)) probes.set(tenantId, startProbe({ source: work.source(tenantId), fence, log }));
+        if (!probes.has(tenantId))
+          probes.set(tenantId, startProbe({ source: work.source(tenantId), fence, pace, log }));
       for (const [tenantId, probe] of probes)
         if (!tenants.has(tenantId)) {
           probes.delete(tenantId);

@@ -28,6 +28,16 @@ export class PhaseClock {
     this.#sinceMs = nowMs;
   }
 
+  /** Does what is time of no phase. */
+  async outside<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.enter(this.#current);
+    try {
+      return await work();
+    } finally {
+      this.#sinceMs = performance.now();
+    }
+  }
+
   /** The times up to now. */
   phases(): Phases {
     this.enter(this.#current);

@@ -4,6 +4,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
 import { lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
+import type { Pace } from './pace.ts';
 import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
 
@@ -18,6 +19,8 @@ export interface Source {
 export interface ProbeOptions {
   readonly source: Source;
   readonly fence: Fence;
+  /** That of the process. */
+  readonly pace: Pace;
   readonly log: Log;
   /** How often it asks for work. */
   readonly pollMs?: number;
@@ -99,8 +102,9 @@ class Probe {
     }
   }
 
-  #take({ location, digest, checks, asked }: Work): void {
+  #take({ location, probes, digest, checks, asked }: Work): void {
     this.#location = location;
+    this.#options.pace.share(probes);
     if (checks !== null) this.#plan(checks);
     this.#digest = digest;
     for (const item of asked) {
@@ -143,7 +147,7 @@ class Probe {
     const { signal } = this.#stopping;
     const aheadMs = this.#aheadMs;
     const work = { check, variables: item.variables, location: this.#location };
-    const run = runCheck(work, { fence: this.#options.fence, signal })
+    const run = runCheck(work, { fence: this.#options.fence, pace: this.#options.pace, signal })
       .then((result) =>
         this.#queue.add({
           ...result,

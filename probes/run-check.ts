@@ -10,7 +10,10 @@ import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { type Outcome, retryAfterMs, runOutcome } from '../subjects/synthetics/state.ts';
 import { variablesIn } from '../subjects/synthetics/templates.ts';
+import { Deadline } from './deadline.ts';
+import type { Pace } from './pace.ts';
 import { addedUp, type Phases, sumOf } from './phases.ts';
+import { reach } from './reach.ts';
 import type { Runner, StepResult } from './runner.ts';
 import { runDns } from './runners/dns.ts';
 import { runHttp } from './runners/http.ts';
@@ -61,7 +64,7 @@ const messageOf = (steps: readonly StepResult[]): string =>
 /** Runs a check once, with its retries. Ends early, rejected, when the signal aborts. */
 export const runCheck = async (
   { check, variables, location }: Work,
-  { fence, signal }: { readonly fence: Fence; readonly signal: AbortSignal },
+  { fence, pace, signal }: { readonly fence: Fence; readonly pace: Pace; readonly signal: AbortSignal },
 ): Promise<RunResult> => {
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
@@ -73,15 +76,17 @@ export const runCheck = async (
   for (;;) {
     const startedAtMs = Date.now();
     const traceId = randomBytes(16).toString('hex');
+    const deadline = new Deadline(msOf(check.timeout), signal);
     const steps = await run(settings, {
       ...{ fence, checkId: check.id, location, traceId, variables: values },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(msOf(check.timeout))]),
+      signal: deadline.signal,
+      reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
       mayCarry: (texts, host) =>
         texts.flatMap(variablesIn).every((name) => {
           const hosts = variables[name]?.hosts;
           return hosts === undefined || isBoundTo(hosts, host);
         }),
-    });
+    }).finally(() => deadline.end());
     signal.throwIfAborted();
     const told = steps.map((step) => ({
       ...step,

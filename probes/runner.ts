@@ -2,11 +2,14 @@
 import type { Fence } from '../runtime/fence.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
-import type { Phases } from './phases.ts';
+import type { PhaseClock, Phases } from './phases.ts';
+import type { Reached } from './reach.ts';
 
 /** What every run of an attempt gets. */
 export interface Attempt {
   readonly fence: Fence;
+  /** Before each request: what it may connect to. */
+  reach(host: string, clock: PhaseClock): Promise<Reached>;
   /** Ends it when its time is over. */
   readonly signal: AbortSignal;
   readonly checkId: string;

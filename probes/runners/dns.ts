@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import type { z } from 'zod';
 import type { dns, recordTypes } from '../../subjects/synthetics/types/dns.ts';
+import { bareHost } from '../reach.ts';
 import { StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
@@ -40,10 +41,10 @@ const recordsOf = async (resolver: Resolver, name: string, type: RecordType): Pr
 
 export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
   'lookup',
-  ({ server }) => (server === null ? null : server.replace(/^\[|\]$/g, '')),
+  ({ server }) => server,
   async ({ name, record, server: written, port, assertions }, { fence, signal }) => {
     const resolver = new Resolver({ timeout: 2000, tries: 3 });
-    const server = written?.replace(/^\[|\]$/g, '');
+    const server = written === null ? undefined : bareHost(written);
     if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
     const stop = (): void => resolver.cancel();
     signal.addEventListener('abort', stop, { once: true });

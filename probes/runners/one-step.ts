@@ -2,7 +2,8 @@
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
 import { failureOf } from '../failure.ts';
-import { PhaseClock, sumOf } from '../phases.ts';
+import { PhaseClock, type Phases, sumOf } from '../phases.ts';
+import { bareHost, type Reached } from '../reach.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
 type Settings = object & { readonly assertions: readonly Assertion[] };
@@ -10,6 +11,8 @@ type Settings = object & { readonly assertions: readonly Assertion[] };
 /** What a step saw, without times; `message` says what failed although there was an answer. */
 export interface Look {
   readonly seen: Observation;
+  /** Where something measured them better than the clock. */
+  readonly phases?: Phases;
   readonly message?: string;
 }
 
@@ -18,20 +21,25 @@ export const oneStep =
   <Given extends Settings>(
     first: string,
     host: (settings: Given) => string | null,
-    look: (settings: Given, context: Attempt & { readonly clock: PhaseClock }) => Promise<Look>,
+    look: (
+      settings: Given,
+      context: Attempt & { readonly clock: PhaseClock; readonly reached: Reached },
+    ) => Promise<Look>,
   ) =>
   async (written: Given, attempt: Attempt): Promise<readonly StepResult[]> => {
     const clock = new PhaseClock(first);
     let where = '';
     try {
       const settings = renderedIn(written, { variables: attempt.variables, values: {}, nowMs: Date.now() });
-      const target = host(settings);
+      const given = host(settings);
+      const target = given === null ? null : bareHost(given);
       where = target ?? 'the name service';
       const texts = textsIn(written).map(({ text }) => text);
-      if (target !== null) attempt.fence.require(target);
       if (!attempt.mayCarry(texts, target ?? '')) throw new StepFailure(`a secret of it is not bound to ${where}`);
-      const { seen, message } = await look(settings, { ...attempt, clock });
-      const phases = clock.phases();
+      // Where nothing is connected to, it is the location's own that is asked.
+      const none = { address: '', lookup: attempt.fence.lookup };
+      const reached = target === null ? none : await attempt.reach(target, clock);
+      const { seen, message, phases = clock.phases() } = await look(settings, { ...attempt, clock, reached });
       const { outcome, messages } = judgeAssertions(settings.assertions, {
         ...seen,
         phases,

@@ -1,4 +1,4 @@
-import { connect, isIP } from 'node:net';
+import { connect } from 'node:net';
 import type { z } from 'zod';
 import { judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import type { tcp } from '../../subjects/synthetics/types/tcp.ts';
@@ -10,10 +10,10 @@ const mostBytes = 65_536;
 export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
   'lookup',
   ({ host }) => host,
-  async ({ host, port, send, assertions }, { fence, clock, signal }) => {
+  async ({ host, port, send, assertions }, { reached, clock, signal }) => {
     const asked = assertions.filter(({ source }) => source === 'body' || source === 'size');
-    if (isIP(host) !== 0) clock.enter('connect');
-    const socket = connect({ host, port, lookup: fence.lookup });
+    clock.enter('connect');
+    const socket = connect({ host, port, lookup: reached.lookup });
     const stop = (): void => {
       socket.destroy(new Error('its time is over'));
     };
@@ -29,7 +29,6 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
       return new Promise((ended, failed) => {
         let received = Buffer.alloc(0);
         const seen = (): Observation => ({ body: received.toString('utf8'), size: received.length });
-        socket.once('lookup', () => clock.enter('connect'));
         socket.once('error', failed);
         socket.once('connect', () => {
           clock.enter('send');

@@ -4,25 +4,25 @@ import type { z } from 'zod';
 import type { tls } from '../../subjects/synthetics/types/tls.ts';
 import { certificateOf } from '../certificate.ts';
 import { failureOf } from '../failure.ts';
+import { bareHost } from '../reach.ts';
 import { oneStep } from './one-step.ts';
 
 export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
   'lookup',
-  ({ host }) => host.replace(/^\[|\]$/g, ''),
-  async ({ host: written, port, serverName, verifyCertificate }, { fence, clock, signal }) => {
-    const host = written.replace(/^\[|\]$/g, '');
+  ({ host }) => host,
+  async ({ host: written, port, serverName, verifyCertificate }, { reached, clock, signal }) => {
+    const host = bareHost(written);
     const name = serverName ?? host;
-    if (isIP(host) !== 0) clock.enter('connect');
+    clock.enter('connect');
     const servername = isIP(name) === 0 ? { servername: name } : {};
     // What is not trusted is looked at all the same, and told.
-    const socket = connect({ host, port, lookup: fence.lookup, rejectUnauthorized: false, ...servername });
+    const socket = connect({ host, port, lookup: reached.lookup, rejectUnauthorized: false, ...servername });
     const stop = (): void => {
       socket.destroy(new Error('its time is over'));
     };
     signal.addEventListener('abort', stop, { once: true });
     try {
       await new Promise<void>((ended, failed) => {
-        socket.once('lookup', () => clock.enter('connect'));
         socket.once('connect', () => clock.enter('tls'));
         socket.once('secureConnect', () => ended());
         socket.once('error', failed);

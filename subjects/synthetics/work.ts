@@ -89,7 +89,7 @@ export const workOf = async (
   const { items: asked } = await documents.collection(syntheticAskedRuns).list({ filter: { locations: location } });
   const open = asked.filter((one) => nowMs - one.askedMs < askedForMs && !Object.hasOwn(one.results, location));
   return {
-    ...{ location, atMs: nowMs, digest, checks: digest === known ? null : work },
+    ...{ location, atMs: nowMs, probes: probes.length, digest, checks: digest === known ? null : work },
     asked: open.flatMap(({ id, checkId, askedMs: since }) => {
       const check = checks.find((one) => one.id === checkId);
       return check === undefined ? [] : [{ ...item(check), askedId: id, askedMs: since }];

@@ -9,6 +9,7 @@ import { fileMailer } from '../../adapters/mail-file.ts';
 import { openLocalWork } from '../../api/index.ts';
 import { httpSource } from '../../probes/http-source.ts';
 import { startLocalProbes } from '../../probes/local.ts';
+import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { openFence } from '../../runtime/fence.ts';
@@ -80,7 +81,7 @@ const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
     source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
-    ...{ fence, log: silent, pollMs: 300 },
+    ...{ fence, pace: new Pace(), log: silent, pollMs: 300 },
   });
 
 test.serial(

@@ -3,6 +3,7 @@ import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { Pace } from '../../../probes/pace.ts';
 import { type RunResult, runCheck } from '../../../probes/run-check.ts';
 import { openFence } from '../../../runtime/fence.ts';
 import type { ProbeVariable } from '../../../schemas/synthetic-work.ts';
@@ -62,17 +63,18 @@ interface Around {
   readonly allowed?: readonly string[];
   readonly names?: Parameters<typeof resolving>[0];
   readonly variables?: Readonly<Record<string, ProbeVariable>>;
+  readonly pace?: Pace;
 }
 
 /** Runs a check without retries, unless it says so. */
 export const run = (
   settings: object,
-  { allowed = ['127.0.0.0/8'], names = {}, variables = {} }: Around = {},
+  { allowed = ['127.0.0.0/8'], names = {}, variables = {}, pace = new Pace() }: Around = {},
 ): Promise<RunResult> => {
   const check = CheckFields.parse({ name: 'c', timeout: soon(5000), retries: { count: 0 }, ...settings });
   const fence = openFence({ allowedNetworks: allowed, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving(names) });
   const work = { check: { ...check, id: 'c1' }, variables, location: 'here' };
-  return runCheck(work, { fence, signal: new AbortController().signal });
+  return runCheck(work, { fence, pace, signal: new AbortController().signal });
 };
 
 export const runHttp = (steps: readonly object[], around: Around = {}, more: object = {}): Promise<RunResult> =>
