@@ -16,6 +16,7 @@ const codes: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'has a certificate that it signed itself',
   SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an authority that is not trusted',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an authority that is not trusted',
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
 };
 

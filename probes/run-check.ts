@@ -16,9 +16,12 @@ import { addedUp, type Phases, sumOf } from './phases.ts';
 import { reach } from './reach.ts';
 import type { Runner, StepResult } from './runner.ts';
 import { runDns } from './runners/dns.ts';
+import { runGrpc } from './runners/grpc.ts';
 import { runHttp } from './runners/http.ts';
+import { runIcmp } from './runners/icmp.ts';
 import { runTcp } from './runners/tcp.ts';
 import { runTls } from './runners/tls.ts';
+import { runWebsocket } from './runners/websocket.ts';
 import { striker } from './struck.ts';
 
 type Declared = (typeof declaredTypes)[number];
@@ -26,7 +29,9 @@ type Run = Exclude<Declared, { readonly isTold?: true }>;
 type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['settings']>> };
 
 /** How each type is run; one that is missing does not compile. */
-const runners: Runners = { http: runHttp, tcp: runTcp, tls: runTls, dns: runDns };
+const runners: Runners = {
+  ...{ http: runHttp, tcp: runTcp, tls: runTls, dns: runDns, icmp: runIcmp, grpc: runGrpc, websocket: runWebsocket },
+};
 
 /** What a location runs. */
 export interface Work {

@@ -24,7 +24,11 @@ export type WorkItem = z.output<typeof WorkItem>;
 export const Work = z.strictObject({
   location: z.string(),
   atMs: z.int().describe('The platform’s clock'),
-  probes: z.int().min(1).default(1).describe('Probes of the location that are heard from, which share what it may send'),
+  probes: z
+    .int()
+    .min(1)
+    .default(1)
+    .describe('Probes of the location that are heard from, which share what it may send'),
   digest: z.string().describe('Sent with the next request, checks are left out while they are the same'),
   checks: z.array(WorkItem).nullable().describe('Null: as before'),
   asked: z.array(WorkItem),

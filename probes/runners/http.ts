@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { RE2JS } from 're2js';
 import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
@@ -7,6 +6,7 @@ import { rendered, renderedIn, textsIn } from '../../subjects/synthetics/templat
 import type { HttpStep, http } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
 import { askOnce, type HopAnswer, hostOf } from '../http-hop.ts';
+import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock, sumOf } from '../phases.ts';
 import { type Attempt, mostKept, type Runner, StepFailure, type StepResult } from '../runner.ts';
 
@@ -69,12 +69,7 @@ const follow = async (
     mayCarry,
   }: { readonly attempt: Attempt; readonly clock: PhaseClock; readonly mayCarry: (host: string) => boolean },
 ): Promise<{ readonly answer: HopAnswer; readonly followed: number; readonly url: URL }> => {
-  const own = {
-    'user-agent': 'oiq-probe',
-    'x-oiq-check': attempt.checkId,
-    'x-oiq-location': attempt.location,
-    traceparent: `00-${attempt.traceId}-${randomBytes(8).toString('hex')}-01`,
-  };
+  const own = { 'user-agent': userAgent, ...ownHeadersOf(attempt) };
   const headers = { 'accept-encoding': 'identity', accept: '*/*', ...credentials(step), ...lowered(step.headers) };
   let request: Request = { url: urlOf(step.url), method: step.method, headers, body: step.body };
   if (!mayCarry(hostOf(request.url))) throw new StepFailure(`a secret of it is not bound to ${request.url.host}`);

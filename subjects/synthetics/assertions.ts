@@ -14,7 +14,7 @@ const certificateParts = ['daysLeft', 'issuer', 'name'] as const;
 
 const sourceNames = [
   ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects'] as const),
-  ...(['protocol', 'certificate', 'record', 'code'] as const),
+  ...(['protocol', 'certificate', 'record', 'code', 'loss'] as const),
 ];
 type AssertionSource = (typeof sourceNames)[number];
 
@@ -25,7 +25,7 @@ const namesOf: Partial<Record<AssertionSource, string | readonly string[]>> = {
   phase: phases,
   certificate: certificateParts,
 };
-const numbers: ReadonlySet<AssertionSource> = new Set(['status', 'size', 'duration', 'phase', 'redirects']);
+const numbers: ReadonlySet<AssertionSource> = new Set(['status', 'size', 'duration', 'phase', 'redirects', 'loss']);
 
 /** One assertion. */
 export const Assertion = z.strictObject({
@@ -52,6 +52,8 @@ export interface Observation {
   readonly records?: readonly string[];
   /** Of a name server's or a gRPC answer: `NXDOMAIN`, `SERVING`. */
   readonly code?: string;
+  /** Percentage of echo requests that were not answered. */
+  readonly loss?: number;
 }
 
 /** What is wrong, and where. */
@@ -130,6 +132,7 @@ const readers: Readonly<Record<AssertionSource, (seen: Observation, name: string
   certificate: ({ certificate }, name) => certificateValues(name, certificate),
   record: ({ records = [] }) => records,
   code: ({ code }) => present(code),
+  loss: ({ loss }) => present(loss),
 };
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,12 +1,15 @@
 /** The types of checks: one line each. Settings, their problems and the suite of tests follow. */
 import type { CheckType } from './types/definition.ts';
 import { dns } from './types/dns.ts';
+import { grpc } from './types/grpc.ts';
 import { heartbeat } from './types/heartbeat.ts';
 import { http } from './types/http.ts';
+import { icmp } from './types/icmp.ts';
 import { tcp } from './types/tcp.ts';
 import { tls } from './types/tls.ts';
+import { websocket } from './types/websocket.ts';
 
-export const declaredTypes = [http, tcp, tls, dns, heartbeat] as const;
+export const declaredTypes = [http, tcp, tls, dns, icmp, grpc, websocket, heartbeat] as const;
 
 export const checkTypes: readonly CheckType[] = declaredTypes;
 

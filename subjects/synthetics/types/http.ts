@@ -3,16 +3,12 @@ import { regexOf } from '../../../queries/search/regex.ts';
 import type { Problem } from '../assertions.ts';
 import { jsonPathProblem } from '../json-path.ts';
 import { templateName, templateUses, textsIn } from '../templates.ts';
+import { hostIn, urlProblem } from './address.ts';
 import { defineCheckType, problemsAt } from './definition.ts';
+import { headerProblems, headers } from './sent-headers.ts';
 import { assertions, problemsOf } from './socket-settings.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
-/** What frames a message, or says where it goes, is not the user's. */
-const ownHeaders = new Set([
-  ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'user-agent', 'traceparent', 'x-oiq-check', 'x-oiq-location'],
-]);
 
 const Authentication = z
   .discriminatedUnion('type', [
@@ -38,9 +34,7 @@ export const HttpStep = z.strictObject({
   name: z.string().max(256).default(''),
   method: z.enum(methods).default('GET'),
   url: z.string().min(1).max(4096),
-  headers: z
-    .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, 'must be a name of a header'), z.string().max(8192))
-    .default({}),
+  headers,
   body: z.string().max(100_000).nullable().default(null),
   authentication: Authentication,
   redirects: z.int().min(0).max(20).default(5).describe('How many are followed; with 0 the redirect is the answer'),
@@ -55,25 +49,6 @@ const sources = [
   'certificate' as const,
 ];
 
-const urlStart = /^https?:\/\/([^/?#]*)/i;
-
-/** Host of an address as it is written; undefined where a template stands in it. */
-const hostIn = (url: string): string | undefined => {
-  const authority = urlStart.exec(url)?.[1] ?? '';
-  if (authority.includes('{{') || !URL.canParse(`http://${authority}`)) return undefined;
-  return new URL(`http://${authority}`).hostname.replace(/^\[|\]$/g, '');
-};
-
-const urlProblem = (url: string): string | undefined => {
-  // Whole addresses may be variables.
-  if (url.startsWith('{{')) return undefined;
-  if (!urlStart.test(url)) return 'must begin with http:// or https://';
-  const filled = url.replace(/\{\{[^{}]*\}\}/g, 'x');
-  if (!URL.canParse(filled)) return 'is no address';
-  const { username, password } = new URL(filled);
-  return username === '' && password === '' ? undefined : 'must not contain a user name: take `authentication`';
-};
-
 const extractProblem = ({ source, path }: z.output<typeof Extract>): string | undefined => {
   if (source === 'json') return jsonPathProblem(path);
   if (source === 'header') return undefined;
@@ -82,12 +57,10 @@ const extractProblem = ({ source, path }: z.output<typeof Extract>): string | un
 };
 
 const stepProblems = (step: HttpStep): readonly Problem[] => {
-  const url = urlProblem(step.url);
+  const url = urlProblem(step.url, ['http', 'https']);
   return [
     ...(url === undefined ? [] : [{ path: 'url', message: url }]),
-    ...Object.keys(step.headers)
-      .filter((name) => ownHeaders.has(name.toLowerCase()))
-      .map((name) => ({ path: `headers.${name}`, message: 'is set by the probe' })),
+    ...headerProblems(step.headers, 'headers'),
     ...problemsOf(step.assertions, sources),
     ...step.extract.flatMap((each, index) => {
       const message = extractProblem(each);

@@ -44,6 +44,9 @@ test('a check that can be run has no problems', (t) => {
     { name: 'c', type: 'tcp', tcp: { host: 'shop.example', port: 25, send: 'EHLO {{variables.path}}\r\n' } },
     { name: 'c', type: 'tls', tls: { host: '[2001:db8::1]' } },
     { name: 'c', type: 'dns', dns: { name: 'shop.example', server: '192.0.2.53' } },
+    { name: 'c', type: 'icmp', icmp: { host: '{{variables.path}}' } },
+    { name: 'c', type: 'grpc', grpc: { host: 'shop.example', metadata: { authorization: '{{variables.password}}' } } },
+    { name: 'c', type: 'websocket', websocket: { url: 'wss://shop.example/live', send: '{{variables.password}}' } },
   ])
     t.deepEqual(problemsOf(check), [], JSON.stringify(check));
   t.deepEqual(variablesOf(CheckFields.parse(httpCheck(login, cart))), ['path', 'password']);
@@ -54,6 +57,27 @@ test('what cannot be run is named by its path', (t) => {
     [httpCheck({ url: 'shop.example' }), /^http\.steps\.0\.url: must begin with http/],
     [httpCheck({ url: 'ftp://shop.example' }), /^http\.steps\.0\.url: must begin with http/],
     [httpCheck({ url: 'https://ann:secret@shop.example' }), /^http\.steps\.0\.url: .*user name/],
+    [
+      { name: 'c', type: 'icmp', icmp: { host: 'a', assertions: [{ source: 'body', operator: 'exists' }] } },
+      /^icmp\.assertions\.0\.source: must be one of loss, duration, phase/,
+    ],
+    [
+      { name: 'c', type: 'grpc', grpc: { host: 'a', tls: false, serverName: 'b' } },
+      /^grpc\.serverName: must be left out without TLS/,
+    ],
+    [
+      { name: 'c', type: 'grpc', grpc: { host: 'a', metadata: { 'grpc-timeout': '1S' } } },
+      /^grpc\.metadata\.grpc-timeout: is set by the probe/,
+    ],
+    [{ name: 'c', type: 'websocket', websocket: { url: 'https://a' } }, /^websocket\.url: must begin with ws:/],
+    [
+      { name: 'c', type: 'websocket', websocket: { url: 'ws://a', headers: { 'Sec-WebSocket-Key': 'x' } } },
+      /^websocket\.headers\.Sec-WebSocket-Key: is set by the probe/,
+    ],
+    [
+      { name: 'c', type: 'websocket', websocket: { url: 'ws://evil.example/{{variables.password}}' } },
+      /^websocket\.url: would send the secret password to evil\.example/,
+    ],
     [httpCheck(), /^http\.steps: /],
     [httpCheck({ ...step, headers: { Host: 'a' } }), /^http\.steps\.0\.headers\.Host: is set by the probe/],
     [
@@ -157,7 +181,7 @@ test('one-time codes are those of RFC 6238', (t) => {
 test('each type has settings, phases and a summary of its own', (t) => {
   t.deepEqual(
     checkTypes.map(({ type }) => type),
-    ['http', 'tcp', 'tls', 'dns', 'heartbeat'],
+    ['http', 'tcp', 'tls', 'dns', 'icmp', 'grpc', 'websocket', 'heartbeat'],
   );
   for (const { name, summary, phases, isTold = false } of checkTypes)
     t.true(name !== '' && summary.endsWith('.') && phases.length > 0 !== isTold);

@@ -1,0 +1,101 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { WebSocket } from 'ws';
+import type { z } from 'zod';
+import { judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
+import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
+import { certificateOf } from '../certificate.ts';
+import { timed } from '../http-hop.ts';
+import { ownHeadersOf, userAgent } from '../own-headers.ts';
+import { mostRead, StepFailure } from '../runner.ts';
+import { oneStep } from './one-step.ts';
+
+const urlOf = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'ws:' && url.protocol !== 'wss:'))
+    throw new StepFailure(`${text.slice(0, 200)} is no ws or wss address`);
+  url.hash = '';
+  url.username = '';
+  url.password = '';
+  return url;
+};
+
+/** What messages are read for. */
+const ofMessages = new Set(['body', 'json', 'size']);
+
+const handshakeOf = (answer: IncomingMessage): Observation => {
+  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, Date.now()) : undefined;
+  return {
+    headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
+    ...(certificate !== undefined && { certificate }),
+  };
+};
+
+export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
+  'lookup',
+  ({ url }) => urlOf(url).hostname,
+  async ({ url: text, headers, protocols, send, verifyCertificate, assertions }, attempt) => {
+    const { clock, reached, signal } = attempt;
+    const asked = assertions.filter(({ source }) => ofMessages.has(source));
+    const url = urlOf(text);
+    clock.enter('connect');
+    const options = {
+      headers: { ...headers, 'user-agent': userAgent, ...ownHeadersOf(attempt) },
+      ...{
+        lookup: reached.lookup,
+        rejectUnauthorized: verifyCertificate,
+        maxPayload: mostRead,
+        perMessageDeflate: false,
+      },
+      finishRequest: (request: ClientRequest): void => {
+        timed(request, clock, url.protocol === 'wss:');
+        request.end();
+      },
+    };
+    const socket = new WebSocket(url, protocols, options);
+    const stop = (): void => socket.terminate();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return { seen: await conversation() };
+    } finally {
+      signal.removeEventListener('abort', stop);
+      // What it says while it is torn down is nobody's business.
+      socket.on('error', () => undefined);
+      socket.terminate();
+    }
+
+    function conversation(): Promise<Observation> {
+      return new Promise((ended, failed) => {
+        let handshake: Observation = {};
+        let latest: Observation = {};
+        const seen = (): Observation => ({ ...handshake, protocol: socket.protocol, ...latest });
+        socket.once('error', failed);
+        socket.once('unexpected-response', (_, answer: IncomingMessage) =>
+          failed(new StepFailure(`${url.host} answered ${answer.statusCode} in place of a WebSocket`)),
+        );
+        socket.once('upgrade', (answer: IncomingMessage) => {
+          handshake = handshakeOf(answer);
+        });
+        socket.once('open', () => {
+          if (asked.length > 0) clock.enter('receive');
+          if (send === null) {
+            if (asked.length === 0) ended(seen());
+            return;
+          }
+          socket.send(send, (error) => {
+            if (error) failed(error);
+            else if (asked.length === 0) ended(seen());
+          });
+        });
+        socket.on('message', (message) => {
+          // Whole messages are buffers, unless a socket is told otherwise.
+          const bytes = message as Buffer;
+          latest = { body: bytes.toString('utf8'), size: bytes.length };
+          if (asked.length > 0 && judgeAssertions(asked, latest).outcome === 'passed') ended(seen());
+        });
+        // What did not come is judged, too. One that was never open has an error of its own.
+        socket.once('close', () => (signal.aborted ? failed(new Error('its time is over')) : ended(seen())));
+      });
+    }
+  },
+);
