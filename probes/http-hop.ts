@@ -7,7 +7,7 @@ import type { Observation } from '../subjects/synthetics/assertions.ts';
 import { certificateOf } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { bareHost } from './reach.ts';
-import { type Attempt, mostRead } from './runner.ts';
+import { type Attempt, mostRead, StepFailure } from './runner.ts';
 
 export interface Hop {
   readonly url: URL;
@@ -15,6 +15,8 @@ export interface Hop {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly verifyCertificate: boolean;
+  /** PEM; null: none. */
+  readonly clientCertificate: { readonly certificate: string; readonly key: string } | null;
 }
 
 export interface HopAnswer {
@@ -26,6 +28,16 @@ export interface HopAnswer {
 }
 
 export const hostOf = ({ hostname }: URL): string => bareHost(hostname);
+
+/** An address as it is asked. Throws a `StepFailure` for what is none. */
+export const urlOf = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new StepFailure(`${text.slice(0, 200)} is no http or https address`);
+  url.username = '';
+  url.password = '';
+  return url;
+};
 
 const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -53,7 +65,7 @@ export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boole
 
 /** Sends one request over a connection of its own. Redirects are answers. Rejects with what went wrong. */
 export const askOnce = async (
-  { url, method, headers, body, verifyCertificate }: Hop,
+  { url, method, headers, body, verifyCertificate, clientCertificate }: Hop,
   { reach, clock, signal }: Pick<Attempt, 'reach' | 'signal'> & { readonly clock: PhaseClock },
 ): Promise<HopAnswer> => {
   const isSecure = url.protocol === 'https:';
@@ -61,7 +73,8 @@ export const askOnce = async (
   clock.enter('connect');
   const answer = await new Promise<IncomingMessage>((answered, failed) => {
     const start = isSecure ? requestHttps : requestHttp;
-    const tls = isSecure ? { rejectUnauthorized: verifyCertificate } : {};
+    const shown = clientCertificate === null ? {} : { cert: clientCertificate.certificate, key: clientCertificate.key };
+    const tls = isSecure ? { rejectUnauthorized: verifyCertificate, ...shown } : {};
     const request = start(url, { method, headers, lookup, agent: false, signal, ...tls }, answered);
     timed(request, clock, isSecure);
     request.once('error', failed);

@@ -73,7 +73,6 @@ export const runCheck = async (
 ): Promise<RunResult> => {
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
-  const strike = striker(secrets);
   const { settings } = typedSettings(check);
   const run = runners[check.type as Run['type']] as Runner<object>;
   const attempts: RunResult[] = [];
@@ -85,6 +84,7 @@ export const runCheck = async (
     const steps = await run(settings, {
       ...{ fence, checkId: check.id, location, traceId, variables: values },
       signal: deadline.signal,
+      hide: (secret) => void secrets.push(secret),
       reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
       mayCarry: (texts, host) =>
         texts.flatMap(variablesIn).every((name) => {
@@ -93,6 +93,7 @@ export const runCheck = async (
         }),
     }).finally(() => deadline.end());
     signal.throwIfAborted();
+    const strike = striker(secrets);
     const told = steps.map((step) => ({
       ...step,
       message: strike(step.message),

@@ -16,6 +16,8 @@ export interface Attempt {
   readonly location: string;
   readonly traceId: string;
   readonly variables: TemplateValues['variables'];
+  /** Strikes out of what is told what came to be a secret in the run. */
+  hide(secret: string): void;
   /** Whether every secret that texts of the check use may be sent to a host. */
   mayCarry(texts: readonly string[], host: string): boolean;
 }

@@ -28,7 +28,7 @@ export const runFields = {
   attempts: z.int().min(1).max(10),
   durationMs: Milliseconds.describe('Of the last attempt, as phases and steps'),
   phases: Phases,
-  steps: z.array(SyntheticStep).max(20),
+  steps: z.array(SyntheticStep).max(40).describe('One more for each access token that was asked for'),
   message: z.string().max(65_536),
   traceId: z.string().regex(/^[0-9a-f]{32}$/),
 };

@@ -3,32 +3,29 @@ import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import { readJsonPath } from '../../subjects/synthetics/json-path.ts';
 import { rendered, renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
-import type { HttpStep, http } from '../../subjects/synthetics/types/http.ts';
+import { apart, type HttpStep, type http } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
-import { askOnce, type HopAnswer, hostOf } from '../http-hop.ts';
+import { askOnce, type HopAnswer, hostOf, urlOf } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock, sumOf } from '../phases.ts';
 import { type Attempt, mostKept, type Runner, StepFailure, type StepResult } from '../runner.ts';
+import { AccessTokens } from './access-tokens.ts';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 /** What a step extracts is no longer than this. */
 const mostExtracted = 16_384;
 
-const credentials = ({ authentication }: HttpStep): Readonly<Record<string, string>> => {
+/** A step as it is sent: an access token was got before. */
+type SentStep = Omit<HttpStep, 'authentication'> & {
+  readonly authentication: Exclude<HttpStep['authentication'], { readonly type: 'oauth2' }>;
+};
+
+const credentials = ({ authentication }: SentStep): Readonly<Record<string, string>> => {
   if (authentication === null) return {};
   if (authentication.type === 'bearer') return { authorization: `Bearer ${authentication.token}` };
   const pair = Buffer.from(`${authentication.user}:${authentication.password}`).toString('base64');
   return { authorization: `Basic ${pair}` };
-};
-
-const urlOf = (text: string): URL => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new StepFailure(`${text.slice(0, 200)} is no http or https address`);
-  url.username = '';
-  url.password = '';
-  return url;
 };
 
 interface Request {
@@ -36,6 +33,7 @@ interface Request {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  readonly clientCertificate: HttpStep['clientCertificate'];
 }
 
 const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.origin;
@@ -50,19 +48,19 @@ const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string)
     (answer.status === 303 && before.method !== 'HEAD') || (answer.status < 303 && before.method === 'POST');
   const method = becomesGet ? 'GET' : before.method;
   const body = becomesGet ? null : before.body;
-  if (isSameOrigin(url, before.url)) return { url, method, body, headers: before.headers };
+  if (isSameOrigin(url, before.url)) return { ...before, url, method, body };
   if (!mayCarry(hostOf(url))) {
     if (body !== null) throw new StepFailure(`redirects a body with a secret to ${url.host}, which it is not bound to`);
-    return { url, method, body, headers: {} };
+    return { url, method, body, headers: {}, clientCertificate: null };
   }
   const headers = Object.entries(before.headers).filter(
     ([name]) => !['authorization', 'cookie'].includes(name.toLowerCase()),
   );
-  return { url, method, body, headers: Object.fromEntries(headers) };
+  return { url, method, body, headers: Object.fromEntries(headers), clientCertificate: null };
 };
 
 const follow = async (
-  step: HttpStep,
+  step: SentStep,
   {
     attempt,
     clock,
@@ -71,7 +69,8 @@ const follow = async (
 ): Promise<{ readonly answer: HopAnswer; readonly followed: number; readonly url: URL }> => {
   const own = { 'user-agent': userAgent, ...ownHeadersOf(attempt) };
   const headers = { 'accept-encoding': 'identity', accept: '*/*', ...credentials(step), ...lowered(step.headers) };
-  let request: Request = { url: urlOf(step.url), method: step.method, headers, body: step.body };
+  const { method, body, clientCertificate } = step;
+  let request: Request = { url: urlOf(step.url), method, headers, body, clientCertificate };
   if (!mayCarry(hostOf(request.url))) throw new StepFailure(`a secret of it is not bound to ${request.url.host}`);
   for (let followed = 0; ; followed++) {
     const hop = { ...request, headers: { ...request.headers, ...own }, verifyCertificate: step.verifyCertificate };
@@ -109,14 +108,14 @@ const usual: Assertion = { source: 'status', operator: 'lt', value: 400, level: 
 const judged = (assertions: readonly Assertion[], seen: Observation) =>
   judgeAssertions(assertions.some(({ source }) => source === 'status') ? assertions : [usual, ...assertions], seen);
 
-const runStep = async (written: HttpStep, values: Record<string, string>, attempt: Attempt): Promise<StepResult> => {
+/** Runs a step whose texts are rendered. `texts` are those that go to its address, as they are written. */
+const runSent = async (
+  step: SentStep,
+  { texts, values, attempt }: { readonly texts: readonly string[]; values: Record<string, string>; attempt: Attempt },
+): Promise<StepResult> => {
   const clock = new PhaseClock('lookup');
-  const told = { name: written.name };
+  const told = { name: step.name };
   try {
-    const at = { variables: attempt.variables, values, nowMs: Date.now() };
-    const { assertions, extract, ...sent } = written;
-    const texts = textsIn(sent).map(({ text }) => text);
-    const step = { ...renderedIn(sent, at), assertions, extract };
     const { answer, followed } = await follow(step, {
       attempt,
       clock,
@@ -130,13 +129,14 @@ const runStep = async (written: HttpStep, values: Record<string, string>, attemp
       ...{ durationMs: sumOf(phases), phases, redirects: followed },
       ...(certificate !== undefined && { certificate }),
     };
-    for (const each of extract) {
+    for (const each of step.extract) {
       const value = extracted(each, seen);
       if (value === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: there is no ${each.as}`);
       values[each.as] = value.slice(0, mostExtracted);
     }
-    const asked = assertions.map((one) =>
-      typeof one.value === 'string' ? { ...one, value: rendered(one.value, { ...at, values }) } : one,
+    const at = { variables: attempt.variables, values, nowMs: Date.now() };
+    const asked = step.assertions.map((one) =>
+      typeof one.value === 'string' ? { ...one, value: rendered(one.value, at) } : one,
     );
     const { outcome, messages } = judged(asked, seen);
     const kept = outcome === 'failed' ? { body: body.subarray(0, mostKept).toString('utf8') } : {};
@@ -147,13 +147,44 @@ const runStep = async (written: HttpStep, values: Record<string, string>, attemp
   }
 };
 
+const isOver = ({ outcome }: StepResult): boolean => outcome === 'failed' || outcome === 'unknown';
+
+const textsOf = (part: object): readonly string[] => textsIn(part).map(({ text }) => text);
+
+/** Runs a step, and before it the one that gets its access token; adds what came of them. */
+const runStep = async (
+  written: HttpStep,
+  {
+    values,
+    attempt,
+    tokens,
+  }: { readonly values: Record<string, string>; readonly attempt: Attempt; readonly tokens: AccessTokens },
+): Promise<readonly StepResult[]> => {
+  const { assertions, extract, ...sent } = written;
+  const { own, client } = apart(sent);
+  try {
+    const { authentication, ...step } = {
+      ...renderedIn(sent, { variables: attempt.variables, values, nowMs: Date.now() }),
+      ...{ assertions, extract },
+    };
+    const context = { texts: textsOf(own), values, attempt };
+    if (authentication?.type !== 'oauth2') return [await runSent({ ...step, authentication }, context)];
+    const { token, results } = await tokens.get(authentication, textsOf(client ?? {}));
+    if (token === undefined) return results;
+    return [...results, await runSent({ ...step, authentication: { type: 'bearer', token } }, context)];
+  } catch (error) {
+    const { message, outcome } = failureOf(error, { host: 'it', phase: 'lookup', signal: attempt.signal });
+    return [{ name: written.name, outcome, phases: {}, message }];
+  }
+};
+
 export const runHttp: Runner<z.output<(typeof http)['settings']>> = async ({ steps }, attempt) => {
   const values: Record<string, string> = {};
+  const tokens = new AccessTokens(attempt);
   const results: StepResult[] = [];
   for (const step of steps) {
-    const result = await runStep(step, values, attempt);
-    results.push(result);
-    if (result.outcome === 'failed' || result.outcome === 'unknown') break;
+    results.push(...(await runStep(step, { values, attempt, tokens })));
+    if (results.some(isOver)) break;
   }
   return results;
 };

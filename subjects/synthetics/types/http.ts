@@ -10,14 +10,45 @@ import { assertions, problemsOf } from './socket-settings.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
+/** What opens something stands in no check: it is a variable, which is sealed and masked. */
+const secretText = z
+  .string()
+  .max(256)
+  .regex(/^\{\{\s*variables\.[\w-]+\s*\}\}$/, 'must be a variable: {{variables.NAME}}');
+
+const ClientCredentials = z.strictObject({
+  type: z.literal('oauth2'),
+  tokenUrl: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe('Gives an access token for the credentials of a client (RFC 6749, 4.4)'),
+  clientId: z.string().min(1).max(1024),
+  clientSecret: secretText,
+  scope: z.string().max(2048).default(''),
+  audience: z.string().max(2048).default(''),
+  sentIn: z.enum(['header', 'body']).default('header').describe('How the client says who it is: basic, or in the form'),
+});
+export type ClientCredentials = z.output<typeof ClientCredentials>;
+
 const Authentication = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('basic'), user: z.string().max(256), password: z.string().max(1024) }),
     z.strictObject({ type: z.literal('bearer'), token: z.string().min(1).max(8192) }),
+    ClientCredentials,
   ])
   .nullable()
   .default(null)
   .describe('Secrets stand there as {{variables.NAME}}');
+
+const ClientCertificate = z
+  .strictObject({
+    certificate: z.string().min(1).max(65_536).describe('PEM, with those that it is signed by'),
+    key: secretText.describe('PEM'),
+  })
+  .nullable()
+  .default(null)
+  .describe('Shown to a server that asks for one');
 
 const Extract = z.strictObject({
   as: z.string().regex(templateName, 'must be a name of letters, digits, _ and -'),
@@ -37,6 +68,7 @@ export const HttpStep = z.strictObject({
   headers,
   body: z.string().max(100_000).nullable().default(null),
   authentication: Authentication,
+  clientCertificate: ClientCertificate,
   redirects: z.int().min(0).max(20).default(5).describe('How many are followed; with 0 the redirect is the answer'),
   verifyCertificate: z.boolean().default(true),
   assertions: assertions.describe('Without one of the status, it must be below 400'),
@@ -56,11 +88,31 @@ const extractProblem = ({ source, path }: z.output<typeof Extract>): string | un
   return typeof regex === 'string' ? `is no regular expression (RE2): ${regex}` : undefined;
 };
 
+const credentialProblems = ({ url, authentication, clientCertificate }: HttpStep): readonly Problem[] => {
+  const isPlain = clientCertificate !== null && /^http:/i.test(url);
+  const plain = isPlain ? [{ path: 'clientCertificate', message: 'is for https alone' }] : [];
+  if (authentication?.type !== 'oauth2') return plain;
+  const wrong = urlProblem(authentication.tokenUrl, ['http', 'https']);
+  return [
+    ...plain,
+    ...(wrong === undefined ? [] : [{ path: 'authentication.tokenUrl', message: wrong }]),
+    // The token that it gets is as secret as what it is got for.
+    ...(hostIn(url) === undefined ? [{ path: 'url', message: 'must say its host, where an access token goes' }] : []),
+  ];
+};
+
+/** What of a step goes to its address, and what to where its access token comes from. */
+export const apart = <Step extends Pick<HttpStep, 'authentication'>>(step: Step) => {
+  const { authentication, ...rest } = step;
+  return authentication?.type === 'oauth2' ? { own: rest, client: authentication } : { own: step, client: undefined };
+};
+
 const stepProblems = (step: HttpStep): readonly Problem[] => {
   const url = urlProblem(step.url, ['http', 'https']);
   return [
     ...(url === undefined ? [] : [{ path: 'url', message: url }]),
     ...headerProblems(step.headers, 'headers'),
+    ...credentialProblems(step),
     ...problemsOf(step.assertions, sources),
     ...step.extract.flatMap((each, index) => {
       const message = extractProblem(each);
@@ -105,9 +157,13 @@ export const http = defineCheckType({
     ...unmadeValues(steps),
   ],
   targets: ({ steps }) =>
-    steps.map((step, index) => ({
-      path: `steps.${index}.url`,
-      host: hostIn(step.url),
-      texts: textsIn(step, `steps.${index}`),
-    })),
+    steps.flatMap((step, index) => {
+      const path = `steps.${index}`;
+      const { own, client } = apart(step);
+      const target = { path: `${path}.url`, host: hostIn(step.url), texts: textsIn(own, path) };
+      if (client === undefined) return [target];
+      const within = `${path}.authentication`;
+      const source = { path: `${within}.tokenUrl`, host: hostIn(client.tokenUrl), texts: textsIn(client, within) };
+      return [target, source];
+    }),
 });

@@ -13,6 +13,10 @@ const known: Known = {
   ]),
 };
 
+const client = {
+  ...{ type: 'oauth2', tokenUrl: 'https://shop.example/token', clientId: 'ann' },
+  clientSecret: '{{variables.password}}',
+};
 const step = { url: 'https://shop.example/' };
 const httpCheck = (...steps: object[]) => ({ name: 'c', type: 'http', http: { steps } });
 
@@ -41,6 +45,8 @@ test('a check that can be run has no problems', (t) => {
   for (const check of [
     { ...httpCheck(login, cart), locations: ['local', 'l1', 'l2'], consensus: { down: 2 } },
     httpCheck({ url: '{{variables.path}}' }),
+    // Its secret goes to the host of the tokens alone.
+    httpCheck({ url: 'https://elsewhere.example/', authentication: client }),
     { name: 'c', type: 'tcp', tcp: { host: 'shop.example', port: 25, send: 'EHLO {{variables.path}}\r\n' } },
     { name: 'c', type: 'tls', tls: { host: '[2001:db8::1]' } },
     { name: 'c', type: 'dns', dns: { name: 'shop.example', server: '192.0.2.53' } },
@@ -57,6 +63,22 @@ test('what cannot be run is named by its path', (t) => {
     [httpCheck({ url: 'shop.example' }), /^http\.steps\.0\.url: must begin with http/],
     [httpCheck({ url: 'ftp://shop.example' }), /^http\.steps\.0\.url: must begin with http/],
     [httpCheck({ url: 'https://ann:secret@shop.example' }), /^http\.steps\.0\.url: .*user name/],
+    [
+      httpCheck({ ...step, authentication: { ...client, clientSecret: 'in clear text' } }),
+      /^http\.steps\.0\.authentication\.clientSecret: must be a variable/,
+    ],
+    [
+      httpCheck({ ...step, authentication: { ...client, tokenUrl: 'https://evil.example/' } }),
+      /^http\.steps\.0\.authentication\.clientSecret: would send the secret password to evil\.example/,
+    ],
+    [
+      httpCheck({ url: 'https://{{variables.path}}/', authentication: client }),
+      /^http\.steps\.0\.url: must say its host, where an access token goes/,
+    ],
+    [
+      httpCheck({ url: 'http://shop.example', clientCertificate: { certificate: 'x', key: '{{variables.password}}' } }),
+      /^http\.steps\.0\.clientCertificate: is for https alone/,
+    ],
     [
       { name: 'c', type: 'icmp', icmp: { host: 'a', assertions: [{ source: 'body', operator: 'exists' }] } },
       /^icmp\.assertions\.0\.source: must be one of loss, duration, phase/,

@@ -1,0 +1,105 @@
+/** Access tokens for the credentials of a client (RFC 6749, 4.4): asked for once in an attempt, as a step of their own. */
+import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
+import { failureOf } from '../failure.ts';
+import { askOnce, hostOf, urlOf } from '../http-hop.ts';
+import { ownHeadersOf, userAgent } from '../own-headers.ts';
+import { PhaseClock } from '../phases.ts';
+import { type Attempt, mostKept, StepFailure, type StepResult } from '../runner.ts';
+
+/** A token, or none where the last of the results says why. */
+interface Got {
+  readonly token: string | undefined;
+  /** Empty where it was there already. */
+  readonly results: readonly StepResult[];
+}
+
+interface Answer {
+  readonly access_token?: unknown;
+  readonly token_type?: unknown;
+  readonly error?: unknown;
+  readonly error_description?: unknown;
+}
+
+const answerIn = (body: Buffer): Answer => {
+  try {
+    const answer: unknown = JSON.parse(body.toString('utf8'));
+    return typeof answer === 'object' && answer !== null ? answer : {};
+  } catch {
+    return {};
+  }
+};
+
+/** As the fields of a form, which is how basic credentials of a client are written (2.3.1). */
+const formText = (text: string): string => new URLSearchParams({ a: text }).toString().slice(2);
+
+const formOf = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCredentials): string =>
+  new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...(scope !== '' && { scope }),
+    ...(audience !== '' && { audience }),
+    ...(sentIn === 'body' && { client_id: clientId, client_secret: clientSecret }),
+  }).toString();
+
+const headersOf = ({ clientId, clientSecret, sentIn }: ClientCredentials): Readonly<Record<string, string>> => ({
+  ...{ accept: 'application/json', 'accept-encoding': 'identity', 'content-type': 'application/x-www-form-urlencoded' },
+  ...(sentIn === 'header' && {
+    authorization: `Basic ${Buffer.from(`${formText(clientId)}:${formText(clientSecret)}`).toString('base64')}`,
+  }),
+});
+
+export class AccessTokens {
+  readonly #attempt: Attempt;
+  readonly #got = new Map<string, string>();
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  /** `texts` are the settings as they are written: their secrets go only where they are bound to. */
+  async get(client: ClientCredentials, texts: readonly string[]): Promise<Got> {
+    const key = JSON.stringify(client);
+    const known = this.#got.get(key);
+    if (known !== undefined) return { token: known, results: [] };
+    const clock = new PhaseClock('lookup');
+    const told = { name: 'access token' };
+    try {
+      const { token, ...answered } = await this.#ask(client, { texts, clock });
+      if (token !== undefined) this.#got.set(key, token);
+      return { token, results: [{ ...told, phases: clock.phases(), ...answered }] };
+    } catch (error) {
+      const { signal } = this.#attempt;
+      const { message, outcome } = failureOf(error, { host: client.tokenUrl, phase: clock.current, signal });
+      return { token: undefined, results: [{ ...told, outcome, phases: clock.phases(), message }] };
+    }
+  }
+
+  async #ask(
+    client: ClientCredentials,
+    { texts, clock }: { readonly texts: readonly string[]; readonly clock: PhaseClock },
+  ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
+    const attempt = this.#attempt;
+    const url = urlOf(client.tokenUrl);
+    if (!attempt.mayCarry(texts, hostOf(url))) throw new StepFailure(`a secret of it is not bound to ${url.host}`);
+    // The form of a secret that is sent is one, too.
+    attempt.hide(formText(client.clientSecret));
+    const headers = { ...headersOf(client), 'user-agent': userAgent, ...ownHeadersOf(attempt) };
+    const hop = {
+      url,
+      method: 'POST',
+      headers,
+      body: formOf(client),
+      verifyCertificate: true,
+      clientCertificate: null,
+    };
+    const { status, body } = await askOnce(hop, { ...attempt, clock });
+    const { access_token: token, token_type: type = 'bearer', error, error_description: more } = answerIn(body);
+    const isBearer = String(type).toLowerCase() === 'bearer';
+    if (status === 200 && typeof token === 'string' && token !== '' && isBearer) {
+      attempt.hide(token);
+      return { outcome: 'passed', message: '', status, token };
+    }
+    const why = [error, more].filter((part) => typeof part === 'string').join(', ');
+    const message = `${url.host} gave no access token${why === '' ? '' : `: ${why}`} (status ${status})`;
+    return { outcome: 'failed', message, status, body: body.subarray(0, mostKept).toString('utf8') };
+  }
+}
