@@ -31,6 +31,9 @@ export const httpSource = ({
   };
   return {
     work: async (digest, signal) => Work.parse(await ask('/api/synthetics/probe/work', { probe, digest }, signal)),
+    async alarm(alarms, signal) {
+      await ask('/api/synthetics/probe/results', { results: [], alarms }, signal);
+    },
     async send(results, signal) {
       const { refused } = Answer.parse(await ask('/api/synthetics/probe/results', { results }, signal));
       if (refused.length > 0) onRefused(refused.map(({ reason }) => reason));

@@ -1,19 +1,21 @@
 /** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
 import type { Fence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
-import type { ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
+import type { ProbeAlarm, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
 import { lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
 import type { Pace } from './pace.ts';
 import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
 
-/** The platform, as a probe sees it. Both reject where it does not answer. */
+/** The platform, as a probe sees it. All reject where it does not answer. */
 export interface Source {
   /** What there is to do. With the digest of what it has, a probe is told what changed. */
   work(digest: string | undefined, signal: AbortSignal): Promise<Work>;
   /** Resolves when the results are durable, or were refused. */
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
+  /** Runs that failed at their first attempt: other locations try the same at once. */
+  alarm(alarms: readonly ProbeAlarm[], signal: AbortSignal): Promise<void>;
 }
 
 export interface ProbeOptions {
@@ -48,6 +50,8 @@ class Probe {
   readonly #planned = new Map<string, Planned>();
   readonly #asked = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
+  /** Checks whose last run of the schedule failed: of those nobody has to be told again. */
+  readonly #failing = new Set<string>();
   #location = '';
   #digest: string | undefined;
   /** What the platform's clock is ahead of ours. */
@@ -143,19 +147,34 @@ class Probe {
     }
   }
 
+  /** Told or not: the result follows. */
+  #alarm(alarm: ProbeAlarm): void {
+    const { source, log } = this.#options;
+    source.alarm([alarm], this.#stopping.signal).catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) log.warn({ error: String(error) }, 'other locations could not be asked');
+    });
+  }
+
   #begin(key: string, { item, check }: Pick<Planned, 'item' | 'check'>, dueMs: number, askedId?: string): void {
     const { signal } = this.#stopping;
     const aheadMs = this.#aheadMs;
     const work = { check, variables: item.variables, location: this.#location };
-    const run = runCheck(work, { fence: this.#options.fence, pace: this.#options.pace, signal })
-      .then((result) =>
+    const { fence, pace } = this.#options;
+    const isNews = askedId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
+    const onFailure = (): void => {
+      if (isNews) this.#alarm({ checkId: check.id, dueMs });
+    };
+    const run = runCheck(work, { fence, pace, signal, onFailure })
+      .then((result) => {
+        if (result.outcome === 'failed') this.#failing.add(check.id);
+        else if (result.outcome !== 'unknown') this.#failing.delete(check.id);
         this.#queue.add({
           ...result,
           steps: [...result.steps],
           ...{ checkId: check.id, dueMs, startedAtMs: result.startedAtMs + aheadMs },
           ...(askedId !== undefined && { askedId }),
-        }),
-      )
+        });
+      })
       .catch((error: unknown) => {
         if (!signal.aborted)
           this.#options.log.error({ error: String(error), check: check.id }, 'a check could not be run');

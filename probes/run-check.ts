@@ -69,7 +69,18 @@ const messageOf = (steps: readonly StepResult[]): string =>
 /** Runs a check once, with its retries. Ends early, rejected, when the signal aborts. */
 export const runCheck = async (
   { check, variables, location }: Work,
-  { fence, pace, signal }: { readonly fence: Fence; readonly pace: Pace; readonly signal: AbortSignal },
+  {
+    fence,
+    pace,
+    signal,
+    onFailure = () => undefined,
+  }: {
+    readonly fence: Fence;
+    readonly pace: Pace;
+    readonly signal: AbortSignal;
+    /** Told as soon as the first attempt failed, before others are made. */
+    onFailure?(): void;
+  },
 ): Promise<RunResult> => {
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
@@ -104,6 +115,7 @@ export const runCheck = async (
       ...{ startedAtMs, traceId, phases, steps: told, attempts: attempts.length + 1 },
       ...{ outcome: outcomeOf(told), durationMs: sumOf(phases), message: messageOf(told) },
     });
+    if (attempts.length === 1 && runOutcome(attempts) === 'failed') onFailure();
     const waitMs = retryAfterMs(attempts, retries);
     const last = attempts.at(-1);
     if (waitMs === undefined && last !== undefined) return { ...last, outcome: runOutcome(attempts) };

@@ -15,7 +15,7 @@ export type ProbeVariable = z.output<typeof ProbeVariable>;
 export const WorkItem = z.strictObject({
   check: z.looseObject({ id: z.string() }),
   variables: z.record(z.string(), ProbeVariable),
-  askedId: z.string().optional().describe('It is asked for by hand, once'),
+  askedId: z.string().optional().describe('It is asked for off the schedule, once'),
   askedMs: z.int().optional().describe('When it was'),
 });
 export type WorkItem = z.output<typeof WorkItem>;
@@ -34,6 +34,13 @@ export const Work = z.strictObject({
   asked: z.array(WorkItem),
 });
 export type Work = z.output<typeof Work>;
+
+/** A run that failed at its first attempt, told before it is tried again: the other locations try it at once. */
+export const ProbeAlarm = z.strictObject({
+  checkId: z.string().min(1).max(128),
+  dueMs: z.int().min(0).describe('The due time of the run'),
+});
+export type ProbeAlarm = z.output<typeof ProbeAlarm>;
 
 /** A result as a probe tells it. */
 export const ProbeResult = z.strictObject({

@@ -1,11 +1,13 @@
 import { defineCollection } from '../ports/documents.ts';
 import type { SyntheticRun } from '../synthetic-runs.ts';
 
-/** A run that somebody asked for, until its answer is read. */
+/** A run off the schedule: that somebody asked for, until its answer is read, or that a failure elsewhere did. */
 export interface SyntheticAskedRun {
   readonly checkId: string;
   readonly locations: readonly string[];
   readonly askedMs: number;
+  /** A failure elsewhere asks for it: it counts as those of the schedule do. */
+  readonly isElsewhere?: boolean;
   /** By location. */
   readonly results: Readonly<Record<string, SyntheticRun>>;
 }

@@ -33,34 +33,42 @@ interface From {
   readonly nowMs: number;
 }
 
-const runOf = (result: ProbeResult, check: KnownCheck, { tenantId, location, nowMs }: From): SyntheticRun => {
-  const { askedId, ...run } = result;
+const runOf = (
+  { askedId: _, ...run }: ProbeResult,
+  check: KnownCheck,
+  { tenantId, location, nowMs, isManual = false }: From & { readonly isManual?: boolean },
+): SyntheticRun => {
   return {
     ...run,
     ...{ checkName: check.name, checkType: check.type, labels: check.labels },
-    ...{ tenantId, location, projectId: check.projectId ?? '', acceptedMs: nowMs, isManual: askedId !== undefined },
+    ...{ tenantId, location, projectId: check.projectId ?? '', acceptedMs: nowMs, isManual },
   };
 };
 
 const tries = 5;
 
-/** Keeps the result of a run that was asked for. False where it was not asked of the location, or is there. */
-const keepAsked = async (documents: TenantDocuments, askedId: string, run: SyntheticRun): Promise<boolean> => {
+/** Keeps the result of a run off the schedule, and answers it. Undefined where it was not asked of the location, or is there. */
+const keepAsked = async (
+  documents: TenantDocuments,
+  askedId: string,
+  { result, check, from }: { readonly result: ProbeResult; readonly check: KnownCheck; readonly from: From },
+): Promise<SyntheticRun | undefined> => {
   const asked = documents.collection(syntheticAskedRuns);
   for (let left = tries; left > 0; left--) {
     const before = await asked.find(askedId);
     const isOpen =
-      before?.checkId === run.checkId && before.askedMs === run.dueMs && before.locations.includes(run.location);
-    if (before === undefined || !isOpen || Object.hasOwn(before.results, run.location)) return false;
+      before?.checkId === check.id && before.askedMs === result.dueMs && before.locations.includes(from.location);
+    if (before === undefined || !isOpen || Object.hasOwn(before.results, from.location)) return undefined;
+    const run = runOf(result, check, { ...from, isManual: before.isElsewhere !== true });
     try {
-      await asked.update(askedId, { results: { ...before.results, [run.location]: run } }, before.version);
-      return true;
+      await asked.update(askedId, { results: { ...before.results, [from.location]: run } }, before.version);
+      return run;
     } catch (error) {
       // Another location was quicker.
       if (!(error instanceof ConflictError)) throw error;
     }
   }
-  return false;
+  return undefined;
 };
 
 export interface Refused {
@@ -80,8 +88,8 @@ export const acceptedRuns = async (
   for (const [index, result] of results.entries()) {
     const check = checks.get(result.checkId);
     if (result.askedId !== undefined && check !== undefined) {
-      const run = runOf(result, check, from);
-      if (await keepAsked(documents, result.askedId, run)) runs.push(run);
+      const run = await keepAsked(documents, result.askedId, { result, check, from });
+      if (run !== undefined) runs.push(run);
       else refused.push({ index, reason: 'it was not asked for here, or was told before' });
       continue;
     }

@@ -207,6 +207,42 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
   t.is((await send([])).status, 401);
 });
 
+test.serial('what fails at one location is tried at the others at once, off the schedule, and counts', async (t) => {
+  const [here, there, silent] = await Promise.all(
+    ['Bern', 'Lyon', 'Rome'].map((name) => made('/api/synthetics/locations', { name })),
+  );
+  const locations = [here.id, there.id, silent.id];
+  const every = '1d';
+  const { id } = await made(checks, { ...checkAt('agreed', locations), every });
+  const alarm = (token: string, dueMs: number) =>
+    harness.ask('POST', '/api/synthetics/probe/results', {
+      ...{ as: 'nobody', body: { results: [], alarms: [{ checkId: id, dueMs }] } },
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const askedOf = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const body = { probe: 'looks' };
+    return (await harness.ask('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body.asked;
+  };
+  const dueMs = lastDueAt({ id, every }, here.id, Date.now());
+  t.is((await alarm(here.token, dueMs + 1)).status, 200);
+  t.deepEqual(await askedOf(silent.token), [], 'a run that was not due asks nobody');
+  await alarm(here.token, dueMs);
+  await alarm(there.token, lastDueAt({ id, every }, there.id, Date.now()));
+  t.is((await askedOf(silent.token)).length, 1, 'once in an interval, whoever tells');
+  t.deepEqual(await askedOf(here.token), [], 'the one that told is asked for nothing');
+  isUp = false;
+  const probe = probeOf(there.token, 'lyon');
+  const runs = async () => (await read(`${checks}/${id}/runs`)).items;
+  await eventually('it is tried there', async () => (await runs()).length > 0);
+  await probe.stop();
+  isUp = true;
+  const [run] = await runs();
+  t.is(run.location, there.id);
+  t.is(run.outcome, 'failed');
+  t.false(run.isManual);
+});
+
 test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
   const { id } = await made(checks, checkAt('local', ['local']));
   const role = startLocalProbes(await openLocalWork({ ...ports, settings }), { fence, log: silent });

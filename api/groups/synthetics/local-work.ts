@@ -5,10 +5,11 @@ import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import type { ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import type { ProbeAlarm, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
+import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { openPublisher } from '../../event-publisher.ts';
 
@@ -41,6 +42,8 @@ export const openLocalWork = async ({ bus, documents, clock, settings }: Options
         const accepted = await acceptedRuns(documents.of(tenantId), results, from);
         await runs.publish(...accepted.runs);
       },
+      alarm: (alarms: readonly ProbeAlarm[]): Promise<void> =>
+        askElsewhere(documents.of(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
     }),
     close: () => runs.close(),
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { ProbeName, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import { ProbeAlarm, ProbeName, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
+import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { locationOf } from './probe-token.ts';
@@ -33,7 +34,10 @@ export const sendProbeResults = defineOperation({
   unaudited: 'results are telemetry',
   limit,
   maxBodyBytes: 8 * 1024 * 1024,
-  body: z.strictObject({ results: z.array(ProbeResult).max(200) }),
+  body: z.strictObject({
+    results: z.array(ProbeResult).max(200),
+    alarms: z.array(ProbeAlarm).max(200).default([]).describe('What failed, and is tried elsewhere at once'),
+  }),
   response: z.strictObject({
     accepted: z.int(),
     refused: z.array(z.strictObject({ index: z.int(), reason: z.string() })),
@@ -43,6 +47,7 @@ export const sendProbeResults = defineOperation({
     const from = { tenantId, location: id, nowMs: clock.now() };
     const { runs, refused } = await acceptedRuns(documents.of(tenantId), body.results, from);
     await syntheticRuns.publish(...runs);
+    await askElsewhere(documents.of(tenantId), body.alarms, from);
     return { accepted: runs.length, refused: [...refused] };
   },
 });

@@ -1,0 +1,56 @@
+/** A probe tells of a failure at once, before it tries again, and of what goes on failing once. */
+import { lookup } from 'node:dns';
+import test from 'ava';
+import { Pace } from '../../../probes/pace.ts';
+import { startProbe } from '../../../probes/probe.ts';
+import { openFence } from '../../../runtime/fence.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import type { ProbeAlarm, ProbeResult, WorkItem } from '../../../schemas/synthetic-work.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { isDueAt } from '../../../subjects/synthetics/due-times.ts';
+import { eventually } from '../../waiting.ts';
+import { serveHttp } from './targets.ts';
+
+test('what fails is told before it is tried again, once while it goes on, and again when it had passed', async (t) => {
+  let isUp = false;
+  const port = await serveHttp(t, (_, answer) => answer.writeHead(isUp ? 200 : 500).end());
+  const checkOf = (id: string, locations: string[], count: number) => ({
+    id,
+    ...CheckFields.parse({
+      ...{ name: id, type: 'http', every: '10s', timeout: '1s', locations, retries: { count, wait: '20s' } },
+      http: { steps: [{ url: `http://127.0.0.1:${port}/` }] },
+    }),
+  });
+  const alone = checkOf('alone', ['here'], 0);
+  const shared = checkOf('shared', ['here', 'there'], 0);
+  const slow = checkOf('slow', ['here', 'there'], 1);
+  const checks = [alone, shared, slow].map((check): WorkItem => ({ check, variables: {} }));
+  // The platform's clock goes so fast that a due time comes with every question.
+  let atMs = Date.now();
+  const alarms: ProbeAlarm[] = [];
+  const results: ProbeResult[] = [];
+  const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+  const source = {
+    work: () => {
+      atMs += 10_000;
+      return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks, asked: [] });
+    },
+    send: async (some: readonly ProbeResult[]) => void results.push(...some),
+    alarm: async (some: readonly ProbeAlarm[]) => void alarms.push(...some),
+  };
+  const probe = startProbe({ source, fence, pace: new Pace(), log: silent, pollMs: 200 });
+  t.teardown(() => probe.stop());
+  const of = <Told extends { readonly checkId: string }>(told: readonly Told[], id: string) =>
+    told.filter(({ checkId }) => checkId === id);
+  await eventually('it failed some times', () => of(results, 'shared').length >= 3);
+  t.is(of(alarms, 'alone').length, 0, 'nobody else has it');
+  t.is(of(alarms, 'shared').length, 1);
+  t.is(of(alarms, 'slow').length, 1);
+  t.is(of(results, 'slow').length, 0, 'it waits for its second attempt');
+  t.true(isDueAt(shared, 'here', of(alarms, 'shared')[0]?.dueMs ?? 0));
+  isUp = true;
+  await eventually('it passed', () => of(results, 'shared').at(-1)?.outcome === 'passed');
+  isUp = false;
+  await eventually('it failed again', () => of(results, 'shared').at(-1)?.outcome === 'failed');
+  t.is(of(alarms, 'shared').length, 2);
+});
