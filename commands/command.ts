@@ -25,6 +25,7 @@ const usage = `oiq, an open observability platform
   oiq evidence verify FILE | key | sign ORGANIZATION  check an exported audit chain, without any store   (oiq evidence --help)
   oiq rules plan DIR | apply DIR   deploy a folder of detection rules   (oiq rules --help)
   oiq slo gate ID …             whether error-budget policies let a pipeline deploy   (oiq slo --help)
+  oiq checks plan DIR | apply DIR   keep synthetic checks as files   (oiq checks --help)
   oiq dashboards plan DIR | apply DIR | export DIR   keep dashboards as files   (oiq dashboards --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
   oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
@@ -84,6 +85,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return (await import('./rules.ts')).rulesCommand(context);
     case 'slo':
       return (await import('./slo.ts')).sloCommand(context);
+    case 'checks':
+      return (await import('./checks.ts')).checksCommand(context);
     case 'dashboards':
       return (await import('./dashboards.ts')).dashboardsCommand(context);
     case 'organization':

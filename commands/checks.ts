@@ -1,0 +1,207 @@
+/** `oiq checks`: keeps the synthetic checks of an organization as files, over the API, as a pipeline does. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { z } from 'zod';
+import { lineOfField, readCheckFiles } from '../subjects/synthetics/as-code.ts';
+import { argumentsOf } from './command-arguments.ts';
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--api URL]
+oiq checks apply DIR [the same]
+
+Keeps synthetic checks as files: the YAML files of a folder and below it, each of one document or several, a check each, as
+GET /api/synthetics/export writes them. plan says what would become different, apply does it. Checks are found by their names; the same
+again changes nothing. Secrets are variables, {{variables.NAME}}, and stand in no file.
+--label says which label all checks of the folder have, such as team=shop: checks that have it and are in no file are named. With --prune
+these are deleted, unless a document was refused. Checks without the label are left alone.
+
+CHECKS_TOKEN in the environment is an API token with the scopes synthetics:read and synthetics:write.
+The exit status is 1 if a document was refused, else 2 of a plan that finds differences.
+`;
+
+const options = {
+  api: { type: 'string' },
+  label: { type: 'string' },
+  prune: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const answerMs = 60_000;
+
+const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent'] as const;
+
+/** What becomes of a check. */
+interface Item {
+  readonly outcome: (typeof outcomes)[number];
+  readonly name: string;
+  /** Why it is refused: `file:line: field: what is wrong`. */
+  readonly reasons: readonly string[];
+}
+
+interface Label {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A file of checks, and what it says that the API does not look at. */
+interface CheckFile {
+  readonly path: string;
+  readonly source: string;
+  readonly names: readonly string[];
+  readonly refused: readonly Item[];
+}
+
+const Imported = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      name: z.string().nullable(),
+      outcome: z.enum(['created', 'changed', 'unchanged', 'refused']),
+      problems: z.array(z.looseObject({ path: z.string(), line: z.number(), message: z.string() })),
+    }),
+  ),
+});
+const Page = z.looseObject({
+  items: z.array(z.looseObject({ id: z.string(), name: z.string(), labels: z.record(z.string(), z.string()) })),
+  nextCursor: z.string().nullable(),
+});
+
+type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+
+const askOf =
+  (base: string, token: string): Ask =>
+  async (method, path, body) => {
+    const url = new URL(path, base);
+    const response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(answerMs),
+    }).catch((error: Error) => {
+      const cause = error.cause instanceof Error ? error.cause.message : error.message;
+      throw new Error(`${url.origin}: ${cause}`, { cause: error });
+    });
+    if (!response.ok)
+      throw new Error(`${method} ${url} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+    return response.json();
+  };
+
+const filesIn = async (folder: string): Promise<readonly { readonly path: string; readonly source: string }[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  return Promise.all(
+    paths.map(async (path) => ({ path: relative(folder, path), source: await readFile(path, 'utf8') })),
+  );
+};
+
+/** Names that are there twice would change each other; a check without the label would be pruned by nobody. */
+const lookInto = (
+  files: readonly { readonly path: string; readonly source: string }[],
+  label: Label | undefined,
+): readonly CheckFile[] => {
+  const known = new Map<string, string>();
+  return files.map(({ path, source }) => {
+    const refused: Item[] = [];
+    const documents = readCheckFiles(source);
+    for (const file of documents) {
+      const { name, line, check } = file;
+      if (name === null) continue;
+      const before = known.get(name);
+      if (before !== undefined)
+        refused.push({ outcome: 'refused', name, reasons: [`${path}:${line}: name: is that of a check in ${before}`] });
+      known.set(name, `${path}:${line}`);
+      if (check === undefined || label === undefined || check.labels[label.name] === label.value) continue;
+      const reason = `${path}:${lineOfField(file, 'labels')}: labels: must have ${label.name}=${label.value}`;
+      refused.push({ outcome: 'refused', name, reasons: [reason] });
+    }
+    return { path, source, names: documents.flatMap(({ name }) => name ?? []), refused };
+  });
+};
+
+const importFile = async (
+  { path, source, refused }: CheckFile,
+  ask: Ask,
+  dryRun: boolean,
+): Promise<readonly Item[]> => {
+  // What is refused here is looked at there, too, and written by neither.
+  const isDry = dryRun || refused.length > 0;
+  const { items } = Imported.parse(await ask('POST', '/api/synthetics/import', { source, dryRun: isDry }));
+  const told = items.map(
+    ({ name, outcome, problems }): Item => ({
+      ...{ outcome, name: name ?? '(no name)' },
+      reasons: problems.map((one) => `${path}:${one.line}: ${one.path === '' ? '' : `${one.path}: `}${one.message}`),
+    }),
+  );
+  return refused.length === 0 ? told : [...told.filter(({ outcome }) => outcome === 'refused'), ...refused];
+};
+
+/** Checks with the label that no file has. */
+const leftOver = async (ask: Ask, label: Label, names: ReadonlySet<string>) => {
+  const found: { readonly id: string; readonly name: string }[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = new URLSearchParams({ limit: '500', ...(cursor !== '' && { cursor }) });
+    const page: z.output<typeof Page> = Page.parse(await ask('GET', `/api/synthetics/checks?${query}`));
+    found.push(...page.items.filter(({ name, labels }) => labels[label.name] === label.value && !names.has(name)));
+    cursor = page.nextCursor;
+  }
+  return found;
+};
+
+const report = (verb: 'plan' | 'apply', items: readonly Item[]): void => {
+  for (const { outcome, name, reasons } of items) {
+    if (outcome === 'unchanged') continue;
+    process.stdout.write(`${outcome.padEnd(9)} ${name}\n${reasons.map((reason) => `          ${reason}\n`).join('')}`);
+  }
+  const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
+  const would = verb === 'plan' ? 'would be ' : '';
+  const isDone = (outcome: Item['outcome']): boolean => ['created', 'changed', 'deleted'].includes(outcome);
+  const counted = outcomes.map((outcome) => `${count(outcome)} ${isDone(outcome) ? would : ''}${outcome}`);
+  process.stdout.write(`${counted.join(', ')}\n`);
+  if (count('refused') > 0) process.exitCode = 1;
+  else if (verb === 'plan' && items.some(({ outcome }) => isDone(outcome))) process.exitCode = 2;
+};
+
+const labelOf = (text: string | undefined): Label | undefined => {
+  if (text === undefined) return undefined;
+  const [name = '', ...value] = text.split('=');
+  if (name === '' || value.length === 0) throw new UsageError(`--label must be NAME=VALUE\n\n${help}`);
+  return { name, value: value.join('=') };
+};
+
+/** What becomes of every check, done where it is applied. */
+const deploy = async (
+  files: readonly CheckFile[],
+  { ask, label, isPlan, prunes }: { ask: Ask; label: Label | undefined; isPlan: boolean; prunes: boolean },
+): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  for (const file of files) items.push(...(await importFile(file, ask, isPlan)));
+  if (label === undefined) return items;
+  const isPruned = prunes && items.every(({ outcome }) => outcome !== 'refused');
+  const names = new Set(files.flatMap((file) => file.names));
+  for (const { id, name } of await leftOver(ask, label, names)) {
+    if (isPruned && !isPlan) await ask('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
+    items.push({ outcome: isPruned ? 'deleted' : 'absent', name, reasons: [] });
+  }
+  return items;
+};
+
+export const checksCommand = async ({ args, environment }: CommandContext): Promise<void> => {
+  const { values, positionals } = argumentsOf(args, options, help);
+  if (values.help === true) return void process.stdout.write(help);
+  const [verb, folder, ...more] = positionals;
+  if ((verb !== 'plan' && verb !== 'apply') || folder === undefined || more.length > 0)
+    throw new UsageError(`say plan or apply, and one folder\n\n${help}`);
+  const { prune: prunes = false, api } = values;
+  const label = labelOf(values.label);
+  if (prunes && label === undefined)
+    throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
+  const token = environment['CHECKS_TOKEN'];
+  if (token === undefined || token === '') throw new UsageError(`CHECKS_TOKEN is not set\n\n${help}`);
+  const ask = askOf(api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`, token);
+  const files = lookInto(await filesIn(folder), label);
+  if (files.length === 0) throw new Error(`${folder} holds no files of YAML`);
+  report(verb, await deploy(files, { ask, label, isPlan: verb === 'plan', prunes }));
+};

@@ -1,0 +1,89 @@
+/** `oiq checks`: a folder of synthetic checks is planned, applied and pruned over the API, with a token. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { checksCommand } from '../../commands/checks.ts';
+import { startHarness } from './api-harness.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'oiq-checks-'));
+const harness = await startHarness({ environment: { OIQ_SECRET_KEY: 'k'.repeat(40) } });
+const token = await harness.signIn('editor@a.example');
+test.after.always(async () => {
+  await harness.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** As `oiq checks` does it, in this process: each start of another takes longer than the command. */
+const oiq = async (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => {
+  const { write } = process.stdout;
+  let out = '';
+  let err = '';
+  process.stdout.write = (text: string | Uint8Array): boolean => {
+    out += String(text);
+    return true;
+  };
+  try {
+    const open = () => Promise.reject(new Error('it opens no store'));
+    await checksCommand({ args: [...args, folder, '--api', harness.url], environment: { CHECKS_TOKEN: token }, open });
+  } catch (error) {
+    err = (error as Error).message;
+  } finally {
+    process.stdout.write = write;
+  }
+  const code = Number(process.exitCode ?? 0);
+  process.exitCode = undefined;
+  return { code, out, err };
+};
+
+const put = (file: string, ...lines: readonly string[]): void => writeFileSync(join(folder, file), lines.join('\n'));
+const tcp = (name: string, port: number) => [
+  ...[`name: ${name}`, 'type: tcp', 'labels: { team: shop }', 'tcp:', '  host: shop.example', `  port: ${port}`],
+];
+const names = async (): Promise<string[]> =>
+  (await harness.ask('GET', '/api/synthetics/checks', { as: 'viewer' })).body.items.map(
+    ({ name }: { name: string }) => name,
+  );
+
+test.serial('a folder is planned, applied, and then is as it is', async (t) => {
+  mkdirSync(join(folder, 'shop'));
+  put('shop/two.yaml', ...tcp('Mail', 25), '---', ...tcp('Cart', 443));
+  put('ping.yml', 'name: Router', 'type: icmp', 'icmp: { host: router.example }');
+  put('notes.txt', 'no check');
+  const planned = await oiq('plan');
+  t.is(planned.code, 2, planned.err);
+  t.regex(planned.out, /created {3}Mail\n/);
+  t.regex(
+    planned.out,
+    /3 would be created, 0 would be changed, 0 unchanged, 0 refused, 0 would be deleted, 0 absent\n$/,
+  );
+  t.deepEqual(await names(), []);
+  t.regex((await oiq('apply')).out, /3 created, 0 changed/);
+  t.is((await oiq('apply')).out, '0 created, 0 changed, 3 unchanged, 0 refused, 0 deleted, 0 absent\n');
+  t.is((await oiq('plan')).code, 0);
+});
+
+test.serial('what is refused is named with file, line and field, and nothing is pruned then', async (t) => {
+  put('shop/two.yaml', ...tcp('Mail', 2525), '  colour: red', '---', ...tcp('Cart', 444));
+  const { code, out } = await oiq('apply', '--label', 'team=shop', '--prune');
+  t.is(code, 1);
+  t.regex(out, /refused {3}Mail\n {10}shop\/two\.yaml:7: tcp\.colour: is not a known field\n/);
+  t.regex(out, /refused {3}Router\n {10}ping\.yml:1: labels: must have team=shop\n/);
+  t.deepEqual((await names()).toSorted(), ['Cart', 'Mail', 'Router']);
+  put('shop/two.yaml', ...tcp('Mail', 25), '---', ...tcp('Mail', 26));
+  t.regex((await oiq('plan')).out, /shop\/two\.yaml:\d+: name: is that of a check in shop\/two\.yaml:1/);
+});
+
+test.serial('checks with the label that no file has are named, and deleted by --prune', async (t) => {
+  put('shop/two.yaml', ...tcp('Mail', 25));
+  rmSync(join(folder, 'ping.yml'));
+  const label = ['--label', 'team=shop'];
+  t.regex((await oiq('apply', ...label)).out, /absent {4}Cart\n/);
+  const planned = await oiq('plan', ...label, '--prune');
+  t.is(planned.code, 2);
+  t.regex(planned.out, /deleted {3}Cart\n[\s\S]*1 would be deleted/);
+  t.is((await names()).length, 3);
+  t.regex((await oiq('apply', ...label, '--prune')).out, /1 unchanged, 0 refused, 1 deleted, 0 absent/);
+  t.deepEqual((await names()).toSorted(), ['Mail', 'Router'], 'what has not the label is left alone');
+  t.regex((await oiq('plan', '--prune')).err, /--prune needs --label/);
+});
