@@ -28,6 +28,12 @@ export const Plan = z.strictObject({
     requestsPerMinute: z.int().positive(),
     /** Decompressed bytes a day; null is without limit. */
     bytesPerDay: z.int().positive().nullable(),
+    syntheticRunsPerMonth: z
+      .int()
+      .positive()
+      .nullable()
+      .optional()
+      .describe('Runs that synthetic checks make in 31 days, at all locations; null, or left out: without limit'),
   }),
   price: Price.nullable().optional().describe('null: no price is configured'),
   selfService: z.boolean().optional().describe('Whether organizations may choose the plan themselves; default: true'),
@@ -47,18 +53,18 @@ export const defaultPlans: Readonly<Record<string, Plan>> = {
     name: 'Free',
     retentionDays: { logs: 3, metrics: 7, traces: 3 },
     entitlements: ['logs', 'metrics'],
-    limits: { ...contractLimits, bytesPerDay: 1024 ** 3 },
+    limits: { ...contractLimits, bytesPerDay: 1024 ** 3, syntheticRunsPerMonth: 1_000_000 },
   },
   pro: {
     name: 'Pro',
     retentionDays: { logs: 30, metrics: 90, traces: 15 },
     entitlements: everything,
-    limits: { ...contractLimits, bytesPerDay: 100 * 1024 ** 3 },
+    limits: { ...contractLimits, bytesPerDay: 100 * 1024 ** 3, syntheticRunsPerMonth: 50_000_000 },
   },
   enterprise: {
     name: 'Enterprise',
     retentionDays: { logs: 90, metrics: 395, traces: 30 },
     entitlements: [...everything, ...beyond],
-    limits: { ...contractLimits, bytesPerDay: null },
+    limits: { ...contractLimits, bytesPerDay: null, syntheticRunsPerMonth: null },
   },
 };

@@ -252,3 +252,16 @@ test('a downtime is a maintenance window about checks, seen from both sides', as
   t.is((await uptime()).excludedMs, 0);
   t.is((await harness.ask('GET', `${checks}/${one.id}`)).body.state, null);
 });
+
+test('an organization has as many runs a month as its plan, and is told the figures', async (t) => {
+  const { items } = (await harness.ask('GET', '/api/plans', elsewhere)).body;
+  const most = items.find(({ current }: { current: boolean }) => current).limits.syntheticRunsPerMonth;
+  const often = { every: '10s', timeout: '5s' };
+  for (let left = Math.floor(most / 267_840); left > 0; left--) await create(check(often), elsewhere);
+  const refused = await harness.ask('POST', checks, { ...elsewhere, body: check(often) });
+  t.is(refused.status, 409);
+  const figures = /it would make 267,840 runs a month, beside [\d,]+ of other checks, and the plan \w+ has [\d,]+/;
+  t.regex(refused.body.message, figures);
+  const off = await create(check({ ...often, enabled: false }), elsewhere);
+  t.is((await harness.ask('PATCH', `${checks}/${off.id}`, { ...elsewhere, body: { enabled: true } })).status, 409);
+});

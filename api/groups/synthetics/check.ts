@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
-import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { Plan } from '../../../schemas/resources/plan.ts';
 import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
@@ -10,11 +11,12 @@ import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
 import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
+import { monthProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { readLastDue, readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
 import type { Span } from '../../../subjects/synthetics/uptime.ts';
 import { keepRules } from '../../alert-rules/managed.ts';
-import { invalidFields } from '../../errors.ts';
+import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
@@ -115,6 +117,19 @@ const show = async (documents: readonly Document[], context: ResourceContext): P
   });
 };
 
+const refuseManyRuns = async (
+  own: TenantDocuments,
+  { name, limits }: Plan,
+  { after, before }: { readonly after: CheckFields; readonly before: Document | undefined },
+): Promise<void> => {
+  const most = limits.syntheticRunsPerMonth ?? null;
+  if (most === null) return;
+  const { items } = await own.collection(syntheticChecks).list({ limit: mostChecks });
+  const others = items.filter(({ id }) => id !== before?.id);
+  const problem = monthProblem(after, { before, others, most, plan: name });
+  if (problem !== undefined) throw new ApiError('CONFLICT', problem);
+};
+
 export const checkResource = defineResource<typeof CheckFields, CheckFields, typeof View>({
   noun: 'synthetic check',
   path: '/api/synthetics/checks',
@@ -142,10 +157,12 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   view: View,
   live: true,
   show,
-  async prepare(given, { caller, of }) {
+  async prepare(given, { caller, of, before }) {
     const after = settled(given);
-    const problems = checkProblems(after, await readKnown(of(caller.tenantId)));
+    const own = of(caller.tenantId);
+    const problems = checkProblems(after, await readKnown(own));
     if (problems.length > 0) throw invalidFields(problems);
+    await refuseManyRuns(own, caller.plan, { after, before });
     return after;
   },
   created: async (documents, { id, type }) => (type === 'heartbeat' ? makeBeatToken(documents, id) : {}),

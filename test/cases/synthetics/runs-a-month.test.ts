@@ -1,0 +1,29 @@
+/** How many runs a plan has: they are counted from what checks say, and what is too much is told with its figures. */
+import test from 'ava';
+import { monthProblem, runsAMonth } from '../../../subjects/synthetics/runs-a-month.ts';
+
+const check = (every: string, locations: string[] = ['local'], more: object = {}) => ({
+  ...{ type: 'http', enabled: true, every, locations },
+  ...more,
+});
+
+test('runs of a month are those of the schedule, at all locations', (t) => {
+  t.is(runsAMonth(check('1m')), 44_640);
+  t.is(runsAMonth(check('10s', ['a', 'b', 'c'])), 803_520);
+  t.is(runsAMonth(check('7h')), 107);
+  t.is(runsAMonth(check('1m', ['a'], { enabled: false })), 0);
+  t.is(runsAMonth(check('1m', [], { type: 'heartbeat' })), 0);
+});
+
+test('what is more than the plan has is refused with the figures, and what is no more than before never is', (t) => {
+  const given = { before: undefined, others: [check('1m'), check('30s')], plan: 'Free' };
+  t.is(monthProblem(check('1m'), { ...given, most: 178_560 }), undefined);
+  t.is(
+    monthProblem(check('1m'), { ...given, most: 178_559 }),
+    'it would make 44,640 runs a month, beside 133,920 of other checks, and the plan Free has 178,559: run it less often, or from fewer locations',
+  );
+  const less = { ...given, before: check('10s'), most: 1 };
+  t.is(monthProblem(check('1m'), less), undefined, 'a plan that became smaller lets checks become fewer');
+  t.is(monthProblem(check('10s', ['local'], { enabled: false }), less), undefined);
+  t.not(monthProblem(check('10s', ['a', 'b']), less), undefined);
+});
