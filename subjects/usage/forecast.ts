@@ -1,9 +1,10 @@
+import { forecast as forecastValues, leastValues } from '../../queries/forecast/forecast.ts';
 import { type Known, known, unknown } from '../../queries/unknown.ts';
 
 const dayMs = 86_400_000;
-/** A week, so that each day of it weighs the same. */
-export const basisDays = 7;
-const fewestDays = 2;
+/** Five weeks, so that days of the week tell. */
+export const basisDays = 35;
+const week = 7;
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -17,8 +18,8 @@ export interface ForecastInput {
 }
 
 /**
- * What the period will have when it ends: what it has, and for each day that is left the mean of the last complete days, a
- * week of them at most. The first day of all is not complete. Days without volume count as 0.
+ * What the period will have when it ends: what it has, and what the complete days before forecast for those that are left
+ * (`queries/forecast/`). The first day of all is not complete. Days without volume count as 0.
  */
 export const forecast = ({ byDay, period, nowMs, firstDay }: ForecastInput): Known => {
   if (nowMs >= period.endMs) return unknown('the period is over');
@@ -26,16 +27,17 @@ export const forecast = ({ byDay, period, nowMs, firstDay }: ForecastInput): Kno
   for (let index = 1; index <= basisDays; index++) {
     const day = dayOf(nowMs - index * dayMs);
     if (firstDay === undefined || day <= firstDay) break;
-    complete.push(byDay.get(day) ?? 0);
+    complete.unshift(byDay.get(day) ?? 0);
   }
-  if (complete.length < fewestDays)
-    return unknown(`complete days of history: ${complete.length}; a forecast needs ${fewestDays}`);
-  const mean = complete.reduce((sum, amount) => sum + amount, 0) / complete.length;
+  const startOfToday = nowMs - (nowMs % dayMs);
+  const horizon = Math.ceil((period.endMs - startOfToday) / dayMs);
+  const found = forecastValues(complete, { horizon, periods: [week], kind: 'count' });
+  if (found === undefined)
+    return unknown(`complete days of history: ${complete.length}; a forecast needs ${leastValues}`);
   let used = 0;
   for (const [day, amount] of byDay) if (day >= dayOf(period.fromMs)) used += amount;
-  const startOfToday = nowMs - (nowMs % dayMs);
-  const today = byDay.get(dayOf(nowMs)) ?? 0;
-  // A day that has passed its mean already ends with what it has.
-  const restOfToday = Math.max(0, mean - today);
-  return known(Math.round(used + restOfToday + (mean * (period.endMs - startOfToday - dayMs)) / dayMs));
+  const [today = 0, ...others] = found.values;
+  // A day that has passed what was forecast for it ends with what it has.
+  const restOfToday = Math.max(0, today - (byDay.get(dayOf(nowMs)) ?? 0));
+  return known(Math.round(others.reduce((sum, value) => sum + value, used + restOfToday)));
 };

@@ -11,6 +11,14 @@ import { quotaStates, type Used } from '../../subjects/usage/quota-states.ts';
 const march = { fromMs: Date.UTC(2026, 2, 1), endMs: Date.UTC(2026, 3, 1) };
 const days = (entries: Record<string, number>) => new Map(Object.entries(entries));
 
+/** Five weeks in which working days have 100, and the others 20. */
+const workdays = Object.fromEntries(
+  Array.from({ length: 35 }, (_, index) => {
+    const date = new Date(Date.UTC(2026, 1, 10 + index));
+    return [date.toISOString().slice(0, 10), [0, 6].includes(date.getUTCDay()) ? 20 : 100];
+  }),
+);
+
 const forecasts: readonly [
   title: string,
   byDay: Record<string, number>,
@@ -23,52 +31,46 @@ const forecasts: readonly [
     {},
     '2026-03-10T12:00:00Z',
     '',
-    unknown('complete days of history: 0; a forecast needs 2'),
+    unknown('complete days of history: 0; a forecast needs 3'),
   ],
   [
     'it began yesterday',
     { '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-09',
-    unknown('complete days of history: 0; a forecast needs 2'),
+    unknown('complete days of history: 0; a forecast needs 3'),
   ],
   [
     'one complete day',
     { '2026-03-08': 5, '2026-03-09': 5 },
     '2026-03-10T12:00:00Z',
     '2026-03-08',
-    unknown('complete days of history: 1; a forecast needs 2'),
+    unknown('complete days of history: 1; a forecast needs 3'),
   ],
-  // 5 + 10 + 20 of the past, 15 a day for 22 days: what is left of today, and 21 more.
   [
     'two complete days',
     { '2026-03-07': 5, '2026-03-08': 10, '2026-03-09': 20 },
     '2026-03-10T12:00:00Z',
     '2026-03-07',
-    known(35 + 15 * 22),
+    unknown('complete days of history: 2; a forecast needs 3'),
   ],
-  // A day without volume counts as 0: (10 + 0) / 2 a day.
+  // What is left of today, and 21 more.
   [
-    'a day without volume',
-    { '2026-03-07': 5, '2026-03-08': 10 },
+    'each day has as much',
+    { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 4 },
     '2026-03-10T12:00:00Z',
-    '2026-03-07',
-    known(15 + 5 * 22),
+    '2026-03-05',
+    known(40 + 10 + 10 * 21),
   ],
   [
-    'today has more than the mean',
-    { '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 50 },
+    'today has more than was foreseen',
+    { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 50 },
     '2026-03-10T12:00:00Z',
-    '2026-03-01',
-    known(70 + Math.round((20 / 7) * 21)),
+    '2026-03-05',
+    known(90 + 10 * 21),
   ],
-  [
-    'the week before was in another month',
-    { '2026-02-26': 7, '2026-02-27': 7, '2026-02-28': 7, '2026-03-01': 3 },
-    '2026-03-01T01:00:00Z',
-    '2026-01-01',
-    known(3 + 0 + 3 * 30),
-  ],
+  // 22 working days of March, and 9 others.
+  ['days of the week differ', workdays, '2026-03-17T12:00:00Z', '2026-01-01', known(22 * 100 + 9 * 20)],
   [
     'it is over',
     { '2026-03-08': 10, '2026-03-09': 10 },

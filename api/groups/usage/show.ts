@@ -14,7 +14,7 @@ const Projected = z.strictObject({
   forecast: z
     .strictObject({ records: Known, bytes: Known })
     .describe(
-      'Accepted volume at the end of the period: the mean of the last complete days (at most a week) for each remaining day',
+      'Accepted volume at the end of the period: the remaining days are forecast from the complete ones before, five weeks of them at most',
     ),
 });
 
