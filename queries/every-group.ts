@@ -4,11 +4,14 @@ import type { Query } from './query.ts';
 const limited = <Part extends Query>(query: Part, most: number): Part =>
   query.kind === 'aggregate' || query.kind === 'metric' ? { ...query, limit: most } : query;
 
-/** The query for so many groups at most; of a formula, each of its parts. */
-export const everyGroup = (query: Query, most: number): Query =>
-  query.kind === 'formula'
-    ? {
-        ...query,
-        queries: Object.fromEntries(Object.entries(query.queries).map(([name, part]) => [name, limited(part, most)])),
-      }
-    : limited(query, most);
+/** The query for so many groups at most; of a formula, each of its parts; of an anomaly or a forecast, what is scored or forecast. */
+export const everyGroup = <Of extends Query>(query: Of, most: number): Of => {
+  if (query.kind === 'formula')
+    return {
+      ...query,
+      queries: Object.fromEntries(Object.entries(query.queries).map(([name, part]) => [name, limited(part, most)])),
+    };
+  if ((query.kind === 'anomaly' || query.kind === 'forecast') && query.query !== undefined)
+    return { ...query, query: everyGroup(query.query, most) };
+  return limited(query, most);
+};

@@ -16,6 +16,10 @@ export const signalsOf = (query: Query): readonly ReadSignal[] => {
     case 'slo':
     case 'check':
       return [];
+    case 'anomaly':
+      return query.query === undefined ? [] : signalsOf(query.query);
+    case 'forecast':
+      return signalsOf(query.query);
     case 'formula':
       return [...new Set(Object.values(query.queries).flatMap(signalsOf))];
     default:

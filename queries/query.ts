@@ -146,8 +146,68 @@ export const FormulaQuery = z.strictObject({
   queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), z.discriminatedUnion('kind', [...plain])),
 });
 
+const measuring = z
+  .discriminatedUnion('kind', [AggregateQuery, MetricQuery, PromqlQuery, FormulaQuery])
+  .describe('Figures by step: each group of its answer is a series');
+
+/** A duration within limits. */
+const durationFrom = (least: string, most: string) =>
+  z
+    .string()
+    .max(32)
+    .refine((text) => {
+      const ns = parseDuration(text);
+      return ns !== undefined && ns >= (parseDuration(least) ?? 0n) && ns <= (parseDuration(most) ?? 0n);
+    }, `must be a duration from ${least} to ${most}, such as 5m, 1h or 4d`);
+
+export const anomalyDirections = ['both', 'above', 'below'] as const;
+
+/** Which series are unusual at the end of the range: of a detector by what it scored, of a query by what came before. */
+export const AnomalyQuery = z
+  .strictObject({
+    kind: z.literal('anomaly'),
+    detectorId: z.string().min(1).max(128).optional().describe('Its anomalies'),
+    query: measuring.optional().describe('In place of a detector: 50,000 points in all are scored'),
+    step: durationFrom('10s', '1d').optional().describe('Of the query: required with it'),
+    falseAlarmsPerWeek: z
+      .number()
+      .min(0.001)
+      .max(1000)
+      .optional()
+      .describe('Of the query: for all its series together; without it 1. A detector has its own'),
+    direction: z.enum(anomalyDirections).default('both').describe('Which way from what was expected'),
+  })
+  .superRefine(({ detectorId, query, step, falseAlarmsPerWeek }, context) => {
+    const found: readonly (readonly [isWrong: boolean, path: string, message: string])[] = [
+      [(detectorId === undefined) === (query === undefined), 'detectorId', 'is required, or a query; not both'],
+      [query !== undefined && step === undefined, 'step', 'is required with a query'],
+      [query === undefined && step !== undefined, 'step', 'is that of the detector: leave it out'],
+      [
+        query === undefined && falseAlarmsPerWeek !== undefined,
+        'falseAlarmsPerWeek',
+        'is that of the detector: leave it out',
+      ],
+    ];
+    for (const [isWrong, path, message] of found)
+      if (isWrong) context.addIssue({ code: 'custom', path: [path], message });
+  });
+
+/** How probable it is that figures cross a limit within a time to come. */
+export const ForecastQuery = z.strictObject({
+  kind: z.literal('forecast'),
+  query: measuring,
+  step: durationFrom('1m', '1d').default('1h'),
+  history: durationFrom('10m', '366d')
+    .default('14d')
+    .describe('How much is looked back on, as far as it is kept: 4,000 steps at most'),
+  horizon: durationFrom('1m', '366d').describe('How far: 1,000 steps at most, such as 4d'),
+  until: z
+    .union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })])
+    .describe('The limit, in the unit of the query'),
+});
+
 /** Anything that can be asked. `version` is that of this declaration: a saved query of a former one is still understood. */
-export const Query = z.discriminatedUnion('kind', [...plain, FormulaQuery]);
+export const Query = z.discriminatedUnion('kind', [...plain, FormulaQuery, AnomalyQuery, ForecastQuery]);
 export type Query = z.output<typeof Query>;
 
 /** Version of this declaration. What was saved by a former one is brought to it by `readSaved`. */
@@ -166,3 +226,7 @@ export type PromqlQuery = z.output<typeof PromqlQuery>;
 export type SloQuery = z.output<typeof SloQuery>;
 export type CheckQuery = z.output<typeof CheckQuery>;
 export type FormulaQuery = z.output<typeof FormulaQuery>;
+export type AnomalyQuery = z.output<typeof AnomalyQuery>;
+export type ForecastQuery = z.output<typeof ForecastQuery>;
+/** What is asked of telemetry by step. */
+export type MeasuringQuery = z.output<typeof measuring>;

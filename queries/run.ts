@@ -2,9 +2,12 @@
 import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
+import { runAnomaly } from './anomalies/asked.ts';
 import type { Answer, Asked } from './answer.ts';
 import { runCheck } from './checks/asked.ts';
+import type { AskPart } from './complete-steps.ts';
 import { invalid } from './errors.ts';
+import { runForecast } from './forecast/asked.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
 import { hintOfAnswer } from './hints/answers.ts';
@@ -119,10 +122,20 @@ const answerTo = async (
       return runCheck(query, reading, asked);
     case 'formula':
       return runFormula(query, (part) => answerTo(part, reading, asked));
+    case 'anomaly':
+      return runAnomaly(query, reading, asked, partly(reading, asked));
+    case 'forecast':
+      return runForecast(query, reading, asked, partly(reading, asked));
     default:
       return runPromql(query, reading, asked);
   }
 };
+
+/** Asks what stands in another query, over a range of its own. */
+const partly =
+  (reading: QueryReading, { signal }: Pick<RunOptions, 'signal'>): AskPart =>
+  (part, asked) =>
+    answerTo(part, reading, { ...asked, signal });
 
 /** What to tell of an answer that lacks what was asked for. */
 export const hintTo = async (

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Reference, referenceOf } from '../schemas/fields.ts';
 import { figuresOf } from './aggregate/measures.ts';
 import { invalid, QueryError } from './errors.ts';
+import { forecastProblem } from './forecast/asked.ts';
 import { namesIn, parseFormula } from './formula/parse.ts';
 import type { Query } from './query.ts';
 import type { Reading } from './reading.ts';
@@ -74,6 +75,13 @@ class Looking {
       case 'metric':
         this.named.push({ what: 'metric', metric: query.metric, path: `${path}.metric` });
         return this;
+      case 'anomaly':
+        return query.query === undefined ? this : this.query(query.query, `${path}.query`);
+      case 'forecast': {
+        const [at, message = ''] = forecastProblem(query) ?? [];
+        if (at !== undefined) this.problems.push({ path: `${path}.${at}`, message });
+        return this.query(query.query, `${path}.query`);
+      }
       case 'formula':
         this.#attempt(path, () => {
           for (const name of namesIn(parseFormula(query.expression)))
@@ -126,7 +134,8 @@ class Looking {
 }
 
 /** What is wrong with a query by itself, whatever has landed. */
-export const ownProblemsOf = (query: Query): readonly Problem[] => new Looking().query(query).problems;
+export const ownProblemsOf = (query: Query, path?: string): readonly Problem[] =>
+  new Looking().query(query, path).problems;
 
 /** What has landed of all that was asked after: `topic kind key`, and metrics. `null` where nothing at all has. */
 interface Landed {

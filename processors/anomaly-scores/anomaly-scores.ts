@@ -1,3 +1,5 @@
+import { directionOf } from '../../queries/anomalies/said.ts';
+import { isLearning, knownAfterMs, type Point, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import {
   type AnomalyChange,
@@ -10,9 +12,8 @@ import {
 import { emittedTo } from '../../schemas/records/values.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Change, directionOf, type Episode, follow } from '../../subjects/anomalies/episodes.ts';
+import { type Change, type Episode, follow } from '../../subjects/anomalies/episodes.ts';
 import { movedBy } from '../../subjects/anomalies/feedback.ts';
-import { isLearning, knownAfterMs, type Point, scoreSeries } from '../../subjects/anomalies/scorer.ts';
 import { toldEvent } from '../../subjects/anomalies/told.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched.ts';

@@ -1,6 +1,7 @@
 /** What is kept of the series of detectors: what the scorer knows of each, and its anomaly while that lasts. */
+
+import { stateBytes } from '../../queries/anomalies/state.ts';
 import type { Episode } from '../../subjects/anomalies/episodes.ts';
-import { stateBytes } from '../../subjects/anomalies/state.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
 /** A series of a detector. */
@@ -16,7 +17,7 @@ export interface WatchedSeries {
   /** Whether enough is known of it. */
   speaks: boolean;
   episode: Episode | undefined;
-  /** What the scorer knows (`subjects/anomalies/state.ts`). */
+  /** What the scorer knows (`queries/anomalies/state.ts`). */
   known: Uint8Array;
 }
 

@@ -4,8 +4,10 @@
  */
 import { LateError, orAborted } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
+import { runAnomaly } from '../anomalies/asked.ts';
 import type { Answer, Asked } from '../answer.ts';
 import { checksTogether, mostChecksTogether } from '../checks/asked.ts';
+import { runForecast } from '../forecast/asked.ts';
 import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
 import type { QueryReading } from '../promql/reading.ts';
@@ -158,6 +160,9 @@ export class Answers {
     for (const each of signalsOf(query))
       refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
     if (query.kind === 'formula') return runFormula(query, (part) => this.ask(part, reading, asked, options));
+    const askPart = (part: Query, of: Asked): Promise<Answer> => this.ask(part, reading, of, options);
+    if (query.kind === 'forecast') return runForecast(query, reading, asked, askPart);
+    if (query.kind === 'anomaly' && query.query !== undefined) return runAnomaly(query, reading, asked, askPart);
     const question = this.#questionOf(query, reading, asked, dueMs);
     question.askers++;
     if (onCost !== undefined) question.hearers.push(onCost);

@@ -6,7 +6,7 @@ import { wordsOf } from '../promql/syntax/lexer.ts';
 import { parseExpression } from '../promql/syntax/parse.ts';
 import { quoted } from '../promql/syntax/quotes.ts';
 import { walk } from '../promql/syntax/tree.ts';
-import type { Query } from '../query.ts';
+import type { MeasuringQuery, Query } from '../query.ts';
 import { parseSearch } from '../search/parse.ts';
 import { regexChoice } from './formats.ts';
 import { inSearch } from './in-search.ts';
@@ -82,7 +82,7 @@ const filteredSearch = (
   return [...own, ...filters.map(searchText)].join(' ');
 };
 
-type Plain = Exclude<Query, { kind: 'formula' }>;
+type Plain = Exclude<Query, { kind: 'formula' | 'anomaly' | 'forecast' }>;
 
 const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
   try {
@@ -100,6 +100,10 @@ const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
 /** A query with conditions besides its own. */
 export const withFilters = (query: Query, filters: readonly Filter[]): Query => {
   if (filters.length === 0) return query;
+  if (query.kind === 'anomaly' || query.kind === 'forecast')
+    return query.query === undefined
+      ? query
+      : ({ ...query, query: withFilters(query.query, filters) as MeasuringQuery } as Query);
   if (query.kind !== 'formula') return filteredPlain(query, filters);
   const queries = Object.entries(query.queries).map(([name, part]) => [name, filteredPlain(part, filters)] as const);
   return { ...query, queries: Object.fromEntries(queries) };

@@ -1,12 +1,12 @@
 /** Variables in a query of any kind. */
-import type { Measure, Query } from '../query.ts';
+import type { Measure, MeasuringQuery, Query } from '../query.ts';
 import { inFormula } from './in-formula.ts';
 import { inPromql } from './in-promql.ts';
 import { inSearch } from './in-search.ts';
 import { inNames, inText } from './in-text.ts';
 import type { Scope } from './scope.ts';
 
-type Plain = Exclude<Query, { kind: 'formula' }>;
+type Plain = Exclude<Query, { kind: 'formula' | 'anomaly' | 'forecast' }>;
 
 const searched = <Part extends { search?: string | undefined }>(part: Part, scope: Scope): Part =>
   part.search === undefined ? part : { ...part, search: inSearch(part.search, scope) };
@@ -46,13 +46,25 @@ const plainWith = (query: Plain, scope: Scope): Plain => {
 };
 
 /** A query with the values of its variables. Throws a `QueryError` where one cannot be what stands there. */
-export const inQuery = (query: Query, scope: Scope): Query =>
-  query.kind === 'formula'
-    ? {
+export const inQuery = (query: Query, scope: Scope): Query => {
+  switch (query.kind) {
+    case 'formula':
+      return {
         ...query,
         expression: inFormula(query.expression, scope),
         queries: Object.fromEntries(
           Object.entries(query.queries).map(([name, part]) => [name, plainWith(part, scope)]),
         ),
-      }
-    : plainWith(query, scope);
+      };
+    case 'anomaly':
+      return {
+        ...query,
+        ...(query.detectorId === undefined ? {} : { detectorId: inText(query.detectorId, scope) }),
+        ...(query.query === undefined ? {} : { query: inQuery(query.query, scope) as MeasuringQuery }),
+      };
+    case 'forecast':
+      return { ...query, query: inQuery(query.query, scope) as MeasuringQuery };
+    default:
+      return plainWith(query, scope);
+  }
+};

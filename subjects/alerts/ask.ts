@@ -1,8 +1,10 @@
 /** Asks what a rule asks, for a time, in the form that evaluation reads. */
 
+import { standingFigures } from '../../queries/anomalies/standing.ts';
 import type { Answer, Asked } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { everyGroup } from '../../queries/every-group.ts';
+import { forecastFigures } from '../../queries/forecast/asked.ts';
 import type { Query, SloQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
@@ -155,6 +157,20 @@ const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
     };
   });
 
+/** Series that stand in one way, with what is said of them; behind the columns of their labels are `figures` of them. */
+const fromSaid = ({ columns, rows }: Answer, figures: number): GroupAnswer[] => {
+  const first = columns.length - figures;
+  const at = (name: string): number => columns.findIndex((column, index) => index >= first && column.name === name);
+  const [state, says] = [at('state'), at('says')];
+  return rows.map((row) => {
+    const value = numberOf(row[first]);
+    const why = String(row[says]);
+    const labels = Object.fromEntries(columns.slice(0, first).map(({ name }, index) => [name, String(row[index])]));
+    const own = { labels: labelsOf(labels), points: [value], says: { text: String(row[state]), why } };
+    return value === null ? { ...own, unknown: why } : own;
+  });
+};
+
 const groupsIn = (
   rule: AlertRule & { readonly condition: Asking },
   answer: Answer,
@@ -163,6 +179,8 @@ const groupsIn = (
   const { query } = rule.condition;
   if (answer.form !== 'table') return fromSeries(answer, wanted);
   if (query.kind === 'slo') return fromSlo(rule, query, answer);
+  if (query.kind === 'anomaly') return fromSaid(answer, standingFigures);
+  if (query.kind === 'forecast') return fromSaid(answer, forecastFigures);
   return query.kind === 'check' ? fromCheck(answer) : fromTable(answer, wanted);
 };
 

@@ -1,4 +1,5 @@
 /** What is wrong with a rule beyond its form. */
+import { ownProblemsOf } from '../../queries/validity.ts';
 import { rulesIn } from './composite.ts';
 import { msOf } from './durations.ts';
 import type { AlertRuleFields, Threshold } from './rule.ts';
@@ -35,6 +36,18 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
 const singles: Readonly<Record<string, string>> = {
   slo: 'an objective has one figure',
   check: 'a check has one state',
+  anomaly: 'series stand in one way',
+  forecast: 'a limit is crossed with one probability',
+};
+
+/** Of what is unusual or to come. */
+const ofForesight = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
+  if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
+  const message = 'must ask telemetry: it is the figures that can be absent';
+  return [
+    ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
+    ...ownProblemsOf(query, 'condition.query'),
+  ];
 };
 
 const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
@@ -53,6 +66,7 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   const { query } = condition;
   if (query.kind === 'rows')
     problems.push({ path: 'condition.query.kind', message: 'must give figures, not rows: take an aggregate' });
+  problems.push(...ofForesight(condition));
   if (condition.kind === 'absence') return problems;
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });

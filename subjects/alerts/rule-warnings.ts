@@ -1,4 +1,5 @@
 /** What a rule probably does not mean, though it can be evaluated. */
+import type { AnomalyQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { RuleAnswer } from './answer.ts';
 import { ask } from './ask.ts';
@@ -9,8 +10,22 @@ import type { Problem } from './rule-problems.ts';
 /** By then what is received has landed, unless something is wrong. */
 const landedMs = 10_000;
 
+/** A detector tells of a step this long after its end: its delay, its look, and the way of the scores. */
+const scoredMs = 60_000;
+
+const ofScores = ({ query }: AnomalyQuery, delay: string): Problem[] =>
+  query !== undefined || msOf(delay) >= scoredMs
+    ? []
+    : [
+        {
+          path: 'delay',
+          message: `is shorter than the minute that scores take to land: set it to ${scoredMs / 1000}s, so that a backtest finds what the evaluation found`,
+        },
+      ];
+
 const ofWindow = ({ condition, interval, delay }: AlertRule): Problem[] => {
-  if (condition.kind === 'composite') return [];
+  if (condition.kind === 'composite' || condition.query.kind === 'forecast') return [];
+  if (condition.query.kind === 'anomaly') return ofScores(condition.query, delay);
   const windowMs = msOf(condition.window);
   const path = 'condition.window';
   if (windowMs < msOf(interval))

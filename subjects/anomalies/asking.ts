@@ -2,6 +2,7 @@
 
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import type { Answer, Asked } from '../../queries/answer.ts';
+import { stepsAsked, stepValues } from '../../queries/complete-steps.ts';
 import { everyGroup } from '../../queries/every-group.ts';
 import type { Query } from '../../queries/query.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
@@ -91,19 +92,13 @@ export const nextChunk = (progress: Progress, stepMs: number, endMs: number, now
   return { fromMs, toMs, mode: isLearning ? 'learning' : isLate ? 'late' : 'now' };
 };
 
-/** Whether the value of a step is that of its end, as with PromQL, and not of its records. */
-const isAtEnds = (query: Query): boolean =>
-  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtEnds));
-
 /** The question about some steps. */
 export const askedOf = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
   { fromMs, toMs }: Pick<Chunk, 'fromMs' | 'toMs'>,
 ): { readonly query: Query; readonly asked: Asked } => {
-  const stepMs = msOf(step);
-  const at = (ms: number): bigint => BigInt(ms) * 1_000_000n;
-  const range = isAtEnds(query) ? { from: at(fromMs + stepMs), to: at(toMs) } : { from: at(fromMs), to: at(toMs) - 1n };
-  return { query: everyGroup(query, mostSeries), asked: { range, stepMs } };
+  const asked = stepsAsked(query, { fromMs, toMs, stepMs: msOf(step) });
+  return { query: everyGroup(query, mostSeries), asked };
 };
 
 const counting = new Set(['count', 'rate', 'distinct']);
@@ -117,11 +112,6 @@ export const countsOf = (query: Query, { series }: Answer): string[] => {
   );
 };
 
-const numberOf = (value: number | string | null): number | null => {
-  const number = typeof value === 'string' ? Number(value) : value;
-  return number !== null && Number.isFinite(number) ? number : null;
-};
-
 /** The values of an answer by step; null where there is none, and of counts where nothing is known. */
 export const valuesOf = (
   { query, step }: Pick<DetectorFields, 'query' | 'step'>,
@@ -133,17 +123,11 @@ export const valuesOf = (
     gaps,
   }: Pick<Chunk, 'fromMs' | 'toMs'> & { readonly counts: readonly string[]; readonly gaps: readonly number[] },
 ): AnomalyPoints['series'] => {
-  const stepMs = msOf(step);
-  const shiftMs = isAtEnds(query) ? stepMs : 0;
-  const unknown = new Set(gaps);
+  const steps = { fromMs, toMs, stepMs: msOf(step) };
+  const unknown = new Set(gaps.map((startMs) => (startMs - fromMs) / steps.stepMs));
   return answer.series.slice(0, mostSeries).map(({ name, unit, labels, points }) => {
-    const isCount = counts.includes(name);
-    const values = new Array<number | null>((toMs - fromMs) / stepMs).fill(null);
-    for (const [timeMs, value] of points) {
-      const startMs = timeMs - shiftMs;
-      const index = (startMs - fromMs) / stepMs;
-      if (index in values && !(isCount && unknown.has(startMs))) values[index] = numberOf(value);
-    }
+    const known = stepValues(query, points, steps);
+    const values = counts.includes(name) ? known.map((value, index) => (unknown.has(index) ? null : value)) : known;
     return {
       name: name.slice(0, 1024),
       unit: unit.slice(0, 64),

@@ -23,6 +23,9 @@ const ofKind = (query: Query, path: string): Problem[] => {
       ];
     case 'check':
       return [{ path: `${path}.kind`, message: 'must ask telemetry: ask the signal synthetics for runs of checks' }];
+    case 'anomaly':
+    case 'forecast':
+      return [{ path: `${path}.kind`, message: 'must ask telemetry: take the query that is scored or forecast' }];
     case 'formula':
       return Object.entries(query.queries).flatMap(([name, part]) => ofKind(part, `${path}.queries.${name}`));
     case 'promql': {

@@ -1,18 +1,11 @@
 /** What becomes of an anomaly of a series with each point: it begins, becomes worse, or ends. Pure. */
+
+import { type Direction, directionOf } from '../../queries/anomalies/said.ts';
+import type { Scored } from '../../queries/anomalies/scorer.ts';
+import type { Sign } from '../../queries/anomalies/signs.ts';
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
-import type { Scored } from './scorer.ts';
-import type { Sign } from './signs.ts';
 
-export type Direction = 'up' | 'down' | 'other';
 export type Change = 'begin' | 'worse' | 'end';
-
-const directions: Readonly<Record<Sign, Direction>> = {
-  ...{ up: 'up', jumpUp: 'up', driftUp: 'up', down: 'down', jumpDown: 'down', driftDown: 'down' },
-  ...{ noise: 'other', flat: 'other' },
-};
-
-/** Which way a sign goes; noise and stillness go none. */
-export const directionOf = (sign: Sign): Direction => directions[sign];
 
 /** What is kept of an anomaly while it lasts. JSON. */
 export interface Episode {

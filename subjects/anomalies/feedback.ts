@@ -1,6 +1,7 @@
 /** What people said of anomalies moves the threshold for what looks like them in the same series. */
+
+import type { Direction } from '../../queries/anomalies/said.ts';
 import type { AnomalyFeedback, AnomalyMark } from '../../schemas/resources/anomaly-feedback.ts';
-import type { Direction } from './episodes.ts';
 
 /** How large a change must be, in parts of one that was false: after the first, which may have been chance, and after more of its kind. */
 const beyond = { once: 0.9, again: 2 };

@@ -1,7 +1,7 @@
 /** Anomalies and scores that landed. */
+import { readableSignals } from '../../queries/anomalies/of-detector.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type ReadSignal, signals } from '../../queries/signals/index.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { type HistoryPage, historyCondition } from '../events/history-page.ts';
 
@@ -50,10 +50,6 @@ const anomalyOf = (row: Row): StoredAnomaly => ({
   ...{ peakMs: Number(row.peak), ms: row.ms },
 });
 
-/** Signals that the plan includes: anomalies of others are not shown. */
-const readable = ({ plan }: Pick<Reading, 'plan'>): string[] =>
-  (Object.keys(signals) as ReadSignal[]).filter((each) => plan.entitlements.includes(signals[each].entitlement));
-
 export interface AnomalyFilter extends ProjectScope {
   readonly detectorId?: string | undefined;
   readonly series?: string | undefined;
@@ -81,7 +77,7 @@ export const readAnomalies = async (
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
     `${selected} AND ${conditions.join(' AND ')}${projectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
     {
-      ...{ readable: readable(reading), ...values, ...projectScopeValues(scope) },
+      ...{ readable: readableSignals(reading), ...values, ...projectScopeValues(scope) },
       ...(detectorId !== undefined && { detector: detectorId }),
       ...(series !== undefined && { series }),
       ...(direction !== undefined && { direction }),
@@ -94,7 +90,7 @@ export const readAnomalies = async (
 export const readOpenAnomalies = async (reading: Own, scope: ProjectScope, limit: number): Promise<StoredAnomaly[]> => {
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
     `${selected} AND end_ms = 0${projectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
-    { readable: readable(reading), ...projectScopeValues(scope) },
+    { readable: readableSignals(reading), ...projectScopeValues(scope) },
   );
   return rows.map(anomalyOf);
 };
@@ -105,7 +101,7 @@ export const findAnomaly = async (reading: Own, id: string): Promise<StoredAnoma
   if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;
   const [row] = await reading.columns.query<Row & Record<string, unknown>>(
     `${selected} AND time = fromUnixTimestamp64Milli({begin:Int64}, 'UTC') AND id = {id:String} LIMIT 1`,
-    { readable: readable(reading), begin: String(beginMs), id },
+    { readable: readableSignals(reading), begin: String(beginMs), id },
   );
   return row === undefined ? undefined : anomalyOf(row);
 };

@@ -1,12 +1,13 @@
 /** What of a range needs attention, the same of each kind that a person would look for first. Each item names the query that shows it. */
 import { z } from 'zod';
+import { anomalyText } from '../../queries/anomalies/said.ts';
 import { whyUnreadable } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
 import { readOpenAnomalies } from '../anomalies/stored.ts';
-import { anomalyText, seriesText } from '../anomalies/told.ts';
+import { seriesText } from '../anomalies/told.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';

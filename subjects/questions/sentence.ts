@@ -46,6 +46,14 @@ const textOf = (query: Query): string => {
       return `${query.figure} of the objective ${query.sloId}`;
     case 'check':
       return `how the synthetic check ${query.checkId} stands`;
+    case 'anomaly':
+      return query.query === undefined
+        ? `anomalies of the detector ${query.detectorId}`
+        : `anomalies of ${textOf(query.query)}`;
+    case 'forecast': {
+      const [side, limit] = Object.entries(query.until)[0] ?? [];
+      return `how probable it is within ${query.horizon} that these are ${side} ${limit}: ${textOf(query.query)}`;
+    }
     default:
       return formulaText(query);
   }

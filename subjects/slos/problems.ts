@@ -44,6 +44,9 @@ const queryProblems = (query: Query | undefined, path: string, isCount: boolean)
       return [{ path: `${path}.kind`, message: 'must ask telemetry, not an objective' }];
     case 'check':
       return [{ path: `${path}.kind`, message: 'must ask telemetry: ask the signal synthetics for runs' }];
+    case 'anomaly':
+    case 'forecast':
+      return [{ path: `${path}.kind`, message: 'must ask telemetry, not what is unusual or to come' }];
     case 'rows':
       return [{ path: `${path}.kind`, message: 'must give a figure, not rows: take an aggregate' }];
     case 'aggregate':

@@ -1,7 +1,7 @@
 /** Scores of series whose anomalies are known. */
 import test from 'ava';
-import { type Point, type Scored, scoreSeries } from '../../subjects/anomalies/scorer.ts';
-import { stateBytes } from '../../subjects/anomalies/state.ts';
+import { type Point, type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { stateBytes } from '../../queries/anomalies/state.ts';
 import { changes, day, kinds, pointsOf, seriesOf, startMs, stepMs, week, withChange } from '../bench/anomaly-series.ts';
 import { randomOf } from './random.ts';
 

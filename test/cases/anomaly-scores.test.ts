@@ -4,7 +4,7 @@ import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts
 import type { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
-import { scoreSeries } from '../../subjects/anomalies/scorer.ts';
+import { scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { randomOf } from './random.ts';
 import { TaskRun } from './run-task.ts';
 

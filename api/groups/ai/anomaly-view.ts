@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { anomalyText } from '../../../queries/anomalies/said.ts';
+import { timesAWeek } from '../../../queries/anomalies/scorer.ts';
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 import { type AnomalyFeedback, anomalyVerdicts } from '../../../schemas/resources/anomaly-feedback.ts';
-import { timesAWeek } from '../../../subjects/anomalies/scorer.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
-import { anomalyText } from '../../../subjects/anomalies/told.ts';
 
 const bound = z.number().nullable();
 const labels = z.record(z.string(), z.string());

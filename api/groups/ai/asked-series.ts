@@ -1,5 +1,6 @@
 /** The series that an operation looks at: points in the request, or a query that is run. */
 import { z } from 'zod';
+import type { Point } from '../../../queries/anomalies/scorer.ts';
 import { invalid } from '../../../queries/errors.ts';
 import { Query } from '../../../queries/query.ts';
 import { askedRange } from '../../../queries/range.ts';
@@ -7,7 +8,6 @@ import { Incompleteness, type Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { stepOf, stepsOf } from '../../../queries/steps.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
-import type { Point } from '../../../subjects/anomalies/scorer.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';

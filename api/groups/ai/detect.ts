@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { isLearning, type Point, type Scored, scoreSeries } from '../../../subjects/anomalies/scorer.ts';
-import { signs } from '../../../subjects/anomalies/state.ts';
+import { isLearning, type Point, type Scored, scoreSeries } from '../../../queries/anomalies/scorer.ts';
+import { signs } from '../../../queries/anomalies/state.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { askedSeries, mostPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
 

@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
-import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
+import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
+import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts';
 import { msOf, shortestInterval } from '../../../subjects/alerts/durations.ts';
 import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
-import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import { type Problem, problemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -85,6 +88,27 @@ const refuseManaged = (before: Pick<Document, 'managedBy'> | undefined): void =>
   throw new ApiError('CONFLICT', `the rule is of the ${where}`);
 };
 
+/** What a condition names that is not there. Throws where the plan lacks what it asks. */
+const unknownIn = async (
+  condition: Fields['condition'],
+  caller: Caller,
+  own: Pick<TenantDocuments, 'collection'>,
+): Promise<Problem[]> => {
+  if (condition.kind === 'composite') {
+    const stored = own.collection(collection);
+    const rules = Object.entries(condition.rules);
+    const found = await Promise.all(rules.map(async ([name, id]) => ({ name, id, rule: await stored.find(id) })));
+    return found.flatMap(({ name, id, rule }) =>
+      rule === undefined ? [{ path: `condition.rules.${name}`, message: `there is no alert rule ${id}` }] : [],
+    );
+  }
+  const { query } = condition;
+  if (query.kind === 'anomaly' || query.kind === 'forecast') requireEntitlement(caller, 'ai');
+  const detectorId = query.kind === 'anomaly' ? query.detectorId : undefined;
+  if (detectorId === undefined || (await own.collection(anomalyDetectors).find(detectorId)) !== undefined) return [];
+  return [{ path: 'condition.query.detectorId', message: `there is no anomaly detector ${detectorId}` }];
+};
+
 const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, typeof View>['prepare']> = async (
   after,
   { caller, of, before },
@@ -96,12 +120,7 @@ const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, 
       path: 'interval',
       message: `must be a duration from ${shortestInterval} to 1d, such as 30s, 5m or 1h`,
     });
-  if (after.condition.kind === 'composite') {
-    const stored = of(caller.tenantId).collection(collection);
-    for (const [name, id] of Object.entries(after.condition.rules))
-      if ((await stored.find(id)) === undefined)
-        problems.push({ path: `condition.rules.${name}`, message: `there is no alert rule ${id}` });
-  }
+  problems.push(...(await unknownIn(after.condition, caller, of(caller.tenantId))));
   if (problems.length > 0) throw invalidFields(problems);
   return { ...after, queryVersion };
 };

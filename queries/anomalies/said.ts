@@ -1,0 +1,39 @@
+/** What is unusual about a series, in words. */
+import type { AnomalyChange } from '../../schemas/anomalies.ts';
+
+import type { Sign } from './signs.ts';
+
+export type Direction = AnomalyChange['direction'];
+
+const directions: Readonly<Record<Sign, Direction>> = {
+  ...{ up: 'up', jumpUp: 'up', driftUp: 'up', down: 'down', jumpDown: 'down', driftDown: 'down' },
+  ...{ noise: 'other', flat: 'other' },
+};
+
+/** Which way a sign goes; noise and stillness go none. */
+export const directionOf = (sign: Sign): Direction => directions[sign];
+
+const what: Readonly<Record<Sign, string>> = {
+  ...{ up: 'higher than expected', down: 'lower than expected' },
+  ...{ jumpUp: 'risen and stays there', jumpDown: 'fallen and stays there' },
+  ...{ driftUp: 'rising slowly', driftDown: 'falling slowly' },
+  ...{ noise: 'strays more than usual', flat: 'stands still, which it does not usually' },
+};
+
+/** A figure with as many digits as people read. */
+export const digits = (value: number): string => String(Number(value.toPrecision(4)));
+
+/** What is unusual, in a sentence. */
+export const anomalyText = ({
+  sign,
+  value,
+  unit,
+  low,
+  high,
+  before,
+}: Pick<AnomalyChange, 'sign' | 'value' | 'unit' | 'low' | 'high' | 'before'>): string => {
+  const measured = `${digits(value)}${unit === '' ? '' : ` ${unit}`}`;
+  const band = low === null || high === null ? '' : `, usual are ${digits(low)} to ${digits(high)}`;
+  const was = before === null ? '' : `, expected were ${digits(before)}`;
+  return `${what[sign]}: ${measured}${was}${band}`;
+};

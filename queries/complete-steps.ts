@@ -1,0 +1,60 @@
+/** Figures by complete steps, as they are scored and forecast: what is asked for them, and their values. */
+import type { Answer, Asked } from './answer.ts';
+import { signalsOf } from './freshness.ts';
+import type { Query } from './query.ts';
+import { keptDays } from './range.ts';
+import type { Reading } from './reading.ts';
+
+/** Steps from the start of the first to the end of the last. */
+export interface Steps {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+}
+
+/** Whether the value of a step is that of its end, as with PromQL, and not of its records. */
+const isAtEnds = (query: Query): boolean =>
+  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtEnds));
+
+const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+
+/** What a query is asked with, so that it answers these steps. */
+export const stepsAsked = (query: Query, { fromMs, toMs, stepMs }: Steps): Asked => ({
+  range: isAtEnds(query) ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
+  stepMs,
+});
+
+const finite = (value: number | string | null): number | null => {
+  const number = typeof value === 'string' ? Number(value) : value;
+  return number !== null && Number.isFinite(number) ? number : null;
+};
+
+/** The values of one series of the answer by step; null where there is none. */
+export const stepValues = (
+  query: Query,
+  points: Answer['series'][number]['points'],
+  { fromMs, toMs, stepMs }: Steps,
+): (number | null)[] => {
+  const shiftMs = isAtEnds(query) ? stepMs : 0;
+  const values = new Array<number | null>((toMs - fromMs) / stepMs).fill(null);
+  for (const [timeMs, value] of points) {
+    const index = (timeMs - shiftMs - fromMs) / stepMs;
+    if (index in values) values[index] = finite(value);
+  }
+  return values;
+};
+
+/** Asks a query that stands in another one. */
+export type AskPart = (part: Query, asked: Asked) => Promise<Answer>;
+
+const hourMs = 3_600_000;
+
+/** Where steps may begin that are asked of a query now, with an hour to spare: what is older is not kept. */
+export const keptFromMs = (query: Query, { plan, nowMs }: Pick<Reading, 'plan' | 'nowMs'>): number =>
+  Math.trunc(nowMs) - Math.min(...signalsOf(query).map((signal) => keptDays(plan, signal))) * 24 * hourMs + hourMs;
+
+/** Values from the first records on: a group that is new had no zeros before. */
+export const sinceFirst = (query: Query, values: readonly (number | null)[]): (number | null)[] => {
+  const first = query.kind === 'aggregate' ? values.findIndex((value) => value !== null && value !== 0) : 0;
+  return values.map((value, index) => (index < first ? null : value));
+};
