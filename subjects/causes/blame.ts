@@ -1,0 +1,78 @@
+/** From where a symptom comes: how much of what a node is worse by its callees explain, from call to call. Pure. */
+import { type Minute, minuteMs, type Scene, type SceneEdge } from './scene.ts';
+import { excessOf, onsetOf, type Worsening, worseSince } from './worsening.ts';
+
+/** Calls that are followed from a symptom. */
+const mostCalls = 6;
+/** Less of the symptom is not followed. */
+const leastShare = 0.1;
+
+export interface Blamed {
+  readonly node: string;
+  /** Of the symptom, from 0 to 1: what reaches it, and what none of its callees explains. */
+  readonly reaching: number;
+  readonly own: number;
+  readonly onsetMs: number;
+  /** It may have begun as late as this. */
+  readonly latestMs: number;
+  /** What of it is worse; empty where its own requests are not, or where it sends no spans. */
+  readonly worse: readonly Worsening[];
+  /** From the symptom to it. */
+  readonly path: readonly string[];
+}
+
+/** How much of what a node is worse by the calls of an edge explain; 0 where the edge is not worse. */
+const explainedBy = (
+  { minutes }: SceneEdge,
+  node: readonly Minute[],
+  worse: readonly Worsening[],
+  { onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number },
+): number => {
+  const edge = worseSince(minutes, onsetMs, { untilMs });
+  if (edge === undefined || edge.length === 0) return 0;
+  const [all, own] = [excessOf(node, node, onsetMs, untilMs), excessOf(minutes, node, onsetMs, untilMs)];
+  const shares = worse.map(({ aspect }) =>
+    aspect === 'errors'
+      ? all.errors > 0
+        ? own.errors / all.errors
+        : 0
+      : all.duration > 0
+        ? own.duration / all.duration
+        : 0,
+  );
+  // A callee that is slow makes its caller fail: what errors do not explain, durations may.
+  const slow = edge.some(({ aspect }) => aspect !== 'errors') && all.duration > 0 ? own.duration / all.duration : 0;
+  return Math.min(1, Math.max(0, slow, ...shares));
+};
+
+/** Every node that a part of the symptom comes from, those that the most comes from first. */
+export const blameOf = (scene: Scene): Blamed[] => {
+  const { symptoms, noticedMs, untilMs, nodes } = scene;
+  const found = new Map<string, Blamed>();
+  const visit = (node: string, reaching: number, path: readonly string[], around: number): void => {
+    const minutes = nodes.get(node) ?? [];
+    const { onsetMs, latestMs } = minutes.length === 0 ? { onsetMs: around, latestMs: around } : onsetOf(minutes, around);
+    const worse = worseSince(minutes, onsetMs, { untilMs }) ?? [];
+    const edges = path.length > mostCalls ? [] : scene.edges.filter(({ client }) => client === node);
+    const shares = edges
+      .filter(({ server }) => !path.includes(server) && server !== node)
+      .map((edge) => ({ edge, share: explainedBy(edge, minutes, worse, { onsetMs, untilMs }) }))
+      .filter(({ share }) => share * reaching >= leastShare);
+    const total = shares.reduce((sum, { share }) => sum + share, 0);
+    const scale = total > 1 ? 1 / total : 1;
+    const own = reaching * Math.max(0, 1 - total);
+    const known = found.get(node);
+    found.set(node, {
+      ...{ node, onsetMs, latestMs, worse },
+      reaching: (known?.reaching ?? 0) + reaching,
+      own: (known?.own ?? 0) + own,
+      path: known?.path ?? [...path, node],
+    });
+    for (const { edge, share } of shares) {
+      const { onsetMs: from } = onsetOf(edge.minutes, onsetMs);
+      visit(edge.server, reaching * share * scale, [...path, node], Math.min(from, onsetMs + 2 * minuteMs));
+    }
+  };
+  for (const node of symptoms) visit(node, 1 / symptoms.length, [], noticedMs);
+  return [...found.values()].toSorted((one, other) => other.own - one.own);
+};

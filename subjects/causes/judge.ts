@@ -1,0 +1,311 @@
+/**
+ * Which causes a symptom has, with what speaks for and against each. A cause lies on the symptom's path, does not begin after it, and is
+ * tested by minutes before and after; one of which that cannot be said is not claimed. Pure.
+ */
+import { type Blamed, blameOf } from './blame.ts';
+import { type Change, type Gauge, type Minute, minuteMs, type Novelty, nodeName, type Scene } from './scene.ts';
+import { between, excessOf, riseOf, type Worsening, worseSince } from './worsening.ts';
+
+export const causeKinds = [
+  ...(['deployment', 'configuration', 'restart', 'oom-kill', 'saturation', 'neighbour', 'callee'] as const),
+  ...(['error', 'log-pattern'] as const),
+] as const;
+export type CauseKind = (typeof causeKinds)[number];
+
+export interface Judged {
+  readonly kind: CauseKind;
+  /** What it happened to: a service, a database, a host. */
+  readonly at: string;
+  readonly beginMs: number;
+  readonly title: string;
+  readonly link: string;
+  /** From 0 to 1. */
+  readonly score: number;
+  readonly evidence: readonly string[];
+  readonly against: readonly string[];
+  readonly path: readonly string[];
+}
+
+export interface Causes {
+  readonly onsetMs: number;
+  readonly symptom: readonly string[];
+  /** Those that are claimed, the likeliest first. */
+  readonly causes: readonly Judged[];
+  /** Looked at, and not claimed. */
+  readonly others: readonly Judged[];
+  /** Why no cause is claimed; null where one is. */
+  readonly reason: string | null;
+}
+
+/** How likely something of the kind is a cause by itself, where all else is equal. */
+const priors: Readonly<Record<CauseKind, number>> = {
+  ...{ deployment: 1, configuration: 1, 'oom-kill': 0.95, saturation: 0.85, neighbour: 0.85, restart: 0.7 },
+  ...{ callee: 0.5, error: 0.6, 'log-pattern': 0.6 },
+};
+/** What scores less is not claimed. */
+const leastScore = 0.3;
+/** Minutes: a cause may seem to begin so much after the symptom, and begins at most so long before it. */
+const late = 2;
+const early = 60;
+/** So many minutes between a change and the symptom tell whether the change alone did anything. */
+const tellingGap = 5;
+const full = { share: 0.9, rise: 0.1 };
+const mostOthers = 20;
+
+const minutesText = (ms: number): string => `${Math.round(ms / minuteMs)} minutes`;
+const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
+const words = { errors: 'errors', latency: 'latency', tail: 'slow requests' } as const;
+
+export const worseText = (worse: readonly Worsening[]): string =>
+  worse
+    .map(({ aspect, compared: { before, after } }) =>
+      aspect === 'latency' ? 'requests take longer' : `${words[aspect]} ${percent(before)} → ${percent(after)}`,
+    )
+    .join(', ');
+
+/** How a candidate is judged before it is told. */
+interface Weighed {
+  readonly weight: number;
+  readonly evidence: string[];
+  readonly against: string[];
+}
+
+/** By when it began: shortly before the symptom is likely, after it impossible. */
+const byTime = (beginMs: number, { onsetMs, latestMs }: Blamed): Weighed => {
+  const gap = (onsetMs - beginMs) / minuteMs;
+  if (beginMs > latestMs + late * minuteMs)
+    return { weight: 0, evidence: [], against: [`it began ${minutesText(beginMs - onsetMs)} after the symptom`] };
+  if (gap > early)
+    return { weight: 0, evidence: [], against: [`it began ${minutesText(onsetMs - beginMs)} before the symptom`] };
+  const weight = Math.exp(-Math.max(0, gap - 3) / 15);
+  const when = gap < 1 ? 'as the symptom did' : `${minutesText(onsetMs - beginMs)} before the symptom`;
+  return gap > tellingGap
+    ? { weight, evidence: [], against: [`it began ${when}`] }
+    : { weight, evidence: [`it began ${when}`], against: [] };
+};
+
+const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
+  const evidence =
+    path.length === 1
+      ? [`${nodeName(node)} shows the symptom itself`]
+      : [`the calls ${path.map(nodeName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`];
+  const against = own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of it comes from what it calls`] : [];
+  return { weight: own, evidence, against };
+};
+
+/** Whether requests of the node became worse with it, and not only with the symptom. */
+const byEffect = (atMs: number, { node, onsetMs, worse }: Blamed, { nodes, untilMs }: Scene): Weighed => {
+  const minutes = nodes.get(node) ?? [];
+  const since = worseSince(minutes, Math.min(atMs, onsetMs), { untilMs });
+  if (since === undefined)
+    return { weight: 0, evidence: [], against: [`too few requests of ${nodeName(node)} to compare before and after`] };
+  if (since.length === 0) return { weight: 0, evidence: [], against: ['requests are not worse after it than before'] };
+  const evidence = [`${nodeName(node)} after it: ${worseText(since)}`];
+  if (onsetMs - atMs <= tellingGap * minuteMs) return { weight: 1, evidence, against: [] };
+  const alone = worseSince(minutes, atMs, { untilMs: onsetMs });
+  const isAlone = alone !== undefined && alone.some(({ aspect }) => worse.some((each) => each.aspect === aspect));
+  return isAlone
+    ? { weight: 1, evidence, against: [] }
+    : { weight: 0.1, evidence: [], against: [`for ${minutesText(onsetMs - atMs)} after it nothing changed`] };
+};
+
+type Told = Pick<Judged, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
+
+const judged = (told: Told, path: readonly string[], ...all: readonly Weighed[]): Judged => ({
+  ...told,
+  path,
+  score: all.reduce((product, { weight }) => product * weight, priors[told.kind]),
+  evidence: all.flatMap(({ evidence }) => evidence),
+  against: all.flatMap(({ against }) => against),
+});
+
+const offPath = (told: Told): Judged =>
+  judged(told, [], { weight: 0, evidence: [], against: ['it is not on the path of the symptom'] });
+
+/** How much of what a node is worse by happened on one of its hosts. */
+const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs }: Scene): Weighed => {
+  const own = hosts.get(node);
+  const here = own?.get(host);
+  if (own === undefined || here === undefined)
+    return { weight: 0, evidence: [], against: [`${nodeName(node)} does not run there`] };
+  if (own.size === 1) return { weight: 1, evidence: [`${nodeName(node)} runs on ${host} alone`], against: [] };
+  const isOfErrors = worse.some(({ aspect }) => aspect === 'errors');
+  const share = (minutes: readonly Minute[]): number => {
+    const { errors, duration } = excessOf(minutes, minutes, onsetMs, untilMs);
+    return Math.max(0, isOfErrors ? errors : duration);
+  };
+  const there = share(here);
+  const others = [...own].filter(([name]) => name !== host).map(([, minutes]) => share(minutes));
+  const most = Math.max(...others);
+  const isHere = there > 2 * most;
+  return isHere
+    ? { weight: 1, evidence: [`requests became worse on ${host}, and less or not on its other ${others.length}`], against: [] }
+    : { weight: 0.15, evidence: [], against: [`requests became as much worse on hosts other than ${host}`] };
+};
+
+const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, scene: Scene): Judged[] => {
+  const { kind, node, host, atMs, title, link } = change;
+  const told = { kind, beginMs: atMs, title, link };
+  const places = [...blamed.values()].filter((each) =>
+    node === undefined ? scene.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
+  );
+  if (places.length === 0) return [offPath({ ...told, at: node ?? host ?? '' })];
+  return places.map((place) =>
+    judged(
+      { ...told, at: node ?? host ?? '' },
+      place.path,
+      byPlace(place),
+      byTime(atMs, place),
+      ...(node === undefined && host !== undefined ? [byHost(host, place, scene)] : []),
+      byEffect(atMs, place, scene),
+    ),
+  );
+};
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+
+/** Whether something came to its end with the symptom. */
+const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs: number): Weighed => {
+  const before = values.filter(([at]) => at < beginMs && at >= beginMs - early * minuteMs).map(([, share]) => share);
+  const after = values.filter(([at]) => at >= Math.max(beginMs, onsetMs) && at < untilMs).map(([, share]) => share);
+  if (before.length < 3 || after.length === 0)
+    return { weight: 0, evidence: [], against: ['too little is known of it before and after'] };
+  const [was, is] = [mean(before), mean(after)];
+  if (is < full.share) return { weight: 0, evidence: [], against: [`it is ${percent(is)} full`] };
+  if (is - was < full.rise)
+    return { weight: 0, evidence: [], against: [`it was ${percent(was)} full before the symptom, too`] };
+  return { weight: 1, evidence: [`${percent(was)} full before, ${percent(is)} since`], against: [] };
+};
+
+const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, scene: Scene): Judged[] => {
+  const { node, host, title, link, values } = gauge;
+  const places = [...blamed.values()].filter((each) =>
+    node === undefined ? scene.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
+  );
+  const at = node ?? host ?? '';
+  const kind = 'saturation';
+  if (places.length === 0) return [offPath({ kind, at, beginMs: riseOf(values, scene.noticedMs), title, link })];
+  return places.map((place) => {
+    const beginMs = riseOf(values, place.onsetMs);
+    // It may fill up slowly: what counts is that it was not full before.
+    return judged(
+      { kind, at, beginMs, title, link },
+      place.path,
+      byPlace(place),
+      byTime(Math.max(beginMs, place.onsetMs - 3 * minuteMs), place),
+      ...(node === undefined && host !== undefined ? [byHost(host, place, scene)] : []),
+      byFullness(gauge, place.onsetMs, beginMs, scene.untilMs),
+      place.worse.length === 0
+        ? { weight: 0, evidence: [], against: [`requests of ${nodeName(place.node)} are not worse`] }
+        : { weight: 1, evidence: [`${nodeName(place.node)} since then: ${worseText(place.worse)}`], against: [] },
+    );
+  });
+};
+
+/** News of a node: before the symptom it may be its cause, with it it is a part of it. */
+const ofNovelty = ({ kind, node, firstMs, count, title, link }: Novelty, blamed: ReadonlyMap<string, Blamed>): Judged => {
+  const told = { kind, at: node, beginMs: firstMs, title, link };
+  const place = blamed.get(node);
+  if (place === undefined) return offPath(told);
+  const isBefore = place.onsetMs - firstMs >= minuteMs;
+  return judged(
+    told,
+    place.path,
+    byPlace(place),
+    byTime(firstMs, place),
+    { weight: 1, evidence: [`it was never seen before, and ${count} times since`], against: [] },
+    isBefore
+      ? { weight: 1, evidence: [], against: [] }
+      : { weight: 0.45, evidence: [], against: ['it began with the symptom, and may be a part of it'] },
+    place.worse.length === 0
+      ? { weight: 0, evidence: [], against: [`requests of ${nodeName(node)} are not worse`] }
+      : { weight: 1, evidence: [`${nodeName(node)} since then: ${worseText(place.worse)}`], against: [] },
+  );
+};
+
+/** A node that is called, and from which the symptom comes, whatever made it so. */
+const ofCallee = (place: Blamed): Judged[] =>
+  place.path.length === 1
+    ? []
+    : [
+        judged(
+          {
+            ...{ kind: 'callee', at: place.node, beginMs: place.onsetMs, link: '' },
+            title: `${nodeName(place.node)} fails or is slow`,
+          },
+          place.path,
+          byPlace(place),
+          place.worse.length === 0
+            ? { weight: 1, evidence: [], against: ['of its own requests nothing is known that became worse'] }
+            : { weight: 1.1, evidence: [`it says so itself: ${worseText(place.worse)}`], against: [] },
+        ),
+      ];
+
+/** Other services of a host that ask much more than before, on hosts that are full. */
+const neighbours = (place: Blamed, scene: Scene): Judged[] => {
+  const own = scene.hosts.get(place.node) ?? new Map<string, never>();
+  return [...own.keys()].flatMap((host) => {
+    const isFull = scene.gauges.some(
+      (gauge) =>
+        gauge.host === host &&
+        byFullness(gauge, place.onsetMs, riseOf(gauge.values, place.onsetMs), scene.untilMs).weight > 0,
+    );
+    if (!isFull) return [];
+    return [...scene.hosts].flatMap(([node, hosts]) => {
+      const minutes = hosts.get(host);
+      if (node === place.node || minutes === undefined || place.path.includes(node)) return [];
+      const beginMs = riseOf(minutes.map(({ atMs, requests }) => [atMs, requests] as const), place.onsetMs);
+      const requests = (fromMs: number, toMs: number): number =>
+        mean(between(minutes, fromMs, toMs).map((each) => each.requests));
+      const [was, is] = [requests(beginMs - early * minuteMs, beginMs), requests(beginMs, scene.untilMs)];
+      if (is < 2 * was || is < 10) return [];
+      return [
+        judged(
+          { kind: 'neighbour', at: node, beginMs, title: `${nodeName(node)} on ${host} is asked ${(is / Math.max(1, was)).toFixed(1)} times as much`, link: '' },
+          place.path,
+          byPlace(place),
+          byTime(beginMs, place),
+          byHost(host, place, scene),
+          { weight: 1.1, evidence: [`it runs on ${host} too, which is full since`], against: [] },
+        ),
+      ];
+    });
+  });
+};
+
+/** What of one thing was judged at several nodes counts once, as it fits best. */
+const once = (all: readonly Judged[]): Judged[] => {
+  const best = new Map<string, Judged>();
+  for (const each of all) {
+    const key = JSON.stringify([each.kind, each.at, each.title]);
+    if (each.score > (best.get(key)?.score ?? -1)) best.set(key, each);
+  }
+  return [...best.values()].toSorted((one, other) => other.score - one.score);
+};
+
+/** Judges all that a scene has. */
+export const causesOf = (scene: Scene): Causes => {
+  const blamed = blameOf(scene);
+  const byNode = new Map(blamed.map((each) => [each.node, each]));
+  const shown = scene.symptoms.flatMap((node) => byNode.get(node) ?? []);
+  const onsetMs = Math.min(...shown.map((each) => each.onsetMs), scene.noticedMs);
+  const symptom = shown.flatMap(({ node, worse }) => (worse.length === 0 ? [] : [`${nodeName(node)}: ${worseText(worse)}`]));
+  const all = once([
+    ...scene.changes.flatMap((change) => ofChange(change, byNode, scene)),
+    ...scene.gauges.flatMap((gauge) => ofGauge(gauge, byNode, scene)),
+    ...scene.novelties.map((novelty) => ofNovelty(novelty, byNode)),
+    ...blamed.flatMap(ofCallee),
+    ...blamed.flatMap((place) => neighbours(place, scene)),
+  ]).map((each) => ({ ...each, score: Math.min(1, each.score) }));
+  const isSeen = symptom.length > 0;
+  const causes = isSeen ? all.filter(({ score }) => score >= leastScore) : [];
+  const claimed = new Set(causes);
+  const names = scene.symptoms.map(nodeName).join(', ');
+  const reason =
+    causes.length > 0
+      ? null
+      : isSeen
+        ? 'nothing that happened on the path of the symptom explains it'
+        : `requests of ${names} are not worse than before: there is no symptom to explain`;
+  return { onsetMs, symptom, causes, others: all.filter((each) => !claimed.has(each)).slice(0, mostOthers), reason };
+};

@@ -1,0 +1,119 @@
+/** Whether and since when requests are worse, by minutes before and after, as verdicts on deployments are. Pure. */
+import { type Compared, compare } from '../services/comparison.ts';
+import { type Minute, minuteMs } from './scene.ts';
+
+/** Minutes before a time that are compared with those after it. */
+const compared = { before: 60, after: 30 };
+/** An alert tells of it after it has lasted; so far back is looked for its beginning. */
+const noticedAfter = 30;
+const beyond = 3;
+const least = { minutes: 3, requests: 50 };
+
+export interface Worsening {
+  readonly aspect: Compared['aspect'];
+  readonly compared: Compared;
+}
+
+export const between = (minutes: readonly Minute[], fromMs: number, toMs: number): Minute[] =>
+  minutes.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+
+const isEnough = (minutes: readonly Minute[]): boolean =>
+  minutes.length >= least.minutes && minutes.reduce((sum, { requests }) => sum + requests, 0) >= least.requests;
+
+/** What is worse after a time than before it, the surest first; undefined where there are too few requests to tell. */
+export const worseSince = (
+  minutes: readonly Minute[],
+  atMs: number,
+  { untilMs, fromMs = atMs - compared.before * minuteMs }: { readonly untilMs: number; readonly fromMs?: number },
+): Worsening[] | undefined => {
+  const before = between(minutes, fromMs, atMs);
+  const after = between(minutes, atMs, Math.min(untilMs, atMs + compared.after * minuteMs));
+  if (!isEnough(before) || !isEnough(after)) return undefined;
+  return compare(before, after)
+    .filter(({ verdict }) => verdict === 'worse')
+    .map((each) => ({ aspect: each.aspect, compared: each }))
+    .toSorted((one, other) => one.compared.p - other.compared.p);
+};
+
+const scoreOf = {
+  errors: ({ requests, errors }: Minute): number => errors / Math.max(1, requests),
+  latency: ({ requests, durationSum }: Minute): number => Math.log(1 + durationSum / Math.max(1, requests)),
+};
+
+/** Places that explain so much of what the best one does may be right as well. */
+const nearly = 0.85;
+
+/** The place that splits values into two with the largest difference of their means, and how much of all it explains. */
+const split = (values: readonly number[]): { readonly at: number; readonly latest: number; readonly gain: number } => {
+  let [at, gain, sum] = [0, 0, 0];
+  const gains: number[] = [];
+  const total = values.reduce((all, value) => all + value, 0);
+  for (let index = 1; index < values.length; index++) {
+    sum += values[index - 1] ?? 0;
+    const [left, right] = [sum / index, (total - sum) / (values.length - index)];
+    const own = ((index * (values.length - index)) / values.length) * Math.max(0, right - left) ** 2;
+    gains.push(own);
+    if (own > gain) [at, gain] = [index, own];
+  }
+  return { at, latest: 1 + gains.findLastIndex((own) => own >= nearly * gain), gain };
+};
+
+/** Where values begin to be higher, around a time. */
+export const riseOf = (values: readonly (readonly [atMs: number, value: number])[], noticedMs: number): number => {
+  const window = values.filter(
+    ([atMs]) =>
+      atMs >= noticedMs - (noticedAfter + compared.after) * minuteMs && atMs <= noticedMs + compared.after * minuteMs,
+  );
+  const { at } = split(window.map(([, value]) => value));
+  return window[at]?.[0] ?? noticedMs;
+};
+
+export interface Onset {
+  readonly onsetMs: number;
+  /** It may have been as late as this. */
+  readonly latestMs: number;
+}
+
+/** When a node began to be worse, at the latest some minutes after it was noticed. */
+export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset => {
+  const window = between(minutes, noticedMs - (noticedAfter + compared.after) * minuteMs, noticedMs + 10 * minuteMs);
+  const found = (['errors', 'latency'] as const).map((aspect) => {
+    const values = window.map(scoreOf[aspect]);
+    const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+    const all = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    const { at, latest, gain } = split(values);
+    const timeOf = (index: number): number => window[index]?.atMs ?? noticedMs;
+    return { atMs: timeOf(at), latestMs: timeOf(latest), explained: all === 0 ? 0 : gain / all };
+  });
+  const [one, other] = found as [(typeof found)[number], (typeof found)[number]];
+  const { atMs, latestMs } = one.explained >= other.explained ? one : other;
+  const within = (ms: number): number =>
+    Math.min(noticedMs + beyond * minuteMs, Math.max(noticedMs - noticedAfter * minuteMs, ms));
+  return { onsetMs: within(atMs), latestMs: within(latestMs) };
+};
+
+/** Of a request more than before, on average: errors, and nanoseconds. */
+export interface Excess {
+  readonly errors: number;
+  readonly duration: number;
+}
+
+/** What `minutes` have more than before for each request of `per`: of a node its own, of an edge those of its caller. */
+export const excessOf = (
+  minutes: readonly Minute[],
+  per: readonly Minute[],
+  atMs: number,
+  untilMs: number,
+): Excess => {
+  const side = (fromMs: number, toMs: number): Excess => {
+    const requests = between(per, fromMs, toMs).reduce((sum, each) => sum + each.requests, 0);
+    const own = between(minutes, fromMs, toMs);
+    return {
+      errors: own.reduce((sum, each) => sum + each.errors, 0) / Math.max(1, requests),
+      duration: own.reduce((sum, each) => sum + each.durationSum, 0) / Math.max(1, requests),
+    };
+  };
+  const before = side(atMs - compared.before * minuteMs, atMs);
+  const after = side(atMs, Math.min(untilMs, atMs + compared.after * minuteMs));
+  return { errors: after.errors - before.errors, duration: after.duration - before.duration };
+};

@@ -1,0 +1,311 @@
+/** Made-up systems with one fault, or none, among things that look like causes and are not. The same seed gives the same case. */
+import { durationBucket } from '../../../schemas/tables/durations.ts';
+import type { CauseKind } from '../../../subjects/causes/judge.ts';
+import { type Change, type Gauge, type Minute, minuteMs, type Novelty, type Scene } from '../../../subjects/causes/scene.ts';
+import { randomOf } from '../random.ts';
+
+const drawing = (seed: number) => {
+  const next = randomOf(seed);
+  const between = (from: number, to: number): number => from + (to - from) * next();
+  const whole = (from: number, to: number): number => Math.floor(between(from, to + 1));
+  const of = <One>(all: readonly One[]): One => all[Math.floor(next() * all.length)] as One;
+  const normal = (): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  return { next, between, whole, of, normal };
+};
+type Random = ReturnType<typeof drawing>;
+
+export const faultKinds = [
+  ...(['bad-deployment', 'slow-deployment', 'configuration', 'oom-kill', 'restart', 'cpu', 'neighbour'] as const),
+  ...(['disk', 'pool', 'slow-database', 'failing-database', 'flag'] as const),
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+/** `chance`: an alert without anything behind it; `unseen`: the service fails by itself, and nothing that is recorded made it. */
+export type CaseKind = FaultKind | 'chance' | 'unseen';
+
+export interface FaultCase {
+  readonly kind: CaseKind;
+  readonly scene: Scene;
+  /** What made it; undefined where nothing may be claimed. */
+  readonly truth: { readonly kind: CauseKind; readonly at: string } | undefined;
+}
+
+const originMs = Date.UTC(2026, 2, 1);
+const faultMinute = 75;
+
+interface Place {
+  readonly node: string;
+  readonly hosts: readonly string[];
+  readonly calls: { readonly to: string; readonly times: number; readonly passes: number }[];
+  readonly base: number;
+  readonly failing: number;
+}
+
+/** What a node does in a minute on a host besides what it always does. */
+interface Effect {
+  readonly errors: number;
+  readonly slower: number;
+}
+type EffectAt = (node: string, host: string, minute: number) => Effect;
+
+/** A tree of calls of three or four levels, some shared callees, databases, and a few services beside it. */
+const systemOf = (random: Random) => {
+  const names = ['web', 'api', 'cart', 'orders', 'pay', 'stock', 'mail', 'search', 'auth', 'rates'];
+  const count = random.whole(6, 9);
+  const services = names.slice(0, count).map((name) => `service:${name}`);
+  const hosts = Array.from({ length: random.whole(3, 5) }, (_, index) => `host-${index}`);
+  const places = new Map<string, Place>();
+  for (const [index, node] of services.entries()) {
+    const first = random.whole(0, hosts.length - 1);
+    const own = Array.from({ length: random.whole(1, 3) }, (_, at) => hosts[(first + at) % hosts.length] as string);
+    places.set(node, {
+      ...{ node, hosts: [...new Set(own)], calls: [], base: random.between(5e6, 4e7) },
+      failing: index === 0 ? 0.002 : random.between(0, 0.004),
+    });
+  }
+  // The last two are called by nobody of the tree: they are asked from outside.
+  const inTree = services.slice(0, -2);
+  for (const [index, node] of inTree.entries()) {
+    if (index === 0) continue;
+    const caller = inTree[Math.max(0, index - random.whole(1, 2))] as string;
+    places.get(caller)?.calls.push({ to: node, times: random.of([1, 1, 2]), passes: random.of([1, 1, 0.9]) });
+  }
+  const databases = inTree.slice(1).filter(() => random.next() < 0.5).map((node) => ({ node, to: `database:postgresql:${node.slice(8)}` }));
+  for (const { node, to } of databases) places.get(node)?.calls.push({ to, times: 1, passes: 1 });
+  return { services, inTree, hosts, places, databases: databases.map(({ to }) => to), outside: services.slice(-2) };
+};
+type System = ReturnType<typeof systemOf>;
+
+const sampleMost = 60;
+
+/** What each node was asked by the minute, from the callees up. */
+const simulated = (system: System, random: Random, minutes: number, effect: EffectAt, traffic: (node: string, minute: number) => number) => {
+  const { places, databases } = system;
+  const nodes = new Map<string, Minute[]>();
+  const hosts = new Map<string, Map<string, Minute[]>>();
+  const edges = new Map<string, { client: string; server: string; minutes: Minute[] }>();
+  const rates = new Map(system.services.map((node) => [node, random.between(20, 60)]));
+  interface Sample {
+    readonly duration: number;
+    readonly isError: boolean;
+  }
+  const minuteOf = (samples: readonly Sample[], atMs: number): Minute => {
+    const buckets = new Map<number, number>();
+    let [errors, durationSum] = [0, 0];
+    for (const { duration, isError } of samples) {
+      const bucket = durationBucket(duration);
+      buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+      durationSum += duration;
+      if (isError) errors++;
+    }
+    return { atMs, requests: samples.length, errors, durationSum, buckets };
+  };
+  for (let minute = 0; minute < minutes; minute++) {
+    const atMs = originMs + minute * minuteMs;
+    const memo = new Map<string, Sample[]>();
+    // One slow minute slows all requests in it.
+    const samplesOf = (node: string, wanted: number): Sample[] => {
+      const known = memo.get(node);
+      if (known !== undefined) return known;
+      const place = places.get(node);
+      const wobble = Math.exp(0.08 * random.normal());
+      const own: Sample[] = [];
+      const number = Math.min(system.outside.includes(node) ? 4 * sampleMost : sampleMost, Math.max(1, Math.round(wanted)));
+      const callees = (place?.calls ?? []).map((call) => ({ call, samples: samplesOf(call.to, number * call.times), calls: [] as Sample[] }));
+      const byHost = new Map<string, Sample[]>();
+      for (let index = 0; index < number; index++) {
+        const host = place === undefined ? '' : (place.hosts[index % place.hosts.length] as string);
+        const { errors, slower } = effect(node, host, minute);
+        let duration = (place?.base ?? 4e6) * wobble * slower * Math.exp(0.5 * random.normal());
+        let isError = random.next() < (place?.failing ?? 0.001) + errors;
+        for (const { call, samples, calls } of callees)
+          for (let time = 0; time < call.times; time++) {
+            const sample = samples[(index * call.times + time) % samples.length] as Sample;
+            calls.push(sample);
+            duration += sample.duration;
+            if (sample.isError && random.next() < call.passes) isError = true;
+          }
+        const sample = { duration, isError };
+        own.push(sample);
+        byHost.set(host, [...(byHost.get(host) ?? []), sample]);
+      }
+      for (const { call, calls } of callees) {
+        const key = `${node} ${call.to}`;
+        const edge = edges.get(key) ?? { client: node, server: call.to, minutes: [] };
+        edges.set(key, edge);
+        edge.minutes.push(minuteOf(calls, atMs));
+      }
+      if (!databases.includes(node)) {
+        nodes.set(node, [...(nodes.get(node) ?? []), minuteOf(own, atMs)]);
+        const known = hosts.get(node) ?? new Map<string, Minute[]>();
+        hosts.set(node, known);
+        for (const [host, samples] of byHost) known.set(host, [...(known.get(host) ?? []), minuteOf(samples, atMs)]);
+      }
+      memo.set(node, own);
+      return own;
+    };
+    for (const node of [system.inTree[0] as string, ...system.outside])
+      samplesOf(node, (rates.get(node) ?? 30) * traffic(node, minute) * Math.exp(0.1 * random.normal()));
+  }
+  return { nodes, hosts, edges: [...edges.values()] };
+};
+
+/** From the entry to a node. */
+const pathTo = ({ places, inTree }: System, wanted: string): string[] => {
+  const search = (node: string): string[] | undefined => {
+    if (node === wanted) return [node];
+    for (const { to } of places.get(node)?.calls ?? []) {
+      const rest = search(to);
+      if (rest !== undefined) return [node, ...rest];
+    }
+    return undefined;
+  };
+  return search(inTree[0] as string) ?? [wanted];
+};
+
+const changeOf = (kind: Change['kind'], node: string, minute: number, title = `${kind} of ${node}`): Change => ({
+  ...{ kind, node, title, link: '' },
+  atMs: originMs + Math.round(minute * minuteMs),
+});
+const gaugeOf = (random: Random, minutes: number, of: Omit<Gauge, 'values' | 'link'>, share: (minute: number) => number): Gauge => ({
+  ...{ ...of, link: '' },
+  values: Array.from({ length: minutes }, (_, minute) => [
+    originMs + minute * minuteMs,
+    Math.max(0, Math.min(1, share(minute) + 0.02 * random.normal())),
+  ]),
+});
+const noveltyOf = (kind: Novelty['kind'], node: string, minute: number, count: number): Novelty => ({
+  ...{ kind, node, count, title: `${kind} of ${node}`, link: '' },
+  firstMs: originMs + Math.round(minute * minuteMs),
+});
+
+export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
+  const random = drawing(seed * 7919 + 13);
+  const system = systemOf(random);
+  const { inTree, hosts, places, outside, databases } = system;
+  const noticed = faultMinute + random.whole(3, 12);
+  const minutes = noticed + random.whole(3, 15);
+  const changes: Change[] = [];
+  const gauges: Gauge[] = [];
+  const novelties: Novelty[] = [];
+  const isDatabase = kind === 'slow-database' || kind === 'failing-database';
+  const target = isDatabase && databases.length > 0 ? random.of(databases) : random.of(inTree);
+  if (isDatabase && databases.length === 0) return faultCase(seed + 100_000, kind);
+  const path = pathTo(system, target);
+  const services = path.filter((node) => node.startsWith('service:'));
+  // It is seen where it is, or at what calls it.
+  const symptom = kind === 'unseen' ? target : random.of(services);
+  const targetHosts = places.get(target)?.hosts ?? [];
+  const host = random.of(targetHosts.length > 0 ? targetHosts : hosts);
+  const begin = faultMinute;
+  let neighbour = '';
+  let truth: FaultCase['truth'];
+  const [errors, slower] = [random.between(0.1, 0.4), random.between(2.5, 6)];
+  let effect: Effect = { errors: 0, slower: 1 };
+  let isOfHost = false;
+  const before = random.between(0.2, 2.5);
+  switch (kind) {
+    case 'bad-deployment':
+    case 'slow-deployment':
+    case 'configuration': {
+      const of = kind === 'configuration' ? 'configuration' : 'deployment';
+      effect = kind === 'slow-deployment' || (kind === 'configuration' && random.next() < 0.5) ? { errors: 0, slower } : { errors, slower: 1 };
+      changes.push(changeOf(of, target, begin - before));
+      if (effect.errors > 0 && random.next() < 0.7) novelties.push(noveltyOf('error', target, begin, random.whole(20, 300)));
+      truth = { kind: of, at: target };
+      break;
+    }
+    case 'oom-kill':
+      effect = { errors, slower: 1 };
+      changes.push(changeOf('oom-kill', target, begin - 0.5), changeOf('restart', target, begin - 0.3));
+      gauges.push(gaugeOf(random, minutes, { resource: 'memory', node: target, title: `memory of ${target}` }, (minute) => (minute < begin ? 0.5 + (0.48 * minute) / begin : 0.6)));
+      truth = { kind: 'oom-kill', at: target };
+      break;
+    case 'restart':
+      effect = { errors, slower: 1 };
+      changes.push(changeOf('restart', target, begin - 0.5));
+      truth = { kind: 'restart', at: target };
+      break;
+    case 'cpu':
+    case 'disk':
+      effect = kind === 'cpu' ? { errors: 0, slower } : { errors, slower: 1 };
+      isOfHost = true;
+      gauges.push(gaugeOf(random, minutes, { resource: kind, host, title: `${kind} of ${host}` }, (minute) => (minute < begin - 1 ? 0.5 : 0.99)));
+      truth = { kind: 'saturation', at: host };
+      break;
+    case 'neighbour':
+      effect = { errors: 0, slower };
+      isOfHost = true;
+      neighbour = random.of(outside);
+      gauges.push(gaugeOf(random, minutes, { resource: 'cpu', host, title: `cpu of ${host}` }, (minute) => (minute < begin - 1 ? 0.5 : 0.99)));
+      truth = { kind: 'neighbour', at: neighbour };
+      break;
+    case 'pool':
+      effect = { errors: 0, slower };
+      gauges.push(gaugeOf(random, minutes, { resource: 'pool', node: target, title: `pool of ${target}` }, (minute) => (minute < begin - 1 ? 0.4 : 1)));
+      truth = { kind: 'saturation', at: target };
+      break;
+    case 'slow-database':
+    case 'failing-database':
+      effect = kind === 'slow-database' ? { errors: 0, slower: 10 * slower } : { errors, slower: 1 };
+      truth = { kind: 'callee', at: target };
+      break;
+    case 'flag':
+      effect = { errors, slower: 1 };
+      novelties.push(noveltyOf('log-pattern', target, begin - random.between(1.2, 2.5), random.whole(3, 30)));
+      truth = { kind: 'log-pattern', at: target };
+      break;
+    case 'unseen':
+      effect = random.next() < 0.5 ? { errors, slower: 1 } : { errors: 0, slower };
+      break;
+    default:
+  }
+  if (neighbour !== '') {
+    const place = places.get(neighbour);
+    if (place !== undefined) places.set(neighbour, { ...place, hosts: [...new Set([...place.hosts, host])] });
+  }
+  const loud = outside.find((node) => node !== neighbour) ?? (outside[0] as string);
+  const isLoud = random.next() < 0.6;
+  const quiet: Effect = { errors: 0, slower: 1 };
+  const effectAt: EffectAt = (node, on, minute) => {
+    if (isLoud && node === loud && minute >= begin - 2) return { errors: 0.6, slower: 3 };
+    if (minute < begin) return quiet;
+    if (isOfHost) return on === host && node === target ? effect : quiet;
+    return node === target ? effect : quiet;
+  };
+  const surge = random.next() < 0.3 ? random.of(inTree.slice(0, 1)) : '';
+  const traffic = (node: string, minute: number): number =>
+    node === neighbour && minute >= begin - 1 ? 4 : node === surge && minute >= begin - 10 ? 1.3 : 1;
+
+  // What looks like a cause.
+  const wanted = random.whole(3, 7);
+  const callers = services.filter((node) => node !== target);
+  const beside = inTree.filter((node) => !path.includes(node) && !(places.get(target)?.calls ?? []).some(({ to }) => to === node));
+  const distract: readonly (() => void)[] = [
+    () => changes.push(changeOf('deployment', random.of([...outside, ...beside]), begin + random.between(-4, 1))),
+    () => changes.push(changeOf('configuration', random.of([...outside, ...beside]), begin + random.between(-4, 1))),
+    () => callers.length > 0 && changes.push(changeOf('deployment', random.of(callers), begin - random.between(0.5, 15))),
+    () => changes.push(changeOf('deployment', target, begin - random.between(15, 50), `former deployment of ${target}`)),
+    () => novelties.push(noveltyOf('error', loud, begin - 2, random.whole(500, 5000))),
+    () => novelties.push(noveltyOf(random.of(['error', 'log-pattern']), random.of(services), begin + random.between(0, 3), random.whole(20, 2000))),
+    () => changes.push(changeOf('restart', random.of(services), begin + random.between(3.5, 8), 'restart that followed')),
+    () => {
+      const other = hosts.filter((each) => !targetHosts.includes(each));
+      if (other.length > 0)
+        gauges.push(gaugeOf(random, minutes, { resource: 'cpu', host: random.of(other), title: 'cpu elsewhere' }, (minute) => (minute < begin - 2 ? 0.3 : 0.99)));
+    },
+    () => gauges.push(gaugeOf(random, minutes, { resource: 'disk', host: random.of(hosts), title: 'disk that is always full' }, () => 0.95)),
+    () => gauges.push(gaugeOf(random, minutes, { resource: 'memory', node: random.of(services), title: 'memory that grows' }, (minute) => 0.3 + (0.3 * minute) / minutes)),
+    () => changes.push(changeOf('oom-kill', random.of([...outside, ...beside]), begin - random.between(0, 3))),
+  ];
+  for (let index = 0; index < wanted; index++) random.of(distract)();
+
+  const { nodes, hosts: onHosts, edges } = simulated(system, random, minutes, effectAt, traffic);
+  return {
+    ...{ kind, truth },
+    scene: {
+      ...{ symptoms: [symptom], nodes, hosts: onHosts, edges, changes, gauges, novelties },
+      noticedMs: originMs + noticed * minuteMs,
+      untilMs: originMs + minutes * minuteMs,
+    },
+  };
+};
