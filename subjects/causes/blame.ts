@@ -51,7 +51,8 @@ export const blameOf = (scene: Scene): Blamed[] => {
   const found = new Map<string, Blamed>();
   const visit = (node: string, reaching: number, path: readonly string[], around: number): void => {
     const minutes = nodes.get(node) ?? [];
-    const { onsetMs, latestMs } = minutes.length === 0 ? { onsetMs: around, latestMs: around } : onsetOf(minutes, around);
+    const { onsetMs, latestMs } =
+      minutes.length === 0 ? { onsetMs: around, latestMs: around } : onsetOf(minutes, around);
     const worse = worseSince(minutes, onsetMs, { untilMs }) ?? [];
     const edges = path.length > mostCalls ? [] : scene.edges.filter(({ client }) => client === node);
     const shares = edges

@@ -88,7 +88,9 @@ const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
   const evidence =
     path.length === 1
       ? [`${nodeName(node)} shows the symptom itself`]
-      : [`the calls ${path.map(nodeName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`];
+      : [
+          `the calls ${path.map(nodeName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`,
+        ];
   const against = own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of it comes from what it calls`] : [];
   return { weight: own, evidence, against };
 };
@@ -139,7 +141,11 @@ const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs
   const most = Math.max(...others);
   const isHere = there > 2 * most;
   return isHere
-    ? { weight: 1, evidence: [`requests became worse on ${host}, and less or not on its other ${others.length}`], against: [] }
+    ? {
+        weight: 1,
+        evidence: [`requests became worse on ${host}, and less or not on its other ${others.length}`],
+        against: [],
+      }
     : { weight: 0.15, evidence: [], against: [`requests became as much worse on hosts other than ${host}`] };
 };
 
@@ -162,7 +168,8 @@ const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, scene: Sc
   );
 };
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
 /** Whether something came to its end with the symptom. */
 const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs: number): Weighed => {
@@ -203,7 +210,10 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, scene: Scene
 };
 
 /** News of a node: before the symptom it may be its cause, with it it is a part of it. */
-const ofNovelty = ({ kind, node, firstMs, count, title, link }: Novelty, blamed: ReadonlyMap<string, Blamed>): Judged => {
+const ofNovelty = (
+  { kind, node, firstMs, count, title, link }: Novelty,
+  blamed: ReadonlyMap<string, Blamed>,
+): Judged => {
   const told = { kind, at: node, beginMs: firstMs, title, link };
   const place = blamed.get(node);
   if (place === undefined) return offPath(told);
@@ -254,14 +264,23 @@ const neighbours = (place: Blamed, scene: Scene): Judged[] => {
     return [...scene.hosts].flatMap(([node, hosts]) => {
       const minutes = hosts.get(host);
       if (node === place.node || minutes === undefined || place.path.includes(node)) return [];
-      const beginMs = riseOf(minutes.map(({ atMs, requests }) => [atMs, requests] as const), place.onsetMs);
+      const beginMs = riseOf(
+        minutes.map(({ atMs, requests }) => [atMs, requests] as const),
+        place.onsetMs,
+      );
       const requests = (fromMs: number, toMs: number): number =>
         mean(between(minutes, fromMs, toMs).map((each) => each.requests));
       const [was, is] = [requests(beginMs - early * minuteMs, beginMs), requests(beginMs, scene.untilMs)];
       if (is < 2 * was || is < 10) return [];
       return [
         judged(
-          { kind: 'neighbour', at: node, beginMs, title: `${nodeName(node)} on ${host} is asked ${(is / Math.max(1, was)).toFixed(1)} times as much`, link: '' },
+          {
+            kind: 'neighbour',
+            at: node,
+            beginMs,
+            title: `${nodeName(node)} on ${host} is asked ${(is / Math.max(1, was)).toFixed(1)} times as much`,
+            link: '',
+          },
           place.path,
           byPlace(place),
           byTime(beginMs, place),
@@ -289,7 +308,9 @@ export const causesOf = (scene: Scene): Causes => {
   const byNode = new Map(blamed.map((each) => [each.node, each]));
   const shown = scene.symptoms.flatMap((node) => byNode.get(node) ?? []);
   const onsetMs = Math.min(...shown.map((each) => each.onsetMs), scene.noticedMs);
-  const symptom = shown.flatMap(({ node, worse }) => (worse.length === 0 ? [] : [`${nodeName(node)}: ${worseText(worse)}`]));
+  const symptom = shown.flatMap(({ node, worse }) =>
+    worse.length === 0 ? [] : [`${nodeName(node)}: ${worseText(worse)}`],
+  );
   const all = once([
     ...scene.changes.flatMap((change) => ofChange(change, byNode, scene)),
     ...scene.gauges.flatMap((gauge) => ofGauge(gauge, byNode, scene)),

@@ -92,6 +92,27 @@ export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset =>
   return { onsetMs: within(atMs), latestMs: within(latestMs) };
 };
 
+/** Where in a range a node began to be worse, for whom nothing else tells when. */
+export const beginIn = (minutes: readonly Minute[], fromMs: number, toMs: number): number => {
+  const window = between(minutes, fromMs - noticedAfter * minuteMs, toMs);
+  const [errors, latency] = (['errors', 'latency'] as const).map((aspect) => {
+    const values = window.map(scoreOf[aspect]);
+    const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+    const { at, gain } = split(values);
+    return {
+      at,
+      explained:
+        gain /
+        Math.max(
+          Number.MIN_VALUE,
+          values.reduce((sum, value) => sum + (value - mean) ** 2, 0),
+        ),
+    };
+  });
+  const best = (errors?.explained ?? 0) >= (latency?.explained ?? 0) ? errors : latency;
+  return Math.max(fromMs, window[best?.at ?? 0]?.atMs ?? fromMs);
+};
+
 /** Of a request more than before, on average: errors, and nanoseconds. */
 export interface Excess {
   readonly errors: number;
@@ -99,12 +120,7 @@ export interface Excess {
 }
 
 /** What `minutes` have more than before for each request of `per`: of a node its own, of an edge those of its caller. */
-export const excessOf = (
-  minutes: readonly Minute[],
-  per: readonly Minute[],
-  atMs: number,
-  untilMs: number,
-): Excess => {
+export const excessOf = (minutes: readonly Minute[], per: readonly Minute[], atMs: number, untilMs: number): Excess => {
   const side = (fromMs: number, toMs: number): Excess => {
     const requests = between(per, fromMs, toMs).reduce((sum, each) => sum + each.requests, 0);
     const own = between(minutes, fromMs, toMs);

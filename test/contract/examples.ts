@@ -201,6 +201,7 @@ export const examples: Readonly<Record<string, Example>> = {
   forecastSeries: {
     body: { series: [{ points: Array.from({ length: 48 }, (_, hour) => [hour * 3_600_000, hour % 24]) }] },
   },
+  findRootCause: ({ tenant }) => ({ body: { service: canaryOf(tenant) } }),
   askInWords: { body: { question: 'how many logs per minute' } },
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),

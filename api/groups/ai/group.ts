@@ -6,6 +6,7 @@ import { detectorResource } from './detector.ts';
 import { markAnomaly } from './feedback.ts';
 import { forecastSeries } from './forecast.ts';
 import { askInWords } from './query.ts';
+import { findRootCause } from './root-cause.ts';
 
 export const aiGroup = defineGroup({
   name: 'ai',
@@ -13,7 +14,7 @@ export const aiGroup = defineGroup({
   entitlement: 'ai',
   resources: [detectorResource],
   collections: [anomalyFeedback],
-  operations: [detectAnomalies, forecastSeries, askInWords, listAnomalies, showAnomaly, markAnomaly],
+  operations: [detectAnomalies, forecastSeries, askInWords, listAnomalies, showAnomaly, markAnomaly, findRootCause],
   planned: [
     ['POST /api/ai/rag/documents', 'editor', 'add runbooks'],
     ['GET /api/ai/rag/documents', 'viewer', 'list'],
@@ -23,6 +24,5 @@ export const aiGroup = defineGroup({
     ['GET /api/ai/suggestions', 'viewer', 'suggestions: alerts, SLOs, dashboards, noisy rules, costs'],
     ['POST /api/ai/suggestions/{id}/apply', 'editor', 'apply one'],
     ['DELETE /api/ai/suggestions/{id}', 'editor', 'dismiss one'],
-    ['POST /api/ai/root-cause', 'viewer', 'ranked causes of an alert, incident or anomaly, with the evidence'],
   ],
 });

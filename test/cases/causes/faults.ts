@@ -1,7 +1,14 @@
 /** Made-up systems with one fault, or none, among things that look like causes and are not. The same seed gives the same case. */
 import { durationBucket } from '../../../schemas/tables/durations.ts';
 import type { CauseKind } from '../../../subjects/causes/judge.ts';
-import { type Change, type Gauge, type Minute, minuteMs, type Novelty, type Scene } from '../../../subjects/causes/scene.ts';
+import {
+  type Change,
+  type Gauge,
+  type Minute,
+  minuteMs,
+  type Novelty,
+  type Scene,
+} from '../../../subjects/causes/scene.ts';
 import { randomOf } from '../random.ts';
 
 const drawing = (seed: number) => {
@@ -69,7 +76,10 @@ const systemOf = (random: Random) => {
     const caller = inTree[Math.max(0, index - random.whole(1, 2))] as string;
     places.get(caller)?.calls.push({ to: node, times: random.of([1, 1, 2]), passes: random.of([1, 1, 0.9]) });
   }
-  const databases = inTree.slice(1).filter(() => random.next() < 0.5).map((node) => ({ node, to: `database:postgresql:${node.slice(8)}` }));
+  const databases = inTree
+    .slice(1)
+    .filter(() => random.next() < 0.5)
+    .map((node) => ({ node, to: `database:postgresql:${node.slice(8)}` }));
   for (const { node, to } of databases) places.get(node)?.calls.push({ to, times: 1, passes: 1 });
   return { services, inTree, hosts, places, databases: databases.map(({ to }) => to), outside: services.slice(-2) };
 };
@@ -78,7 +88,13 @@ type System = ReturnType<typeof systemOf>;
 const sampleMost = 60;
 
 /** What each node was asked by the minute, from the callees up. */
-const simulated = (system: System, random: Random, minutes: number, effect: EffectAt, traffic: (node: string, minute: number) => number) => {
+const simulated = (
+  system: System,
+  random: Random,
+  minutes: number,
+  effect: EffectAt,
+  traffic: (node: string, minute: number) => number,
+) => {
   const { places, databases } = system;
   const nodes = new Map<string, Minute[]>();
   const hosts = new Map<string, Map<string, Minute[]>>();
@@ -109,8 +125,15 @@ const simulated = (system: System, random: Random, minutes: number, effect: Effe
       const place = places.get(node);
       const wobble = Math.exp(0.08 * random.normal());
       const own: Sample[] = [];
-      const number = Math.min(system.outside.includes(node) ? 4 * sampleMost : sampleMost, Math.max(1, Math.round(wanted)));
-      const callees = (place?.calls ?? []).map((call) => ({ call, samples: samplesOf(call.to, number * call.times), calls: [] as Sample[] }));
+      const number = Math.min(
+        system.outside.includes(node) ? 4 * sampleMost : sampleMost,
+        Math.max(1, Math.round(wanted)),
+      );
+      const callees = (place?.calls ?? []).map((call) => ({
+        call,
+        samples: samplesOf(call.to, number * call.times),
+        calls: [] as Sample[],
+      }));
       const byHost = new Map<string, Sample[]>();
       for (let index = 0; index < number; index++) {
         const host = place === undefined ? '' : (place.hosts[index % place.hosts.length] as string);
@@ -166,7 +189,12 @@ const changeOf = (kind: Change['kind'], node: string, minute: number, title = `$
   ...{ kind, node, title, link: '' },
   atMs: originMs + Math.round(minute * minuteMs),
 });
-const gaugeOf = (random: Random, minutes: number, of: Omit<Gauge, 'values' | 'link'>, share: (minute: number) => number): Gauge => ({
+const gaugeOf = (
+  random: Random,
+  minutes: number,
+  of: Omit<Gauge, 'values' | 'link'>,
+  share: (minute: number) => number,
+): Gauge => ({
   ...{ ...of, link: '' },
   values: Array.from({ length: minutes }, (_, minute) => [
     originMs + minute * minuteMs,
@@ -208,16 +236,24 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
     case 'slow-deployment':
     case 'configuration': {
       const of = kind === 'configuration' ? 'configuration' : 'deployment';
-      effect = kind === 'slow-deployment' || (kind === 'configuration' && random.next() < 0.5) ? { errors: 0, slower } : { errors, slower: 1 };
+      effect =
+        kind === 'slow-deployment' || (kind === 'configuration' && random.next() < 0.5)
+          ? { errors: 0, slower }
+          : { errors, slower: 1 };
       changes.push(changeOf(of, target, begin - before));
-      if (effect.errors > 0 && random.next() < 0.7) novelties.push(noveltyOf('error', target, begin, random.whole(20, 300)));
+      if (effect.errors > 0 && random.next() < 0.7)
+        novelties.push(noveltyOf('error', target, begin, random.whole(20, 300)));
       truth = { kind: of, at: target };
       break;
     }
     case 'oom-kill':
       effect = { errors, slower: 1 };
       changes.push(changeOf('oom-kill', target, begin - 0.5), changeOf('restart', target, begin - 0.3));
-      gauges.push(gaugeOf(random, minutes, { resource: 'memory', node: target, title: `memory of ${target}` }, (minute) => (minute < begin ? 0.5 + (0.48 * minute) / begin : 0.6)));
+      gauges.push(
+        gaugeOf(random, minutes, { resource: 'memory', node: target, title: `memory of ${target}` }, (minute) =>
+          minute < begin ? 0.5 + (0.48 * minute) / begin : 0.6,
+        ),
+      );
       truth = { kind: 'oom-kill', at: target };
       break;
     case 'restart':
@@ -229,19 +265,31 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
     case 'disk':
       effect = kind === 'cpu' ? { errors: 0, slower } : { errors, slower: 1 };
       isOfHost = true;
-      gauges.push(gaugeOf(random, minutes, { resource: kind, host, title: `${kind} of ${host}` }, (minute) => (minute < begin - 1 ? 0.5 : 0.99)));
+      gauges.push(
+        gaugeOf(random, minutes, { resource: kind, host, title: `${kind} of ${host}` }, (minute) =>
+          minute < begin - 1 ? 0.5 : 0.99,
+        ),
+      );
       truth = { kind: 'saturation', at: host };
       break;
     case 'neighbour':
       effect = { errors: 0, slower };
       isOfHost = true;
       neighbour = random.of(outside);
-      gauges.push(gaugeOf(random, minutes, { resource: 'cpu', host, title: `cpu of ${host}` }, (minute) => (minute < begin - 1 ? 0.5 : 0.99)));
+      gauges.push(
+        gaugeOf(random, minutes, { resource: 'cpu', host, title: `cpu of ${host}` }, (minute) =>
+          minute < begin - 1 ? 0.5 : 0.99,
+        ),
+      );
       truth = { kind: 'neighbour', at: neighbour };
       break;
     case 'pool':
       effect = { errors: 0, slower };
-      gauges.push(gaugeOf(random, minutes, { resource: 'pool', node: target, title: `pool of ${target}` }, (minute) => (minute < begin - 1 ? 0.4 : 1)));
+      gauges.push(
+        gaugeOf(random, minutes, { resource: 'pool', node: target, title: `pool of ${target}` }, (minute) =>
+          minute < begin - 1 ? 0.4 : 1,
+        ),
+      );
       truth = { kind: 'saturation', at: target };
       break;
     case 'slow-database':
@@ -279,22 +327,55 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   // What looks like a cause.
   const wanted = random.whole(3, 7);
   const callers = services.filter((node) => node !== target);
-  const beside = inTree.filter((node) => !path.includes(node) && !(places.get(target)?.calls ?? []).some(({ to }) => to === node));
+  const beside = inTree.filter(
+    (node) => !path.includes(node) && !(places.get(target)?.calls ?? []).some(({ to }) => to === node),
+  );
   const distract: readonly (() => void)[] = [
     () => changes.push(changeOf('deployment', random.of([...outside, ...beside]), begin + random.between(-4, 1))),
     () => changes.push(changeOf('configuration', random.of([...outside, ...beside]), begin + random.between(-4, 1))),
-    () => callers.length > 0 && changes.push(changeOf('deployment', random.of(callers), begin - random.between(0.5, 15))),
-    () => changes.push(changeOf('deployment', target, begin - random.between(15, 50), `former deployment of ${target}`)),
+    () =>
+      callers.length > 0 && changes.push(changeOf('deployment', random.of(callers), begin - random.between(0.5, 15))),
+    () =>
+      changes.push(changeOf('deployment', target, begin - random.between(15, 50), `former deployment of ${target}`)),
     () => novelties.push(noveltyOf('error', loud, begin - 2, random.whole(500, 5000))),
-    () => novelties.push(noveltyOf(random.of(['error', 'log-pattern']), random.of(services), begin + random.between(0, 3), random.whole(20, 2000))),
-    () => changes.push(changeOf('restart', random.of(services), begin + random.between(3.5, 8), 'restart that followed')),
+    () =>
+      novelties.push(
+        noveltyOf(
+          random.of(['error', 'log-pattern']),
+          random.of(services),
+          begin + random.between(0, 3),
+          random.whole(20, 2000),
+        ),
+      ),
+    () =>
+      changes.push(changeOf('restart', random.of(services), begin + random.between(3.5, 8), 'restart that followed')),
     () => {
       const other = hosts.filter((each) => !targetHosts.includes(each));
       if (other.length > 0)
-        gauges.push(gaugeOf(random, minutes, { resource: 'cpu', host: random.of(other), title: 'cpu elsewhere' }, (minute) => (minute < begin - 2 ? 0.3 : 0.99)));
+        gauges.push(
+          gaugeOf(random, minutes, { resource: 'cpu', host: random.of(other), title: 'cpu elsewhere' }, (minute) =>
+            minute < begin - 2 ? 0.3 : 0.99,
+          ),
+        );
     },
-    () => gauges.push(gaugeOf(random, minutes, { resource: 'disk', host: random.of(hosts), title: 'disk that is always full' }, () => 0.95)),
-    () => gauges.push(gaugeOf(random, minutes, { resource: 'memory', node: random.of(services), title: 'memory that grows' }, (minute) => 0.3 + (0.3 * minute) / minutes)),
+    () =>
+      gauges.push(
+        gaugeOf(
+          random,
+          minutes,
+          { resource: 'disk', host: random.of(hosts), title: 'disk that is always full' },
+          () => 0.95,
+        ),
+      ),
+    () =>
+      gauges.push(
+        gaugeOf(
+          random,
+          minutes,
+          { resource: 'memory', node: random.of(services), title: 'memory that grows' },
+          (minute) => 0.3 + (0.3 * minute) / minutes,
+        ),
+      ),
     () => changes.push(changeOf('oom-kill', random.of([...outside, ...beside]), begin - random.between(0, 3))),
   ];
   for (let index = 0; index < wanted; index++) random.of(distract)();

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { answerOnly } from '../../../queries/run.ts';
+import { causeKinds, causesOf, type Judged } from '../../../subjects/causes/judge.ts';
+import { readScene } from '../../../subjects/causes/read-scene.ts';
+import { nodeName } from '../../../subjects/causes/scene.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { readingOf } from '../../kernel/reading.ts';
+import { askedSymptom, symptomOf } from './symptom.ts';
+
+const Cause = z.strictObject({
+  kind: z.enum(causeKinds),
+  at: z.string().describe('What it happened to: the node of a service map, such as service:cart, or a host'),
+  begin: z.iso.datetime(),
+  title: z.string(),
+  link: z.string().describe('Where it is shown; empty where nowhere'),
+  score: z.number().describe('0 to 1: how well it explains the symptom. From 0.3 on it is claimed'),
+  evidence: z.array(z.string()).describe('What speaks for it'),
+  against: z.array(z.string()).describe('What speaks against it'),
+  path: z.array(z.string()).describe('Calls from the symptom to it; empty where there are none'),
+});
+
+const causeView = ({
+  kind,
+  at,
+  beginMs,
+  title,
+  link,
+  score,
+  evidence,
+  against,
+  path,
+}: Judged): z.output<typeof Cause> => ({
+  ...{ kind, at, title, link, score: Number(score.toFixed(3)), begin: new Date(beginMs).toISOString() },
+  ...{ evidence: [...evidence], against: [...against], path: path.map(nodeName) },
+});
+
+export const findRootCause = defineOperation({
+  method: 'POST',
+  path: '/api/ai/root-cause',
+  operationId: 'findRootCause',
+  summary:
+    'Rank the causes of an alert, anomaly or incident, or of a service that is worse, with evidence for and against each',
+  role: 'viewer',
+  unaudited: 'it reads telemetry, as lists do',
+  body: z.strictObject({ ...askedSymptom, ...projectScopeParameters }),
+  response: z.strictObject({
+    state: z
+      .enum(['found', 'inconclusive'])
+      .describe('inconclusive: nothing that is known explains it, for the reason; no cause is claimed'),
+    reason: z.string().nullable(),
+    symptom: z.strictObject({
+      services: z.array(z.string()),
+      noticed: z.iso.datetime(),
+      begin: z.iso.datetime().nullable().describe('When requests began to be worse; null where they are not'),
+      worse: z.array(z.string()).describe('What of requests is worse than in the hour before'),
+    }),
+    causes: z.array(Cause).describe('Those that are claimed, the likeliest first'),
+    others: z.array(Cause).describe('What else happened, with what speaks against it; 20 at most'),
+  }),
+  async handler({ caller, body, signal }, ports) {
+    const symptom = await symptomOf(body, { caller, ports });
+    const reading = readingOf(caller, ports);
+    const scene = await readScene(reading, symptom, body, (query, asked) =>
+      answerOnly(query, reading, { ...asked, signal }),
+    );
+    const noticed = new Date(scene?.noticedMs ?? symptom.noticedMs).toISOString();
+    if (scene === undefined) {
+      const reason = 'nothing that shows it names a service or a host that serves requests: there is no path to follow';
+      const none = { services: [...symptom.services], noticed, begin: null, worse: [] };
+      return { state: 'inconclusive' as const, reason, symptom: none, causes: [], others: [] };
+    }
+    const { onsetMs, symptom: worse, causes, others, reason } = causesOf(scene);
+    return {
+      state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
+      reason,
+      symptom: {
+        ...{ services: scene.symptoms.map(nodeName), noticed, worse: [...worse] },
+        begin: worse.length === 0 ? null : new Date(onsetMs).toISOString(),
+      },
+      ...{ causes: causes.map(causeView), others: others.map(causeView) },
+    };
+  },
+});

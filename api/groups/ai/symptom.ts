@@ -1,0 +1,118 @@
+/** What a request for causes is about: an alert, an anomaly, an incident, or a service and a range. */
+import { z } from 'zod';
+import { askedRange } from '../../../queries/range.ts';
+import { TimeText } from '../../../queries/time-parameters.ts';
+import { incidents } from '../../../schemas/resources/incident.ts';
+import { readTransitions } from '../../../subjects/alerts/history.ts';
+import { findAnomaly } from '../../../subjects/anomalies/stored.ts';
+import type { Symptom } from '../../../subjects/causes/read-scene.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { type ApiError, invalid } from '../../errors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+const id = z.string().min(1).max(256);
+
+/** The part of a body that names a symptom. */
+export const askedSymptom = {
+  alertId: id.optional().describe('An alert, as `GET /api/alerts` lists it'),
+  anomalyId: id.optional(),
+  incidentId: id.optional(),
+  service: z.string().min(1).max(512).optional().describe('A service that is worse than before, with from and to'),
+  from: TimeText.default('now-1h').describe('Of the service: it began to be worse in this range'),
+  to: TimeText.default('now').describe('Of the service'),
+};
+
+export interface AskedSymptom {
+  readonly alertId?: string | undefined;
+  readonly anomalyId?: string | undefined;
+  readonly incidentId?: string | undefined;
+  readonly service?: string | undefined;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Asking {
+  readonly caller: Caller;
+  readonly ports: Ports;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const serviceIn = (labels: Labels): string[] =>
+  [labels['service'] ?? labels['service.name'] ?? ''].filter((each) => each !== '');
+const hostIn = (labels: Labels): string[] =>
+  [labels['host.name'] ?? labels['host'] ?? labels['k8s.node.name'] ?? ''].filter((each) => each !== '');
+
+const missing = (path: string, what: string): ApiError => invalid(path, `there is no such ${what}`);
+
+const weekMs = 7 * 86_400_000;
+
+/** The last time that each alert began, and where. */
+const ofAlerts = async (
+  alertIds: readonly string[],
+  { caller, ports }: Asking,
+): Promise<Omit<Symptom, 'isRange'>[]> => {
+  const reading = readingOf(caller, ports);
+  const range = {
+    from: BigInt(Math.trunc(reading.nowMs) - 5 * weekMs) * 1_000_000n,
+    to: BigInt(Math.trunc(reading.nowMs)) * 1_000_000n,
+  };
+  const rows = await readTransitions(reading, { alertIds }, { range, limit: 1000 });
+  return alertIds.flatMap((alertId) => {
+    const own = rows.filter(({ alert_id }) => alert_id === alertId);
+    const begun = own.find(({ to_state, from_state }) => to_state === 'firing' && from_state !== 'recovering');
+    if (begun === undefined) return [];
+    const pending = own.find(({ to_state, ms }) => to_state === 'pending' && Number(ms) <= Number(begun.ms));
+    const isOfIt = begun.from_state === 'pending' && pending !== undefined;
+    const ended = own.find(({ to_state, ms }) => to_state === 'inactive' && Number(ms) > Number(begun.ms));
+    return [
+      {
+        ...{ services: serviceIn(begun.labels), hosts: hostIn(begun.labels) },
+        noticedMs: Number(isOfIt ? pending.ms : begun.ms),
+        untilMs: ended === undefined ? reading.nowMs : Number(ended.ms),
+      },
+    ];
+  });
+};
+
+const ofIncident = async (incidentId: string, asking: Asking): Promise<Omit<Symptom, 'isRange'>> => {
+  const { caller, ports } = asking;
+  const incident = await ports.documents.of(caller.tenantId).collection(incidents).find(incidentId);
+  if (incident === undefined) throw missing('incidentId', 'incident');
+  const alerts = incident.alertIds.length === 0 ? [] : await ofAlerts(incident.alertIds.slice(0, 100), asking);
+  const openedMs = Date.parse(incident.openedAt);
+  return {
+    services: [...new Set([...alerts.flatMap(({ services }) => services), ...incident.services])].slice(0, 10),
+    hosts: [...new Set(alerts.flatMap(({ hosts }) => hosts))],
+    noticedMs: Math.min(openedMs, ...alerts.map(({ noticedMs }) => noticedMs)),
+    untilMs: incident.resolvedAt === null ? ports.clock.now() : Date.parse(incident.resolvedAt),
+  };
+};
+
+/** The symptom that is asked about. Throws where it names none, or nothing that is there. */
+export const symptomOf = async (asked: AskedSymptom, asking: Asking): Promise<Symptom> => {
+  const { alertId, anomalyId, incidentId, service } = asked;
+  const given = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);
+  if (given.length !== 1) throw invalid('alertId', 'give one of alertId, anomalyId, incidentId and service');
+  const { caller, ports } = asking;
+  if (alertId !== undefined) {
+    const [found] = await ofAlerts([alertId], asking);
+    if (found === undefined) throw missing('alertId', 'alert that fired');
+    return { ...found, isRange: false };
+  }
+  if (anomalyId !== undefined) {
+    const found = await findAnomaly(readingOf(caller, ports), anomalyId);
+    if (found === undefined) throw missing('anomalyId', 'anomaly');
+    return {
+      ...{ services: serviceIn(found.labels), hosts: hostIn(found.labels), isRange: false },
+      ...{ noticedMs: found.beginMs, untilMs: found.endMs ?? ports.clock.now() },
+    };
+  }
+  if (incidentId !== undefined) return { ...(await ofIncident(incidentId, asking)), isRange: false };
+  const { from, to } = askedRange(asked, ports.clock.now());
+  return {
+    ...{ services: [service ?? ''], hosts: [], isRange: true },
+    ...{ noticedMs: Number(from / 1_000_000n), untilMs: Number(to / 1_000_000n) },
+  };
+};

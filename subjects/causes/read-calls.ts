@@ -1,0 +1,172 @@
+/** What services and their calls did by the minute, from what was counted of spans. */
+import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { nodeOf, readEdges } from '../services/edges.ts';
+import { minutesCondition, minutesValues } from '../services/minutes.ts';
+import type { Minute, Scene, SceneEdge } from './scene.ts';
+
+/** Calls that wait for their answer: what is sent to a queue does not slow its sender. */
+const waited = ['request', 'query'];
+const mostEdges = 2000;
+const mostNodes = 60;
+const mostCalls = 6;
+const mostRows = 200_000;
+
+/** The host of a resource, as senders of all kinds name it. */
+export const hostOf = (attributes: string): string =>
+  `multiIf(${attributes}['host.name'] != '', ${attributes}['host.name'], ${attributes}['k8s.node.name'] != '', ${attributes}['k8s.node.name'], ${attributes}['host.id'])`;
+
+interface CountedRow {
+  readonly at: number;
+  readonly requests: string;
+  readonly errors: string;
+  readonly duration: number;
+  readonly buckets: Readonly<Record<string, string>>;
+}
+
+const minuteOf = ({ at, requests, errors, duration, buckets }: CountedRow): Minute => ({
+  ...{ atMs: at * 1000, requests: Number(requests), errors: Number(errors), durationSum: duration },
+  buckets: new Map(Object.entries(buckets).map(([bucket, spans]) => [Number(bucket), Number(spans)])),
+});
+
+const counts = `toUnixTimestamp(minute) AS at, toString(sum(requests)) AS requests_in, toString(sum(errors)) AS errors_in,
+  toFloat64(sum(duration_sum)) AS duration, sumMap(duration_buckets) AS buckets`;
+const named = <Row extends { requests_in: string; errors_in: string }>(row: Row) => ({
+  ...row,
+  requests: row.requests_in,
+  errors: row.errors_in,
+});
+type Named = Omit<CountedRow, 'requests' | 'errors'> & { readonly requests_in: string; readonly errors_in: string };
+
+/** Nodes that are called from some, directly or through others, the nearest first. */
+const reachedFrom = async (
+  columns: TenantColumns,
+  symptoms: readonly string[],
+  minutes: Range,
+  scope: ProjectScope,
+): Promise<string[]> => {
+  const found = await readEdges(columns, scope, { minutes, limit: mostEdges, isMap: true });
+  const edges = found.filter(({ edge }) => waited.includes(edge.connection)).map(({ edge }) => edge);
+  const reached = new Set(symptoms);
+  let last = symptoms;
+  for (let call = 0; call < mostCalls && last.length > 0; call++) {
+    const from = new Set(last);
+    last = edges
+      .filter(({ client, server }) => from.has(client.id) && !reached.has(server.id))
+      .map(({ server }) => server.id);
+    for (const node of last) if (reached.size < mostNodes) reached.add(node);
+  }
+  return [...reached];
+};
+
+const servicesIn = (nodes: readonly string[]): string[] =>
+  nodes.filter((node) => node.startsWith('service:')).map((node) => node.slice('service:'.length));
+
+const readEdgeMinutes = async (
+  columns: TenantColumns,
+  clients: readonly string[],
+  minutes: Range,
+  scope: ProjectScope,
+): Promise<SceneEdge[]> => {
+  const rows = await columns.query<Named & { client: string; server: string; kind: never; system: string }>(
+    `SELECT client, server, server_kind AS kind, system, ${counts} FROM service_edges
+    WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND client IN {clients:Array(String)}
+      AND connection IN {waited:Array(String)}${projectScopeCondition(scope, ['project_id', 'server_project_id'])}
+    GROUP BY client, server, kind, system, minute ORDER BY minute LIMIT ${mostRows}`,
+    { ...minutesValues(minutes), ...projectScopeValues(scope), clients, waited },
+    { maxResultRows: mostRows },
+  );
+  const byEdge = Map.groupBy(rows, ({ client, server, kind, system }) => {
+    const isSystem = kind === 'database' || kind === 'queue';
+    return JSON.stringify([nodeOf('service', client).id, nodeOf(kind, server, isSystem ? system : '').id]);
+  });
+  return [...byEdge].map(([key, own]) => {
+    const [client, server] = JSON.parse(key) as [string, string];
+    return { client, server, minutes: own.map((row) => minuteOf(named(row))) };
+  });
+};
+
+type HostMinutes = Map<string, Map<string, Minute[]>>;
+
+/** Requests of services by host; of all services of some hosts, where no services are given. */
+const readHostMinutes = async (
+  columns: TenantColumns,
+  { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
+  minutes: Range,
+  scope: ProjectScope,
+): Promise<HostMinutes> => {
+  const rows = await columns.query<Named & { of: string; host: string }>(
+    `SELECT service AS of, place.host AS host, ${counts}
+    FROM resource_activity LEFT JOIN (
+      SELECT resource_id, any(${hostOf('attributes')}) AS host FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id
+    ) AS place ON resource_activity.resource_id = place.resource_id
+    WHERE tenant_id = {tenant:String} AND ${minutesCondition}${projectScopeCondition(scope)} AND service != ''
+      AND (service IN {services:Array(String)} OR place.host IN {hosts:Array(String)})
+    GROUP BY of, host, minute HAVING sum(requests) > 0 ORDER BY minute LIMIT ${mostRows}`,
+    { ...minutesValues(minutes), ...projectScopeValues(scope), services, hosts },
+    { maxResultRows: mostRows },
+  );
+  const found: HostMinutes = new Map();
+  for (const row of rows) {
+    const node = nodeOf('service', row.of).id;
+    const own = found.get(node) ?? new Map<string, Minute[]>();
+    found.set(node, own);
+    own.set(row.host, [...(own.get(row.host) ?? []), minuteOf(named(row))]);
+  }
+  return found;
+};
+
+/** Minutes of all hosts together. */
+const together = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => {
+  const byMinute = Map.groupBy([...hosts.values()].flat(), ({ atMs }) => atMs);
+  return [...byMinute]
+    .toSorted(([one], [other]) => one - other)
+    .map(([atMs, own]) => {
+      const buckets = new Map<number, number>();
+      for (const each of own)
+        for (const [bucket, spans] of each.buckets) buckets.set(bucket, (buckets.get(bucket) ?? 0) + spans);
+      const sum = (of: (minute: Minute) => number): number => own.reduce((all, each) => all + of(each), 0);
+      return {
+        ...{ atMs, buckets, requests: sum(({ requests }) => requests), errors: sum(({ errors }) => errors) },
+        durationSum: sum(({ durationSum }) => durationSum),
+      };
+    });
+};
+
+/** The services of some hosts. */
+export const servicesOfHosts = async (
+  columns: TenantColumns,
+  hosts: readonly string[],
+  minutes: Range,
+): Promise<string[]> => {
+  const rows = await columns.query<{ of: string }>(
+    `SELECT service AS of FROM resource_activity WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != ''
+      AND resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${hostOf('attributes')} IN {hosts:Array(String)})
+    GROUP BY of HAVING sum(requests) > 0 ORDER BY sum(requests) DESC LIMIT 20`,
+    { ...minutesValues(minutes), hosts },
+  );
+  return rows.map(({ of }) => of);
+};
+
+/** Nodes, edges and hosts of a scene: what is called from the symptoms, and what runs on the same hosts. */
+export const readCalls = async (
+  columns: TenantColumns,
+  symptoms: readonly string[],
+  minutes: Range,
+  scope: ProjectScope,
+): Promise<Pick<Scene, 'nodes' | 'edges' | 'hosts'>> => {
+  const services = servicesIn(await reachedFrom(columns, symptoms, minutes, scope));
+  const [edges, own] = await Promise.all([
+    readEdgeMinutes(columns, services, minutes, scope),
+    readHostMinutes(columns, { services, hosts: [] }, minutes, scope),
+  ]);
+  const onHosts = [...new Set([...own.values()].flatMap((hosts) => [...hosts.keys()]))].filter((host) => host !== '');
+  const beside =
+    onHosts.length === 0 ? new Map() : await readHostMinutes(columns, { services: [], hosts: onHosts }, minutes, scope);
+  return {
+    edges,
+    nodes: new Map([...own].map(([node, hosts]) => [node, together(hosts)])),
+    hosts: new Map([...beside, ...own]),
+  };
+};

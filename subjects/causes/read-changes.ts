@@ -1,0 +1,160 @@
+/** What happened around a symptom: deployments, told changes of configuration, restarts and OOM kills. */
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { parseTime } from '../../queries/time.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { readEvents as readPlatformEvents } from '../events/events.ts';
+import { type KubernetesEvent, readEvents as readClusterEvents } from '../kubernetes/events.ts';
+import { readDeployments } from '../services/deployments.ts';
+import { nodeOf } from '../services/edges.ts';
+import { minutesCondition, minutesValues } from '../services/minutes.ts';
+import type { Change } from './scene.ts';
+
+const most = 200;
+const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
+
+/** Deployments, recorded and detected. */
+const deployments = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  const found = await readDeployments(reading, { range, ...scope });
+  return found.deployments.slice(0, most).map(({ service, version, time, isRollback }) => ({
+    ...{ kind: 'deployment', node: nodeOf('service', service).id, atMs: msOf(time) },
+    title: `${isRollback === true ? 'rollback' : 'deployment'} of ${service} ${version}`.trim(),
+    link: `/api/services/${encodeURIComponent(service)}/deployments`,
+  }));
+};
+
+/** What people and programs told of a service or host (`POST /api/events`): changes of configuration, flags, migrations. */
+const told = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: most });
+  return events.flatMap(({ service, tags, time, title, link }) => {
+    const host = tags['host.name'] ?? tags['host'];
+    if (service === '' && host === undefined) return [];
+    return [
+      {
+        ...{ kind: 'configuration' as const, atMs: msOf(time), title, link },
+        ...(service === '' ? { host } : { node: nodeOf('service', service).id }),
+      },
+    ];
+  });
+};
+
+/** Reasons of events of clusters, and what they tell of. */
+const reasons: readonly (readonly [reason: string, kind: Change['kind']])[] = [
+  ['OOMKilling', 'oom-kill'],
+  ['OOMKilled', 'oom-kill'],
+  ['SystemOOM', 'oom-kill'],
+  ['BackOff', 'restart'],
+  ['Killing', 'restart'],
+  ['Unhealthy', 'restart'],
+];
+
+/** The services of pods, by the name of the pod. */
+const servicesOfPods = async (
+  columns: TenantColumns,
+  pods: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (pods.length === 0) return new Map();
+  const rows = await columns.query<{ pod: string; of: string }>(
+    `SELECT attributes['k8s.pod.name'] AS pod, any(service) AS of FROM resources
+    WHERE tenant_id = {tenant:String} AND service != '' AND attributes['k8s.pod.name'] IN {pods:Array(String)} GROUP BY pod`,
+    { pods: [...new Set(pods)] },
+  );
+  return new Map(rows.map(({ pod, of }) => [pod, of]));
+};
+
+const changeOfEvent = (
+  { id, eventTime, timestamp, object, node, message, reason }: KubernetesEvent,
+  kind: Change['kind'],
+  services: ReadonlyMap<string, string>,
+): Change[] => {
+  const service = services.get(object.name ?? '');
+  const host = object.kind === 'Node' ? object.name : node;
+  if (service === undefined && host === null) return [];
+  return [
+    {
+      ...{ kind, atMs: msOf(eventTime ?? timestamp), link: `/api/logs/${encodeURIComponent(id)}` },
+      title: `${reason ?? kind} of ${object.name ?? host}: ${message}`.slice(0, 200),
+      ...(service === undefined ? { host: host ?? '' } : { node: nodeOf('service', service).id }),
+    },
+  ];
+};
+
+const ofClusters = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  if (!reading.plan.entitlements.includes('logs')) return [];
+  const pages = await Promise.all(
+    reasons.map(async ([reason, kind]) => ({
+      kind,
+      events: (await readClusterEvents(reading, range, { reason, ...scope }, { limit: most })).items,
+    })),
+  );
+  const names = pages.flatMap(({ events }) => events.flatMap(({ object }) => object.name ?? []));
+  const services = await servicesOfPods(reading.columns, names);
+  // The first of one thing counts: a restart goes on telling.
+  const seen = new Set<string>();
+  return pages
+    .flatMap(({ kind, events }) => events.flatMap((event) => changeOfEvent(event, kind, services)))
+    .toSorted((one, other) => one.atMs - other.atMs)
+    .filter(({ kind, node, host }) => {
+      const key = `${kind} ${node ?? host}`;
+      return seen.has(key) ? false : seen.add(key) !== undefined;
+    });
+};
+
+/** An instance that ended so near to the first records of another of its service, host and version was restarted. */
+const replacedMs = 180_000;
+
+/** Instances that took the place of others without a new version. */
+const restarts = async ({ columns }: Reading, services: readonly string[], range: Range): Promise<Change[]> => {
+  const rows = await columns.query<{ of: string; place: string; instance: string; first: string; last: string }>(
+    `SELECT service AS of, said.place AS place, said.instance AS instance,
+      toString(toUnixTimestamp64Milli(min(first_seen))) AS first, toString(toUnixTimestamp64Milli(max(last_seen))) AS last
+    FROM resource_activity INNER JOIN (
+      SELECT resource_id, any(concat(attributes['host.name'], ' ', attributes['service.version'])) AS place,
+        any(multiIf(attributes['service.instance.id'] != '', attributes['service.instance.id'], attributes['process.pid'])) AS instance
+      FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} GROUP BY resource_id
+    ) AS said ON resource_activity.resource_id = said.resource_id
+    WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service IN {services:Array(String)} AND said.instance != ''
+    GROUP BY of, place, instance LIMIT 10000`,
+    { ...minutesValues(range), services },
+  );
+  const fromMs = Number(range.from / 1_000_000n);
+  return rows
+    .filter(({ first }) => Number(first) > fromMs + replacedMs)
+    .flatMap((row) => {
+      const before = rows.find(
+        (other) =>
+          other.instance !== row.instance &&
+          other.of === row.of &&
+          other.place === row.place &&
+          Number(other.first) < Number(row.first) &&
+          Math.abs(Number(other.last) - Number(row.first)) < replacedMs,
+      );
+      return before === undefined
+        ? []
+        : [
+            {
+              ...{ kind: 'restart' as const, node: nodeOf('service', row.of).id, link: '' },
+              // It was away from its last records on.
+              atMs: Math.min(Number(row.first), Number(before.last)),
+              title: `${row.of} was restarted: ${before.instance} → ${row.instance}`,
+            },
+          ];
+    });
+};
+
+/** Everything that happened at a time, on the path of a symptom or not. */
+export const readChanges = async (
+  reading: Reading,
+  services: readonly string[],
+  range: Range,
+  scope: ProjectScope,
+): Promise<Change[]> =>
+  (
+    await Promise.all([
+      deployments(reading, range, scope),
+      told(reading, range, scope),
+      ofClusters(reading, range, scope),
+      restarts(reading, services, range),
+    ])
+  ).flat();

@@ -1,0 +1,132 @@
+/** How full hosts, containers and pools were by the minute. */
+import type { AskPart } from '../../queries/complete-steps.ts';
+import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { MetricQuery, Query } from '../../queries/query.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { readHostSeries } from '../infrastructure/host-series.ts';
+import { readHosts } from '../infrastructure/hosts.ts';
+import { nodeOf } from '../services/edges.ts';
+import { type Gauge, minuteMs } from './scene.ts';
+
+const mostHosts = 20;
+const resourceOf: Readonly<Record<string, Gauge['resource']>> = {
+  'cpu.utilization': 'cpu',
+  'memory.utilization': 'memory',
+  'disk.utilization': 'disk',
+};
+
+const ofHosts = async (
+  reading: Reading,
+  hosts: readonly string[],
+  range: Range,
+  scope: ProjectScope,
+): Promise<Gauge[]> => {
+  if (hosts.length === 0) return [];
+  const { items } = await readHosts(reading, range, scope);
+  const wanted = items.flatMap((host) => {
+    const called = hosts.find((name) => name === host.id || name === host.name.value);
+    return called === undefined ? [] : [{ host, called }];
+  });
+  const gauges: Gauge[] = [];
+  // One after the other: they must not take all turns of the engine.
+  for (const { host, called } of wanted.slice(0, mostHosts)) {
+    const { series } = await readHostSeries(reading, range, scope, {
+      ...{ host, names: ['cpu', 'memory', 'disk'], stepMs: minuteMs },
+    });
+    for (const { name, points } of series) {
+      const resource = resourceOf[name];
+      if (resource === undefined) continue;
+      gauges.push({
+        ...{ resource, host: called, title: `${resource} of the host ${called}` },
+        link: `/api/infrastructure/hosts/${encodeURIComponent(host.id)}`,
+        values: points.flatMap(([at, value]) => (value === null ? [] : [[at, Number(value)] as const])),
+      });
+    }
+  }
+  return gauges;
+};
+
+const used = ['db.client.connection.count', 'db.client.connections.usage'] as const;
+const limits = ['db.client.connection.max', 'db.client.connections.max'] as const;
+/** Shares of a limit that senders tell of. */
+const shares: Readonly<Record<string, Gauge['resource']>> = {
+  'k8s.container.memory_limit_utilization': 'memory',
+  'k8s.container.cpu_limit_utilization': 'cpu',
+  'k8s.pod.memory_limit_utilization': 'memory',
+  'k8s.pod.cpu_limit_utilization': 'cpu',
+  'process.cpu.utilization': 'cpu',
+};
+
+const landedOf = async ({ columns }: Reading): Promise<ReadonlySet<string>> => {
+  const rows = await columns.query<{ metric: string }>(
+    `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}`,
+    { metrics: [...used, ...limits, ...Object.keys(shares)] },
+  );
+  return new Set(rows.map(({ metric }) => metric));
+};
+
+const metricOf = (
+  metric: string,
+  across: MetricQuery['across'],
+  groupBy: readonly string[],
+  search?: string,
+): MetricQuery => ({
+  ...{ kind: 'metric', metric, overTime: 'avg', across, groupBy: [...groupBy], limit: 1000 },
+  ...(search !== undefined && { search }),
+});
+
+/** What a service uses of something that ends, with the questions that tell. */
+const questionsOf = (
+  landed: ReadonlySet<string>,
+): { readonly resource: Gauge['resource']; readonly query: Query }[] => [
+  ...Object.entries(shares).flatMap(([metric, resource]) =>
+    landed.has(metric) ? [{ resource, query: metricOf(metric, 'max', ['service']) }] : [],
+  ),
+  ...used.flatMap((metric, index) => {
+    const limit = limits[index] ?? '';
+    if (!landed.has(metric) || !landed.has(limit)) return [];
+    const pool = index === 0 ? 'db.client.connection.pool.name' : 'pool.name';
+    const state = index === 0 ? 'db.client.connection.state' : 'state';
+    const queries = {
+      used: metricOf(metric, 'sum', ['service', pool], `${state}:used`),
+      most: metricOf(limit, 'sum', ['service', pool]),
+    };
+    return [{ resource: 'pool' as const, query: { kind: 'formula' as const, expression: 'used / most', queries } }];
+  }),
+];
+
+const ofServices = async (
+  reading: Reading,
+  services: readonly string[],
+  range: Range,
+  ask: AskPart,
+): Promise<Gauge[]> => {
+  const gauges: Gauge[] = [];
+  for (const { resource, query } of questionsOf(await landedOf(reading))) {
+    const { series } = await ask(query, { range, stepMs: minuteMs });
+    for (const { labels, points } of series) {
+      const service = labels['service'] ?? '';
+      if (!services.includes(service)) continue;
+      const pool = Object.entries(labels).find(([name]) => name.endsWith('pool.name'))?.[1];
+      gauges.push({
+        ...{ resource, node: nodeOf('service', service).id, link: '' },
+        title: pool === undefined ? `${resource} of ${service}` : `the pool ${pool} of ${service}`,
+        values: points.flatMap(([at, value]) => (value === null ? [] : [[at, Number(value)] as const])),
+      });
+    }
+  }
+  return gauges;
+};
+
+/** How full things were that the services of a path use, and the hosts that they run on. */
+export const readGauges = async (
+  reading: Reading,
+  { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
+  range: Range,
+  scope: ProjectScope,
+  ask: AskPart,
+): Promise<Gauge[]> =>
+  reading.plan.entitlements.includes('metrics')
+    ? [...(await ofHosts(reading, hosts, range, scope)), ...(await ofServices(reading, services, range, ask))]
+    : [];

@@ -1,0 +1,69 @@
+/** Errors and log patterns that were seen for the first time. */
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { nodeOf } from '../services/edges.ts';
+import type { Novelty } from './scene.ts';
+
+const most = 100;
+
+const valuesOf = ({ from, to }: Range, services: readonly string[]) => ({
+  ...{ services, from: String(from / 1_000_000n), to: String(to / 1_000_000n) },
+});
+const within = (column: string): string =>
+  `${column} >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+
+const newErrors = async ({ columns, plan }: Reading, services: readonly string[], range: Range): Promise<Novelty[]> => {
+  const readable = [
+    ...(plan.entitlements.includes('logs') ? ['log'] : []),
+    ...(plan.entitlements.includes('traces') ? ['span'] : []),
+  ];
+  const rows = await columns.query<{ of: string; id: string; called: string; said: string; first: string; n: string }>(
+    `SELECT known.of AS of, known.id AS id, called, said, first, toString(seen.n) AS n FROM (
+      SELECT service AS of, fingerprint AS id, any(type) AS called, any(message) AS said,
+        toString(toUnixTimestamp64Milli(min(first_seen))) AS first FROM error_groups
+      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND source IN {readable:Array(String)}
+      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${most}
+    ) AS known LEFT JOIN (
+      SELECT service AS of, fingerprint AS id, count() AS n FROM error_occurrences
+      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${within('timestamp')} GROUP BY of, id
+    ) AS seen ON known.of = seen.of AND known.id = seen.id`,
+    { ...valuesOf(range, services), readable },
+  );
+  return rows.map(({ of, id, called, said, first, n }) => ({
+    ...{ kind: 'error', node: nodeOf('service', of).id, firstMs: Number(first), count: Number(n) },
+    title: `new error ${[called, said].filter((each) => each !== '').join(': ')}`.slice(0, 200),
+    link: `/api/errors/${encodeURIComponent(id)}`,
+  }));
+};
+
+/** Of services that sent logs before: all patterns of one that sends its first ones are new. */
+const newPatterns = async (
+  { columns, plan }: Reading,
+  services: readonly string[],
+  range: Range,
+): Promise<Novelty[]> => {
+  if (!plan.entitlements.includes('logs')) return [];
+  const rows = await columns.query<{ of: string; id: string; form: string; first: string; n: string }>(
+    `SELECT known.of AS of, known.id AS id, form, first, toString(seen.n) AS n FROM (
+      SELECT service AS of, pattern_id AS id, any(template) AS form, toString(toUnixTimestamp64Milli(min(first_seen))) AS first
+      FROM log_patterns WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}
+        AND service IN (SELECT service FROM log_patterns WHERE tenant_id = {tenant:String} GROUP BY service HAVING min(first_seen) < fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
+      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${most}
+    ) AS known LEFT JOIN (
+      SELECT service AS of, pattern_id AS id, sum(count) AS n FROM log_pattern_counts
+      WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${within('minute')} GROUP BY of, id
+    ) AS seen ON known.of = seen.of AND known.id = seen.id`,
+    valuesOf(range, services),
+  );
+  return rows.map(({ of, id, form, first, n }) => ({
+    ...{ kind: 'log-pattern', node: nodeOf('service', of).id, firstMs: Number(first), count: Number(n) },
+    title: `new log pattern ${form}`.slice(0, 200),
+    link: `/api/logs/patterns/${encodeURIComponent(id)}`,
+  }));
+};
+
+/** What services said for the first time in a range. */
+export const readNews = async (reading: Reading, services: readonly string[], range: Range): Promise<Novelty[]> =>
+  services.length === 0
+    ? []
+    : (await Promise.all([newErrors(reading, services, range), newPatterns(reading, services, range)])).flat();

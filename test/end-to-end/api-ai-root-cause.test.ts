@@ -1,0 +1,249 @@
+/** Causes of what became worse, from telemetry that landed: a deployment two calls away, a pool that ran dry, a pod that was killed, a host that is full, and nothing. */
+import test from 'ava';
+import { text } from '../cases/sink-tables.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { landOtlp, resourceOf } from './land-otlp.ts';
+
+let harness: Harness;
+const minuteMs = 60_000;
+/** When everything goes wrong. */
+const at = Math.floor(Date.now() / minuteMs) * minuteMs - 15 * minuteMs;
+const before = 70;
+const total = before + 14;
+
+const rows = (table: string, columns: string, select: string): Promise<void> =>
+  harness.columns.execute(`INSERT INTO ${table} (tenant_id, ${columns}) SELECT 'a', ${select}`);
+const atMinute = (minute: string): string => `toDateTime(${(at - before * minuteMs) / 1000} + 60 * ${minute}, 'UTC')`;
+
+interface Instance {
+  readonly service: string;
+  readonly host: string;
+  readonly version?: string;
+  readonly pod?: string;
+  readonly minutes?: readonly [from: number, to: number];
+  /** Shares of requests that fail, before and after. */
+  readonly failing?: readonly [number, number];
+  readonly slower?: number;
+}
+
+const rate = 40;
+const land = async ({
+  service,
+  host,
+  version = '1',
+  pod = '',
+  minutes = [0, total],
+  failing = [0.01, 0.01],
+  slower = 1,
+}: Instance) => {
+  const resource = `cityHash64('${service}', '${version}', '${host}', '${pod}')`;
+  await rows(
+    'resources',
+    'resource_id, service, attributes, attribute_types, first_seen, last_seen',
+    `${resource}, '${service}', map('service.name', '${service}', 'service.version', '${version}', 'host.name', '${host}', 'k8s.pod.name', '${pod}'), 'ssss', now64(3), now64(3)`,
+  );
+  const isAfter = `${minutes[0]} + intDiv(number, ${rate}) >= ${before}`;
+  await rows(
+    'spans',
+    'project_id, received_at, timestamp, duration, service, resource_id, name, kind, status_code',
+    `'shop', now64(3), toDateTime64(${(at - before * minuteMs) / 1000} + 60 * ${minutes[0]}, 9, 'UTC') + (number + 0.5) * ${60 / rate},
+    toUInt64(1e7 * if(${isAfter}, ${slower}, 1) * exp(0.5 * sin(cityHash64(number, '${service}') % 1000))), '${service}', ${resource}, 'call', 2,
+    if(cityHash64(number, '${service}', '${host}') % 1000 < 1000 * if(${isAfter}, ${failing[1]}, ${failing[0]}), 2, 0) FROM numbers(${(minutes[1] - minutes[0]) * rate})`,
+  );
+};
+
+/** Calls of one service to another, as the caller saw them. */
+const call = (client: string, server: string, { failing = 0.01, slower = 1, kind = 'service', system = '' } = {}) =>
+  rows(
+    'service_edges',
+    'project_id, server_project_id, received_at, minute, connection, client, client_kind, server, server_kind, system, requests, errors, timed, duration_sum, duration_max, duration_buckets',
+    `'shop', 'shop', now64(3), ${atMinute('number')}, '${kind === 'database' ? 'query' : 'request'}', '${client}', 'service', '${server}', '${kind}', '${system}', ${rate},
+    toUInt64(${rate} * if(number >= ${before}, ${failing}, 0.01)) + cityHash64(number, '${client}') % 2, ${rate}, toUInt64(${rate} * 1e7 * if(number >= ${before}, ${slower}, 1)), 100000000,
+    map(toUInt16(floor(8 * log2(1e7 * if(number >= ${before}, ${slower}, 1)))), toUInt64(${rate})) FROM numbers(${total})`,
+  );
+
+/** Points of a metric of a service, before and after. */
+const metric = async (
+  of: Record<string, string>,
+  name: string,
+  [usual, since]: readonly [number, number],
+  labels: Record<string, string> = {},
+) =>
+  landOtlp(harness.columns, {
+    signal: 'metrics',
+    request: {
+      resourceMetrics: [
+        {
+          resource: resourceOf(of),
+          scopeMetrics: [
+            {
+              metrics: [
+                {
+                  name,
+                  gauge: {
+                    dataPoints: Array.from({ length: total }, (_, minute) => ({
+                      timeUnixNano: `${at + (minute - before) * minuteMs + 1000}000000`,
+                      asDouble: minute < before ? usual : since,
+                      attributes: Object.entries(labels).map(([key, value]) => text(key, value)),
+                    })),
+                  },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  });
+
+test.before(async () => {
+  harness = await startHarness();
+  // web calls api, which calls cart; cart's version 2 fails.
+  await land({ service: 'web', host: 'h1', failing: [0.01, 0.3] });
+  await land({ service: 'api', host: 'h1', failing: [0.01, 0.3] });
+  await land({ service: 'cart', host: 'h2', minutes: [0, before] });
+  await land({ service: 'cart', host: 'h2', version: '2', minutes: [before, total], failing: [0.01, 0.3] });
+  await call('web', 'api', { failing: 0.3 });
+  await call('api', 'cart', { failing: 0.3 });
+  // Loud, brought out at the same time, and called by nobody.
+  await land({ service: 'mail', host: 'h3', minutes: [0, before] });
+  await land({ service: 'mail', host: 'h3', version: '2', minutes: [before, total], failing: [0.01, 0.9] });
+  // shop waits for connections.
+  await land({ service: 'shop', host: 'h4', slower: 5 });
+  await metric({ 'service.name': 'shop' }, 'db.client.connection.count', [3, 10], {
+    ...{ 'db.client.connection.pool.name': 'main', 'db.client.connection.state': 'used' },
+  });
+  await metric({ 'service.name': 'shop' }, 'db.client.connection.max', [10, 10], {
+    'db.client.connection.pool.name': 'main',
+  });
+  // pay is killed for want of memory; orders runs on a host that is full, besides one that is not.
+  await land({ service: 'pay', host: 'h5', pod: 'pay-1', failing: [0.01, 0.4] });
+  await landOtlp(harness.columns, {
+    signal: 'logs',
+    request: {
+      resourceLogs: [
+        {
+          resource: resourceOf({ 'k8s.object.kind': 'Pod', 'k8s.object.name': 'pay-1', 'k8s.node.name': 'h5' }),
+          scopeLogs: [
+            {
+              logRecords: [
+                {
+                  timeUnixNano: `${at - 20_000}000000`,
+                  severityText: 'Warning',
+                  body: { stringValue: 'Memory cgroup out of memory: Killed process 71 (java)' },
+                  attributes: [text('k8s.event.reason', 'OOMKilling'), text('k8s.event.uid', 'e1')],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  });
+  await land({ service: 'orders', host: 'h6', slower: 4 });
+  await land({ service: 'orders', host: 'h7' });
+  for (const [host, usual, since] of [
+    ['h6', 0.6, 0.02],
+    ['h7', 0.6, 0.6],
+  ] as const)
+    for (const [state, values] of [
+      ['idle', [usual, since]],
+      ['user', [1 - usual, 1 - since]],
+    ] as const)
+      await metric(
+        { 'host.name': host, 'host.id': `id-${host}` },
+        'system.cpu.utilization',
+        values as [number, number],
+        { state, cpu: '0' },
+      );
+  // search waits for its database; of calm nothing is worse; alone fails by itself.
+  await land({ service: 'search', host: 'h8', slower: 6 });
+  await call('search', 'items', { kind: 'database', system: 'postgresql', slower: 6 });
+  await land({ service: 'calm', host: 'h9' });
+  await land({ service: 'alone', host: 'h9', failing: [0.01, 0.4] });
+});
+test.after.always(() => harness?.close());
+
+const asked = async (body: object, as: 'viewer' | `token ${string}` = 'viewer') => {
+  const answer = await harness.ask('POST', '/api/ai/root-cause', { as, body });
+  if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+const first = ({ causes }: { causes: { kind: string; at: string }[] }): string =>
+  causes
+    .slice(0, 1)
+    .map(({ kind, at: node }) => `${kind} ${node}`)
+    .join();
+const ofService = (service: string) =>
+  asked({ service, from: new Date(at - 20 * minuteMs).toISOString(), to: new Date(at + 14 * minuteMs).toISOString() });
+
+test('a deployment two calls away is found, and a loud one beside the path is not', async (t) => {
+  const found = await ofService('web');
+  t.is(found.state, 'found');
+  t.is(first(found), 'deployment service:cart', JSON.stringify(found, null, 1));
+  const [cause] = found.causes;
+  t.deepEqual(cause.path, ['web', 'api', 'cart']);
+  t.true(
+    cause.evidence.some((each: string) => /^cart after it: errors 1.* % → 3\d %/.test(each)),
+    cause.evidence.join('; '),
+  );
+  t.true(Math.abs(Date.parse(found.symptom.begin) - at) <= minuteMs, found.symptom.begin);
+  t.false(found.causes.some(({ at: node }: { at: string }) => node.includes('mail')));
+  const mail = found.others.find(({ at: node }: { at: string }) => node === 'service:mail');
+  t.deepEqual(mail?.against, ['it is not on the path of the symptom']);
+});
+
+for (const [service, cause] of [
+  ['shop', 'saturation service:shop'],
+  ['pay', 'oom-kill service:pay'],
+  ['orders', 'saturation h6'],
+  ['search', 'callee database:postgresql:items'],
+] as const)
+  test(`the cause of ${service} is found: ${cause}`, async (t) => {
+    const found = await ofService(service);
+    t.is(first(found), cause, JSON.stringify(found, null, 1));
+  });
+
+test('where nothing explains it, or nothing is worse, no cause is claimed', async (t) => {
+  const calm = await ofService('calm');
+  t.is(calm.state, 'inconclusive');
+  t.regex(calm.reason, /^requests of calm are not worse than before/);
+  const alone = await ofService('alone');
+  t.like(alone, { state: 'inconclusive', causes: [] });
+  t.regex(alone.symptom.worse.join(), /^alone: errors .* → 4\d %/);
+  t.regex(alone.reason, /^nothing that happened on the path/);
+});
+
+test('alerts, anomalies and incidents name the symptom, and what is not there is refused', async (t) => {
+  await rows(
+    'alert_transitions',
+    'project_id, id, alert_id, rule_id, rule_name, time, from_state, to_state, severity, labels, is_test, received_at',
+    `'shop', 't1', 'alert-1', 'r1', 'Errors', fromUnixTimestamp64Milli(toInt64(${at + 3 * minuteMs}), 'UTC'), 'inactive', 'firing', 'critical', map('service', 'web'), false, now64(3)`,
+  );
+  await rows(
+    'anomalies',
+    'time, id, revision, detector_id, detector_name, signals, step_ms, series, name, labels, sign, direction, end_ms, score, value',
+    `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC'), 'd.s.${at.toString(36)}', 1, 'd', 'Latency', ['traces'], 60000, 's', 'p95', map('service', 'web'), 'up', 'up', 0, 1, 5`,
+  );
+  const incident = await harness.ask('POST', '/api/incidents', {
+    as: 'editor',
+    body: { title: 'Web fails', alertIds: ['alert-1'] },
+  });
+  for (const body of [
+    { alertId: 'alert-1' },
+    { anomalyId: `d.s.${at.toString(36)}` },
+    { incidentId: incident.body.id },
+  ])
+    t.is(first(await asked(body)), 'deployment service:cart', JSON.stringify(body));
+  const refused = async (body: object) => {
+    const { status, body: answer } = await harness.ask('POST', '/api/ai/root-cause', { as: 'viewer', body });
+    return [status, (answer.error?.details ?? answer.details ?? [])[0]?.path];
+  };
+  t.deepEqual(await refused({}), [400, 'alertId']);
+  t.deepEqual(await refused({ alertId: 'alert-1', service: 'web' }), [400, 'alertId']);
+  t.deepEqual(await refused({ alertId: 'nowhere' }), [400, 'alertId']);
+  t.deepEqual(await refused({ anomalyId: 'nowhere' }), [400, 'anomalyId']);
+  t.deepEqual(await refused({ incidentId: 'nowhere' }), [400, 'incidentId']);
+  const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
+  t.is((await asked({ service: 'web' }, elsewhere)).state, 'inconclusive');
+});
