@@ -188,11 +188,36 @@ test('a preview says what a rule would find now, and what is wrong with it', asy
     name: 'x',
     condition: { ...errorsAbove(1), query: { ...errorsAbove(1).query, search: 'severity:(' } },
   });
+  t.is(unanswered.body.past, null);
   t.is(unanswered.body.state, 'unknown');
   t.regex(unanswered.body.error, /expected/);
   const refused = await preview({ name: 'x', condition: errorsAbove(1), annotations: { summary: '{{ nothing }}' } });
   t.is(refused.status, 400);
   t.is(refused.body.details[0].path, 'annotations.summary');
+});
+
+test('a preview answers the values of the past, each at the end of its window, with thresholds in their unit', async (t) => {
+  await land('past', 4);
+  const preview = async (condition: object) => {
+    const body = { name: 'Errors', condition };
+    const answer = await harness.ask('POST', '/api/alerts/rules/preview?from=now-1h', { as: 'owner', body });
+    t.is(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body.past;
+  };
+  const errors = errorsAbove(3, 'service:past');
+  const past = await preview({ ...errors, window: '10m' });
+  t.like(past, { stepMs: 600_000, error: null, limits: [{ operator: 'above', value: 3, upper: null }] });
+  t.is(past.series.length, 1, JSON.stringify(past));
+  const values = past.series[0].points.filter(([, value]: [number, number]) => value > 0);
+  t.deepEqual(values, [[Date.parse(past.to), 4]]);
+  const took = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'max', field: 'duration' }] };
+  const limits = [{ severity: 'warning', operator: 'above', value: 2, unit: 's' }];
+  const spans = await preview({ kind: 'threshold', query: took, window: '10m', queryUnit: 'ms', thresholds: limits });
+  t.is(spans.error, null);
+  t.is(spans.limits[0].value, 2e9);
+  const wrong = await preview({ ...errors, query: { ...errors.query, search: 'severity:(' } });
+  t.regex(wrong.error, /expected/);
+  t.is(await preview({ kind: 'composite', expression: 'a', rules: { a: 'none' } }), null);
 });
 
 test('a test firing is told with its end, marked as a test, and is no alert', async (t) => {

@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import type { QueryReading } from '../../../queries/promql/reading.ts';
+import { askedRange } from '../../../queries/range.ts';
+import { Incompleteness, Series } from '../../../queries/result.ts';
+import { timeParameter } from '../../../queries/time-parameters.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
-import { ask } from '../../../subjects/alerts/ask.ts';
+import { ask, messageOf } from '../../../subjects/alerts/ask.ts';
 import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { evaluate } from '../../../subjects/alerts/evaluate.ts';
-import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
+import { hasPast, mostValues, type PastValues, pastValues } from '../../../subjects/alerts/past-values.ts';
+import { type AlertRule, AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
 import { warningsOf } from '../../../subjects/alerts/rule-warnings.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
@@ -19,6 +24,53 @@ import { GroupView, shownGroup, shownTransition, TransitionView } from './views.
 /** Groups of a preview that are shown. */
 const mostShown = 1000;
 
+const Past = z.strictObject({
+  ...{ from: z.string(), to: z.string(), stepMs: z.int() },
+  series: z
+    .array(Series)
+    .describe('The largest; each value at the end of its window, when the rule would have read it'),
+  limits: z
+    .array(
+      z.strictObject({
+        ...{ severity: z.string(), operator: z.string(), value: z.number() },
+        upper: z.number().nullable().describe('Of outside; null of other operators'),
+      }),
+    )
+    .describe('Thresholds, in the unit of the values'),
+  partial: z.array(Incompleteness),
+  error: z.string().nullable().describe('Why there are no values; null where there are'),
+});
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+const shownPast = ({ fromMs, toMs, stepMs, series, limits, partial }: PastValues): z.input<typeof Past> => ({
+  ...{ from: time(fromMs), to: time(toMs), stepMs, error: null },
+  ...{ series: [...series], limits: [...limits], partial: [...partial] },
+});
+
+interface AskedPast {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A query that fails says so: the rest of the answer does not need its past. */
+const pastOf = async (
+  { condition, delay }: AlertRule,
+  { from, to }: AskedPast,
+  reading: QueryReading,
+  signal: AbortSignal,
+): Promise<z.input<typeof Past> | null> => {
+  const range = askedRange({ from, to }, reading.nowMs);
+  if (!hasPast(condition)) return null;
+  try {
+    return shownPast(await pastValues({ condition, delay }, reading, { range, signal }));
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ...{ from: time(reading.nowMs), to: time(reading.nowMs), stepMs: 0, error: messageOf(error) }, ...empty };
+  }
+};
+const empty = { series: [], limits: [], partial: [] };
+
 export const previewAlertRule = defineOperation({
   method: 'POST',
   path: '/api/alerts/rules/preview',
@@ -26,6 +78,14 @@ export const previewAlertRule = defineOperation({
   summary: 'Say what a rule would find now, if it had never been evaluated: each group with its state and why',
   role: 'editor',
   unaudited: 'it reads telemetry, as lists do',
+  query: z.strictObject({
+    from: timeParameter
+      .optional()
+      .describe(
+        `Also answer the values that it would have compared since then, at most ${mostValues} windows or steps: the last ones`,
+      ),
+    to: timeParameter.default('now'),
+  }),
   body: AlertRuleFields,
   response: z.strictObject({
     state: z.enum(alertStates),
@@ -37,17 +97,24 @@ export const previewAlertRule = defineOperation({
     warnings: z
       .array(z.strictObject({ path: z.string(), message: z.string() }))
       .describe('What can be evaluated and is probably not meant'),
+    past: Past.nullable().describe(
+      'null: not asked for; or the condition has no values over time, such as an objective, a check or other rules',
+    ),
   }),
-  async handler({ caller, body, signal }, ports) {
+  async handler({ caller, query, body, signal }, ports) {
     const problems = problemsOf(body);
     if (problems.length > 0) throw invalidFields(problems);
     const nowMs = ports.clock.now();
     const rule = { ...body, id: 'preview', version: 1 };
     const reading = readingOf(caller, ports);
-    const answer = await ask(rule, reading, {
-      ...{ nowMs, signal },
-      onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
-    });
+    const { from, to } = query;
+    const [answer, past] = await Promise.all([
+      ask(rule, reading, {
+        ...{ nowMs, signal },
+        onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
+      }),
+      from === undefined ? null : pastOf(rule, { from, to }, reading, signal),
+    ]);
     const { tenantId } = caller;
     const evaluation = await withTextAnswers(
       (queried) => evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs, queried }),
@@ -59,6 +126,7 @@ export const previewAlertRule = defineOperation({
       groups: evaluation.groups.slice(0, mostShown).map(shownGroup),
       transitions: evaluation.transitions.slice(0, mostShown).map(shownTransition),
       warnings: await warningsOf(rule, reading, answer, nowMs),
+      past,
     };
   },
 });

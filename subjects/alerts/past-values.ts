@@ -1,0 +1,91 @@
+/** The values that a rule would have compared before, to be drawn: one for each window or step of a range, as its query answers them. */
+import { defaultName } from '../../queries/aggregate/measures.ts';
+import { everyGroup } from '../../queries/every-group.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Range } from '../../queries/range.ts';
+import type { Incompleteness, Series } from '../../queries/result.ts';
+import { answerOnly } from '../../queries/run.ts';
+import { isAtInstants } from './ask.ts';
+import { msOf } from './durations.ts';
+import { type AlertRule, comparedMeasure } from './rule.ts';
+import { conversion } from './units.ts';
+
+/** More are not told apart on a chart. */
+const mostSeries = 20;
+export const mostValues = 500;
+
+type Condition = AlertRule['condition'];
+type Asking = Exclude<Condition, { kind: 'composite' }>;
+
+/** A threshold in the unit of the values. */
+export interface Limit {
+  readonly severity: string;
+  readonly operator: string;
+  readonly value: number;
+  readonly upper: number | null;
+}
+
+export interface PastValues {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+  /** Those with the largest values first; a point is at the end of its window, which is when the rule would have read it. */
+  readonly series: readonly Series[];
+  readonly limits: readonly Limit[];
+  readonly partial: readonly Incompleteness[];
+}
+
+/** Whether a condition has values over time: an objective and a check have one at a time, and a condition over other rules has none. */
+export const hasPast = (condition: Condition): condition is Asking =>
+  condition.kind !== 'composite' && !['slo', 'check', 'rows'].includes(condition.query.kind);
+
+/** Windows that end with the range; the first ones are left out where there are too many. Windows of PromQL may overlap. */
+export const windowsOf = (
+  condition: Asking,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): { readonly stepMs: number; readonly count: number } => {
+  const own = msOf((condition.kind === 'threshold' ? condition.step : undefined) ?? condition.window);
+  const spanMs = Math.max(1, toMs - fromMs);
+  const stepMs = isAtInstants(condition.query) ? Math.max(1000, Math.ceil(spanMs / mostValues / 1000) * 1000) : own;
+  return { stepMs, count: Math.max(1, Math.min(mostValues, Math.floor(spanMs / stepMs))) };
+};
+
+const limitsOf = (condition: Asking, unit: string): Limit[] => {
+  if (condition.kind !== 'threshold') return [];
+  const valuesIn = unit === '' ? (condition.queryUnit ?? '') : unit;
+  return condition.thresholds.flatMap(({ severity, operator, value, upper, unit: own }) => {
+    const factor = own === undefined ? 1 : conversion(own, valuesIn);
+    if (value === undefined || factor === undefined) return [];
+    const converted = (figure: number): number => Number((figure * factor).toPrecision(15));
+    return [{ severity, operator, value: converted(value), upper: upper === undefined ? null : converted(upper) }];
+  });
+};
+
+/** Throws as `run` does. */
+export const pastValues = async (
+  rule: Pick<AlertRule, 'delay'> & { readonly condition: Asking },
+  reading: QueryReading,
+  { range, signal }: { readonly range: Range; readonly signal: AbortSignal },
+): Promise<PastValues> => {
+  const { condition } = rule;
+  const delayMs = msOf(rule.delay);
+  const toMs = Math.min(Number(range.to / 1_000_000n), reading.nowMs);
+  const { stepMs, count } = windowsOf(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
+  const fromMs = toMs - stepMs * count;
+  const atInstants = isAtInstants(condition.query);
+  const ns = (ms: number): bigint => BigInt(ms - delayMs) * 1_000_000n;
+  const answer = await answerOnly(everyGroup(condition.query, mostSeries), reading, {
+    range: atInstants ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
+    ...{ stepMs, stepsFrom: 'range', signal },
+  });
+  const measure = comparedMeasure(condition);
+  const named = condition.kind === 'threshold' ? condition.measure : undefined;
+  const name = named ?? (measure === undefined ? undefined : (measure.as ?? defaultName(measure)));
+  const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, mostSeries);
+  const laterMs = delayMs + (atInstants ? 0 : stepMs);
+  return {
+    ...{ fromMs, toMs, stepMs, partial: answer.partial },
+    series: compared.map((each) => ({ ...each, points: each.points.map(([at, value]) => [at + laterMs, value]) })),
+    limits: limitsOf(condition, compared[0]?.unit ?? ''),
+  };
+};

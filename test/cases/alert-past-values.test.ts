@@ -1,0 +1,43 @@
+/** Which windows a preview draws. */
+import test from 'ava';
+import { hasPast, windowsOf } from '../../subjects/alerts/past-values.ts';
+import { type AlertCondition, AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { errorsByService } from './alert-evaluation.ts';
+
+const conditionOf = (given: object): AlertCondition =>
+  AlertRuleFields.parse({
+    name: 'x',
+    condition: {
+      ...{ kind: 'threshold', query: errorsByService, thresholds: [{ severity: 'warning', operator: 'any' }] },
+      ...given,
+    },
+  }).condition;
+const promql = { kind: 'promql', expression: 'up' };
+const hour = 3_600_000;
+
+const cases: readonly (readonly [title: string, given: object, spanMs: number, stepMs: number, count: number])[] = [
+  ['a window for each value', { window: '5m' }, hour, 300_000, 12],
+  ['a step for each value, where the condition has one', { window: '5m', step: '1m' }, hour, 60_000, 60],
+  ['at least one window, longer than the range', { window: '1d' }, hour, 86_400_000, 1],
+  ['the last 500 of windows that are too many', { window: '1s' }, hour, 1_000, 500],
+  ['of PromQL, steps that fit the range, whatever the window', { query: promql, window: '1d' }, hour, 8_000, 450],
+];
+for (const [title, given, spanMs, stepMs, count] of cases)
+  test(`a preview draws ${title}`, (t) => {
+    const condition = conditionOf(given);
+    if (!hasPast(condition)) return t.fail();
+    t.deepEqual(windowsOf(condition, { fromMs: 0, toMs: spanMs }), { stepMs, count });
+  });
+
+test('an objective, a check and other rules have no values over time', (t) => {
+  const slo = { kind: 'slo', sloId: 's', figure: 'budget-left' };
+  t.false(hasPast(conditionOf({ query: slo })));
+  t.false(hasPast(conditionOf({ query: { kind: 'check', checkId: 'c' } })));
+  t.false(
+    hasPast(
+      AlertRuleFields.parse({ name: 'x', condition: { kind: 'composite', expression: 'a', rules: { a: 'r' } } })
+        .condition,
+    ),
+  );
+  t.true(hasPast(conditionOf({ query: promql })));
+});
