@@ -20,6 +20,9 @@ const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
 const name = 'Errors <b>of a service</b>';
 
+// biome-ignore lint/suspicious/noExplicitAny: of an answer of the API
+type Answered = any;
+
 const asked = async (path: string) => (await harness.ask('GET', path)).body;
 
 test.before(async () => {
@@ -29,7 +32,7 @@ test.before(async () => {
   const options = { ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock };
   await harness.bus.ensureTopics(scheduleTopics);
   roles = [
-    await startProcessors({ ...options, only: ['alert-evaluation'] }),
+    await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests'] }),
     await startSinks({ ...options, embedded: true, only: ['alert-transitions', 'alert-evaluations'] }),
   ];
   await harness.columns.execute(
@@ -119,6 +122,60 @@ declare('rules tell how they stand and when they fire', async (t) => {
   await row.click();
   await page.getByRole('complementary', { name: 'Rule' }).getByText('"severity:error"').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('a rule is written with what it would find beside it, is tried over the past, and saved', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
+  await page.getByRole('link', { name: 'Write a rule' }).click();
+  const trial = page.getByRole('region', { name: 'What it would find' });
+  // The API says what is missing, at its field.
+  await page.getByText('is required for above').waitFor();
+  t.is(await page.getByLabel('Value', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await page.getByLabel('Name', { exact: true }).fill('Errors <i>by hand</i>');
+  await page.getByLabel('Search', { exact: true }).fill('severity:(');
+  await page.locator('#Query-problem', { hasText: 'expected' }).waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('severity:error');
+  await page.getByLabel('One for each').fill('service');
+  await page.getByLabel('Value', { exact: true }).fill('5');
+  await page.getByLabel('Window').fill('10m');
+  await page.getByLabel('Labels, one a line').fill('team=shop');
+  await trial.getByRole('cell', { name: '7 is above 5 over 10m' }).waitFor();
+  await trial.locator('.plot[aria-label^="What it compares, warning above 5"]').waitFor();
+  await trial.getByText('Who would be told').waitFor();
+  await page.getByLabel('Must hold for').fill('soon');
+  await page.getByText(/must be a duration/).waitFor();
+  await page.getByLabel('Must hold for').fill('');
+  await trial.getByRole('button', { name: /^Try it over/ }).click();
+  await trial.locator('#firings', { hasText: 'once' }).waitFor();
+  await trial.getByRole('region', { name: 'What would have fired' }).getByRole('cell', { name: 'service=cart' }).waitFor();
+  await page.waitForURL(/draft=/);
+  await holdsAsAView(t, tab, '.trial .text-error');
+  t.is(await page.getByLabel('Window').inputValue(), '10m');
+  await page.getByRole('button', { name: 'Create the rule' }).click();
+  const beside = page.getByRole('complementary', { name: 'Rule' });
+  await beside.getByText('Errors <i>by hand</i>').waitFor();
+  const saved = async () =>
+    (await asked('/api/alerts/rules?search=by%20hand')).items.map(({ name, condition, labels, version }: Answered) => [
+      ...[name, condition.query.search, condition.query.groupBy, condition.thresholds, condition.window, labels, version],
+    ]);
+  const limit = { severity: 'warning', operator: 'above', value: 5 };
+  t.deepEqual(await saved(), [
+    ['Errors <i>by hand</i>', 'severity:error', ['service'], [limit], '10m', { team: 'shop' }, 1],
+  ]);
+  await beside.getByRole('link', { name: 'Edit' }).click();
+  await page.getByRole('button', { name: 'Add a threshold' }).click();
+  const second = page.getByRole('group', { name: 'critical' });
+  await second.getByLabel('Value', { exact: true }).fill('100');
+  await page.getByRole('button', { name: 'Save the rule' }).click();
+  await beside.getByText('warning: above 5 over 10m; critical: above 100 over 10m').waitFor();
+  t.is((await saved())[0][6], 2);
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: /and end its alerts/ }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.deepEqual(await saved(), []);
+  t.deepEqual(tab.complaints, []);
 });
 
 declare('a rule that an objective made says so, and leads to the objective', async (t) => {

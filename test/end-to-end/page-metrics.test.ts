@@ -102,3 +102,17 @@ declare('PromQL is drawn; what cannot be read is told at its field with the word
   t.is(await problem.textContent(), body.details[0].message);
   await holdsAsAView(t, tab, '#promql-problem');
 });
+
+declare('a question of metrics becomes a rule, which compares the same values', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }), 'editor@a.example');
+  await page.getByRole('link', { name: 'Make a rule of it' }).click();
+  t.is(await page.getByLabel('Metric', { exact: true }).inputValue(), 'queue.size');
+  await page.getByLabel('Window').fill('1m');
+  await page.getByLabel('Value', { exact: true }).fill('200');
+  await page.getByLabel('Unit').fill('KiBy');
+  await page.locator('.plot[aria-label*="warning above 200 KiBy"]').waitFor();
+  t.regex((await page.locator('.plot').getAttribute('aria-label')) ?? '', /: 2 series, from 100 KiBy to 300 KiBy\.$/);
+  t.deepEqual(tab.complaints, []);
+});

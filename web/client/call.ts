@@ -62,7 +62,7 @@ interface CreationOf<Kind extends Resource, Fields extends z.ZodType> extends De
   readonly body: Fields;
   readonly response: z.ZodType<ViewOf<Kind>>;
 }
-/** Replaces one, or changes fields of it. */
+/** Reads or replaces one, or changes fields of it. */
 interface OneOf<Kind extends Resource, Method extends string, Fields extends z.ZodType | undefined> extends Declared {
   readonly method: Method;
   readonly params: z.ZodType<unknown, Readonly<Record<string, string>>>;
@@ -92,6 +92,10 @@ export const replacementOf = <Kind extends Resource, Fields extends z.ZodType>(
 export const changeOf = <Kind extends Resource, Fields>(
   path: string,
 ): Call<OneOf<Kind, 'PATCH', z.ZodType<unknown, Fields>>> => ({ method: 'PATCH', path });
+export const readingOf = <Kind extends Resource>(path: string): Call<OneOf<Kind, 'GET', undefined>> => ({
+  method: 'GET',
+  path,
+});
 export const removalOf = (path: string): Call<Removal> => ({ method: 'DELETE', path });
 
 /** Path and query of a call. Parameters without a value are left out. */

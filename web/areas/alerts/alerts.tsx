@@ -1,5 +1,6 @@
 /** Alerts: those that there are now, the rules, and the silences. */
 import { path, toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
 import { AlertsNow } from './now.tsx';
 import { Rules } from './rules.tsx';
@@ -11,9 +12,12 @@ const parts = [
   ['silences', 'Silences', Silences],
 ] as const;
 
+const RuleEditor = later(async () => (await import('./rule/editor.tsx')).RuleEditor);
+
 export const Alerts = () => {
   const at = path.value.split('/')[2] ?? '';
-  const [, title, View] = parts.find(([name]) => name === at) ?? parts[0];
+  const [, title, View] =
+    at === 'rule' ? ['rule', 'A rule', RuleEditor] : (parts.find(([name]) => name === at) ?? parts[0]);
   return (
     <div class="logs">
       <h1 class="sr-only">{`Alerts: ${title.toLowerCase()}`}</h1>
@@ -21,7 +25,10 @@ export const Alerts = () => {
         <ul>
           {parts.map(([name, title]) => (
             <li key={name}>
-              <Link to={toArea(name === '' ? '/alerts' : `/alerts/${name}`)} isCurrent={name === at}>
+              <Link
+                to={toArea(name === '' ? '/alerts' : `/alerts/${name}`)}
+                isCurrent={name === (at === 'rule' ? 'rules' : at)}
+              >
                 {title}
               </Link>
             </li>

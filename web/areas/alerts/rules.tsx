@@ -1,18 +1,21 @@
 /** Alert rules, and how each stands by its last evaluation. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { Link } from '../../frame/link.tsx';
+import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refreshes } from '../../frame/time-range.ts';
+import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Found } from '../../lists/found.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { type Rule, rulesCall } from './calls.ts';
+import { createRuleCall, type Rule, removeRuleCall, replaceRuleCall, rulesCall } from './calls.ts';
 import { shownCondition } from './shown.ts';
 
 const list = new Paged(rulesCall, ({ items }) => items);
@@ -39,6 +42,22 @@ const cellsOf = (rule: Rule) => [
   rule.standing === null ? '' : shownTime(Date.parse(rule.standing.evaluatedAt)),
 ];
 
+const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
+  const [action] = useState(() => new Action(removeRuleCall));
+  const [isAsked, setAsked] = useState(false);
+  const run = async (): Promise<void> => {
+    if (!isAsked) return setAsked(true);
+    if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
+    setOpen('');
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label={isAsked ? `Remove “${name}” and end its alerts` : 'Remove'} onSubmit={run}>
+      {may(replaceRuleCall) ? <Link to={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
+    </ActionForm>
+  );
+};
+
 const OpenRule = ({ rule }: { readonly rule: Rule }) => (
   <Beside label="Rule" title={rule.name} onClose={() => setOpen('')}>
     <p>{shownText(rule.description ?? '')}</p>
@@ -56,6 +75,7 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     {rule.standing === null || rule.standing.error === null ? null : (
       <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
     )}
+    {rule.managedBy === null && may(removeRuleCall) ? <Remove key={rule.id} rule={rule} /> : null}
     <Fields
       values={{
         ...{ state: stateOf(rule), fires: shownCondition(rule), 'evaluated every': rule.interval, for: rule.for },
@@ -110,6 +130,11 @@ export const Rules = () => {
         onSearch={(text) => change({ search: text.trim(), rule: '' })}
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {may(createRuleCall) ? (
+        <p class="links">
+          <Link to={toArea('/alerts/rule')}>Write a rule</Link>
+        </p>
+      ) : null}
       <div class={rule === undefined ? 'list' : 'list with-record'}>
         <Listed open={open} />
         {rule === undefined ? null : <OpenRule rule={rule} />}

@@ -6,7 +6,7 @@ import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';
-import { ruleCall, savedQueryCall } from './calls.ts';
+import { savedQueryCall } from './calls.ts';
 import { columns, search } from './log-search.ts';
 
 const usualFields = ['timestamp', 'severity', 'service', 'body'];
@@ -48,62 +48,17 @@ export const SaveQuery = () => {
   );
 };
 
-export const MakeRule = () => {
-  const [action] = useState(() => new Action(ruleCall));
-  const [made, setMade] = useState<{ readonly id: string; readonly name: string }>();
-  const run = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form);
-    const rule = await action.run({
-      body: {
-        name: String(given.get('name')),
-        condition: {
-          kind: 'threshold',
-          query: { kind: 'aggregate', ...recordsOf(), measures: [{ function: 'count' }] },
-          window: String(given.get('window')),
-          thresholds: [
-            {
-              severity: given.get('severity') === 'critical' ? 'critical' : 'warning',
-              operator: 'above',
-              value: Number(given.get('value')),
-            },
-          ],
-        },
-      },
-    });
-    setMade(rule);
-  };
-  return (
-    <>
-      <ActionForm action={action} label="Make the rule" onSubmit={run}>
-        <label>
-          Name <input name="name" required={true} maxLength={256} autocomplete="off" />
-        </label>
-        <label>
-          Fires above <input name="value" type="number" min={0} required={true} defaultValue="10" /> records
-        </label>
-        <label>
-          in{' '}
-          <select name="window">
-            {['1m', '5m', '15m', '1h', '1d'].map((window) => (
-              <option key={window} selected={window === '5m'}>
-                {window}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          as{' '}
-          <select name="severity">
-            <option>warning</option>
-            <option>critical</option>
-          </select>
-        </label>
-      </ActionForm>
-      {made === undefined ? null : (
-        <p role="status">
-          <Link to={toArea('/alerts/rules', { rule: made.id })}>Open the rule</Link>
-        </p>
-      )}
-    </>
-  );
-};
+/** Leads to a rule that counts what is searched for. */
+export const MakeRule = () => (
+  <Link
+    to={toArea('/alerts/rule', {
+      query: JSON.stringify({
+        ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+        ...(search.value === '' ? {} : { search: search.value }),
+        ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
+      }),
+    })}
+  >
+    Make a rule of it
+  </Link>
+);

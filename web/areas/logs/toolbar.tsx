@@ -137,10 +137,6 @@ export const Toolbar = () => (
         <SaveQuery />
       </Menu>
     ) : null}
-    {may(ruleCall) ? (
-      <Menu title="Alert">
-        <MakeRule />
-      </Menu>
-    ) : null}
+    {may(ruleCall) ? <MakeRule /> : null}
   </div>
 );

@@ -3,12 +3,15 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
 import { Question } from '../../client/question.ts';
-import { change } from '../../frame/address.ts';
+import { overTimes } from '../../editors/question.ts';
+import { change, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { chosen, groupBy, type OverTime, overTime, overTimes, promql, question } from './asked.ts';
-import { queryCall } from './calls.ts';
+import { chosen, groupBy, overTime, promql, question } from './asked.ts';
+import { queryCall, ruleCall } from './calls.ts';
 import { Promql } from './promql.tsx';
 
 const asked = new Question(queryCall);
@@ -25,7 +28,7 @@ const Builder = () => (
     <label>
       Over time{' '}
       <select value={overTime.value} onChange={({ currentTarget }) => change({ over: currentTarget.value })}>
-        {Object.entries(overTimes).map(([key, title]: [OverTime | string, string]) => (
+        {Object.entries(overTimes).map(([key, title]) => (
           <option key={key} value={key}>
             {title}
           </option>
@@ -91,6 +94,11 @@ export const Asked = () => {
       {atExpression === undefined ? <Problem error={error} /> : null}
       {query === undefined ? null : (
         <>
+          {may(ruleCall) ? (
+            <p class="links">
+              <Link to={toArea('/alerts/rule', { query: JSON.stringify(query) })}>Make a rule of it</Link>
+            </p>
+          ) : null}
           <Drawn />
           <Freshness of={{ ...asked.standing.value, answer: asked.standing.value.answer?.results['a'] }} />
         </>

@@ -1,0 +1,48 @@
+/** The values that the rule would have compared, with its thresholds, and where it would have begun to fire. */
+import { useMemo } from 'preact/hooks';
+import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
+import { linesOf, shownValue } from '../../../charts/values.ts';
+import type { Preview } from '../calls.ts';
+
+const tones: Readonly<Record<string, string>> = { critical: 'red', error: 'orange', warning: 'yellow' };
+
+type Past = NonNullable<Preview['past']>;
+
+const seriesOf = (lines: ReturnType<typeof linesOf>['lines'], unit: string): TimeSeries[] =>
+  lines.map(({ name, values }) => ({
+    ...{ name, unit, values, as: 'lines', area: 0, isStacked: false, joinsGaps: false },
+    shown: (value) => shownValue(value, unit),
+  }));
+
+/** Room for thresholds above and below all values. */
+const roomOf = (values: readonly number[], limits: readonly number[]) => {
+  const [least, most] = [Math.min(0, ...values, ...limits), Math.max(0, ...values, ...limits)];
+  return { low: least, high: most === least ? least + 1 : most + (most - least) * 0.08 };
+};
+
+export const PastChart = ({ past, firings }: { readonly past: Past; readonly firings: readonly number[] }) => {
+  const { limits } = past;
+  const unit = past.series[0]?.unit ?? '';
+  const { steps, lines } = useMemo(() => linesOf(past), [past]);
+  const series = useMemo(() => seriesOf(lines, unit), [lines, unit]);
+  const drawn = limits.flatMap(({ severity, value, upper }) =>
+    [value, ...(upper === null ? [] : [upper])].map((each) => [each, tones[severity] ?? 'blue'] as const),
+  );
+  const told = limits.map(
+    ({ severity, operator, value, upper }) =>
+      `${severity} ${operator} ${shownValue(value, unit)}${upper === null ? '' : ` to ${shownValue(upper, unit)}`}`,
+  );
+  const values = lines.flatMap((line) => line.values.filter((value) => value !== undefined));
+  return (
+    <OverTime
+      title={['What it compares', ...told].join(', ')}
+      {...{ steps, series, legend: true, group: 'rule', height: 180, marks: firings, limits: drawn }}
+      {...roomOf(
+        values.slice(0, 50_000),
+        drawn.map(([value]) => value),
+      )}
+      from={Date.parse(past.from)}
+      to={Date.parse(past.to)}
+    />
+  );
+};

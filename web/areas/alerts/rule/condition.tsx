@@ -1,0 +1,223 @@
+/** The condition of a rule: what it asks, over which time, and what is too much. */
+import { useState } from 'preact/hooks';
+import type { Query } from '../../../../queries/query.ts';
+import { QuestionFields } from '../../../editors/question-fields.tsx';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { type Condition, change, changeCondition, preview, problemAt, type Threshold } from './draft.ts';
+import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
+
+type Asking = Exclude<Condition, { kind: 'composite' }>;
+type OfThreshold = Extract<Condition, { kind: 'threshold' }>;
+
+const severities = { info: 'info', warning: 'warning', error: 'error', critical: 'critical' } as const;
+const operators = {
+  ...{ above: 'above', 'at-least': 'at least', below: 'below', equal: 'equal to', 'not-equal': 'other than' },
+  ...{ outside: 'outside of', any: 'whatever the value' },
+} as const;
+const kinds = {
+  ...{ threshold: 'a value crosses a threshold', absence: 'there is no data' },
+  composite: 'other rules fire (as JSON)',
+} as const;
+const matches = {
+  ...{ last: 'the last value', 'at-least-once': 'any value', 'all-the-time': 'every value' },
+  ...{ 'on-average': 'the average', 'in-total': 'the sum' },
+} as const;
+
+const Limit = ({
+  threshold,
+  at,
+  isOnly,
+  onChange,
+  onRemove,
+}: {
+  readonly threshold: Threshold;
+  readonly at: string;
+  readonly isOnly: boolean;
+  readonly onChange: (threshold: Threshold) => void;
+  readonly onRemove: () => void;
+}) => {
+  const { severity, operator, value, upper, recovery, unit } = threshold;
+  const set = (fields: Readonly<Record<string, unknown>>): void =>
+    onChange(
+      Object.fromEntries(
+        Object.entries({ ...threshold, ...fields }).filter(([, each]) => each !== undefined && each !== ''),
+      ) as unknown as Threshold,
+    );
+  const hasRecovery = operator === 'above' || operator === 'at-least' || operator === 'below';
+  return (
+    <fieldset class="inline">
+      <legend>{severity}</legend>
+      <ChoiceField
+        {...{ label: 'Severity', at: `${at}.severity`, value: severity, options: severities }}
+        onChange={(chosen) => set({ severity: chosen })}
+      />
+      <ChoiceField
+        {...{ label: 'where the value is', at: `${at}.operator`, value: operator, options: operators }}
+        onChange={(chosen) =>
+          set({
+            operator: chosen,
+            ...(chosen === 'outside' ? {} : { upper: undefined }),
+            ...(chosen === 'any' ? { value: undefined } : {}),
+            ...(['above', 'at-least', 'below'].includes(chosen) ? {} : { recovery: undefined }),
+          })
+        }
+      />
+      {operator === 'any' ? null : (
+        <NumberField label="Value" at={`${at}.value`} value={value} onChange={(typed) => set({ value: typed })} />
+      )}
+      {operator === 'outside' ? (
+        <NumberField label="to" at={`${at}.upper`} value={upper} onChange={(typed) => set({ upper: typed })} />
+      ) : null}
+      {hasRecovery ? (
+        <NumberField
+          label="Ends only at"
+          at={`${at}.recovery`}
+          value={recovery}
+          onChange={(typed) => set({ recovery: typed })}
+        />
+      ) : null}
+      <TextField
+        {...{ label: 'Unit', at: `${at}.unit`, value: unit, placeholder: 'ms, By, %', most: 32 }}
+        onChange={(typed) => set({ unit: typed.trim() })}
+      />
+      {isOnly ? null : (
+        <button type="button" class="plain" onClick={onRemove}>
+          Remove {severity}
+        </button>
+      )}
+    </fieldset>
+  );
+};
+
+const Limits = ({ condition: { thresholds } }: { readonly condition: OfThreshold }) => {
+  const set = (changed: readonly Threshold[]): void => changeCondition({ thresholds: changed });
+  return (
+    <>
+      {thresholds.map((threshold, index) => (
+        <Limit
+          // Thresholds have no name but their place.
+          key={`${index} of ${thresholds.length}`}
+          threshold={threshold}
+          at={`condition.thresholds.${index}`}
+          isOnly={thresholds.length === 1}
+          onChange={(changed) => set(thresholds.with(index, changed))}
+          onRemove={() => set(thresholds.toSpliced(index, 1))}
+        />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        disabled={thresholds.length >= 8}
+        onClick={() => set([...thresholds, { severity: 'critical', operator: thresholds[0]?.operator ?? 'above' }])}
+      >
+        Add a threshold
+      </button>
+    </>
+  );
+};
+
+const Windows = ({ condition }: { readonly condition: Asking }) => {
+  const step = condition.kind === 'threshold' ? condition.step : undefined;
+  return (
+    <div class="inline">
+      <TextField
+        {...{ label: 'Window', at: 'condition.window', value: condition.window, placeholder: '5m', most: 16 }}
+        onChange={(window) => changeCondition({ window: window.trim() })}
+      />
+      {condition.kind === 'threshold' ? (
+        <TextField
+          {...{ label: 'in steps of', at: 'condition.step', value: step, placeholder: 'one value', most: 16 }}
+          onChange={(typed) =>
+            changeCondition(typed.trim() === '' ? { step: undefined, match: undefined } : { step: typed.trim() })
+          }
+        />
+      ) : (
+        <ChoiceField
+          {...{ label: 'Severity', at: 'condition.severity', options: severities }}
+          value={condition.severity ?? 'warning'}
+          onChange={(severity) => changeCondition({ severity })}
+        />
+      )}
+      {condition.kind === 'threshold' && step !== undefined ? (
+        <ChoiceField
+          {...{ label: 'of which decides', at: 'condition.match', options: matches }}
+          value={condition.match ?? 'last'}
+          onChange={(match) => changeCondition({ match })}
+        />
+      ) : null}
+    </div>
+  );
+};
+
+/** A condition over other rules: names of rules, and when it holds. */
+const Composite = ({ condition }: { readonly condition: Condition }) => {
+  const [wrong, setWrong] = useState('');
+  const take = (text: string): void => {
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value !== 'object' || value === null) throw new Error('a condition is an object');
+      change({ condition: value as Condition });
+      setWrong('');
+    } catch (error) {
+      setWrong(String(error));
+    }
+  };
+  return (
+    <Field label="Condition as JSON" at="condition">
+      <textarea
+        rows={8}
+        spellcheck={false}
+        defaultValue={JSON.stringify(condition, null, 2)}
+        onChange={({ currentTarget }) => take(currentTarget.value)}
+      />
+      <span class="problem-text" role="alert">
+        {wrong}
+      </span>
+    </Field>
+  );
+};
+
+/** The condition of another kind, with what both have. */
+const turned = (before: Condition, kind: Condition['kind']): Condition => {
+  if (kind === 'composite') return { kind, expression: 'a && b', rules: {} };
+  const query =
+    (before.kind === 'composite' ? undefined : before.query) ??
+    ({
+      ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+    } as Query);
+  const window = before.kind === 'composite' ? '5m' : before.window;
+  return kind === 'absence'
+    ? { kind, query, window }
+    : { kind, query, window, thresholds: [{ severity: 'warning', operator: 'above' }] };
+};
+
+export const ConditionFields = ({ condition }: { readonly condition: Condition }) => (
+  <fieldset>
+    <legend>Fires where</legend>
+    <ChoiceField
+      {...{ label: 'What happens', at: 'condition.kind', value: condition.kind, options: kinds }}
+      onChange={(kind) => change({ condition: turned(condition, kind) })}
+    />
+    {condition.kind === 'composite' ? (
+      <Composite condition={condition} />
+    ) : (
+      <>
+        <QuestionFields
+          name="Query"
+          query={condition.query as Query}
+          without={['rows logs']}
+          problem={problemAt('condition.query') ?? preview.standing.value.answer?.error ?? undefined}
+          onChange={(query) => changeCondition({ query })}
+        />
+        <Warned />
+        <Windows condition={condition} />
+        {condition.kind === 'threshold' ? <Limits condition={condition} /> : null}
+      </>
+    )}
+  </fieldset>
+);
+
+const Warned = () => {
+  const warning = preview.standing.value.answer?.warnings.find(({ path }) => path.startsWith('condition.query'));
+  return warning === undefined ? null : <p class="text-warn">{shownText(warning.message)}</p>;
+};

@@ -1,0 +1,233 @@
+/** A rule is written, with what it would find beside it. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../../client/action.ts';
+import { Question } from '../../../client/question.ts';
+import { go, inAddress, toArea } from '../../../frame/address.ts';
+import { Link } from '../../../frame/link.tsx';
+import { projectId } from '../../../frame/project.ts';
+import { may, whyNot } from '../../../frame/rights.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { Problem } from '../../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../../frame/time-range.ts';
+import { createRuleCall, type Rule, replaceRuleCall, ruleCall, type WrittenRule } from '../calls.ts';
+import { ConditionFields } from './condition.tsx';
+import {
+  asked,
+  change,
+  draft,
+  emptyRule,
+  errorBeside,
+  inTheAddress,
+  preview,
+  problemsBeside,
+  refused,
+  stopWaiting,
+  unreadable,
+  writtenIn,
+} from './draft.ts';
+import { ChoiceField, Field, TextField, Told } from './field.tsx';
+import { Trial } from './trial.tsx';
+
+const stored = new Question(ruleCall);
+/** While somebody types. */
+const typedMs = 400;
+
+const noData = {
+  '': 'as it was; no records count 0',
+  ...{ keep: 'it stays as it is', resolve: 'the condition does not hold', alert: 'it fires', unknown: 'that is told' },
+} as const;
+const onError = { unknown: 'that is told', alert: 'it fires', keep: 'it stays as it is' } as const;
+
+/** Texts by name, a line for each: `team=shop`. */
+const linesOf = (texts: Readonly<Record<string, string>> | undefined): string =>
+  Object.entries(texts ?? {})
+    .map(([name, text]) => `${name}=${text}`)
+    .join('\n');
+const textsIn = (lines: string): Record<string, string> =>
+  Object.fromEntries(
+    lines
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => {
+        const at = line.indexOf('=');
+        return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      }),
+  );
+
+const Texts = ({
+  label,
+  name,
+  value,
+  placeholder,
+}: {
+  readonly label: string;
+  readonly name: 'labels' | 'annotations';
+  readonly value: Readonly<Record<string, string>> | undefined;
+  readonly placeholder: string;
+}) => (
+  <Field label={label} at={name}>
+    <textarea
+      rows={2}
+      spellcheck={false}
+      placeholder={placeholder}
+      defaultValue={linesOf(value)}
+      onInput={({ currentTarget }) => change({ [name]: textsIn(currentTarget.value) })}
+    />
+  </Field>
+);
+
+/** How long things last: left empty, the API's own. */
+const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
+  <div class="inline">
+    {(
+      [
+        ['Evaluated every', 'interval', '1m'],
+        ['Must hold for', 'for', '0s'],
+        ['Fires on for', 'keepFiringFor', '0s'],
+        ['Waits for late data', 'delay', '0s'],
+      ] as const
+    ).map(([label, name, placeholder]) => (
+      <TextField
+        key={name}
+        {...{ label, at: name, value: rule[name], placeholder, most: 16 }}
+        onChange={(text) => change({ [name]: text.trim() === '' ? undefined : text.trim() })}
+      />
+    ))}
+  </div>
+);
+
+/** Fields that show what is wrong with them. */
+const shownAt = [
+  ...['name', 'description', 'condition', 'interval', 'for', 'keepFiringFor', 'delay', 'noData', 'onError'],
+  ...['labels', 'annotations'],
+];
+
+const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
+  <>
+    <TextField label="Name" at="name" value={rule.name} onChange={(name) => change({ name })} />
+    <TextField
+      {...{ label: 'Description', at: 'description', value: rule.description, most: 4096 }}
+      onChange={(description) => change({ description })}
+    />
+    <ConditionFields condition={rule.condition} />
+    <fieldset>
+      <legend>When, and what it says</legend>
+      <Durations rule={rule} />
+      <div class="inline">
+        <ChoiceField
+          {...{ label: 'Without data', at: 'noData', value: rule.noData ?? '', options: noData }}
+          onChange={(chosen) => change({ noData: chosen === '' ? undefined : chosen })}
+        />
+        <ChoiceField
+          {...{ label: 'Where an evaluation fails', at: 'onError', value: rule.onError ?? 'unknown', options: onError }}
+          onChange={(chosen) => change({ onError: chosen })}
+        />
+      </div>
+      <Texts label="Labels, one a line" name="labels" value={rule.labels} placeholder="team=shop" />
+      <Texts
+        {...{ label: 'Annotations, one a line', name: 'annotations', value: rule.annotations }}
+        placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={rule.enabled !== false}
+          onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
+        />{' '}
+        It is evaluated
+      </label>
+      <Told at="enabled" />
+    </fieldset>
+  </>
+);
+
+const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: Rule | undefined }) => {
+  const [create] = useState(() => new Action(createRuleCall));
+  const [replace] = useState(() => new Action(replaceRuleCall));
+  const isRunning = create.isRunning.value || replace.isRunning.value;
+  const save = async (): Promise<void> => {
+    refused.value = undefined;
+    const saved =
+      before === undefined
+        ? await create.run({ body: rule })
+        : await replace.run({ params: { id: before.id }, body: rule, ifMatch: before.version });
+    if (saved === undefined) refused.value = create.error.peek() ?? replace.error.peek();
+    else {
+      stopWaiting();
+      go(toArea('/alerts/rules', { rule: saved.id }));
+    }
+  };
+  return (
+    <div class="act">
+      <button type="button" disabled={isRunning} onClick={() => void save()}>
+        {before === undefined ? 'Create the rule' : 'Save the rule'}
+      </button>
+      <Link to={toArea('/alerts/rules', before === undefined ? {} : { rule: before.id })}>Without saving</Link>
+      <Problem error={errorBeside.value} />
+      {problemsBeside(shownAt).map((message) => (
+        <p key={message} class="problem" role="alert">
+          {shownText(message)}
+        </p>
+      ))}
+    </div>
+  );
+};
+
+/** Reads what the address says, once for each rule that is edited. */
+const useDraft = (id: string): Rule | undefined => {
+  useEffect(() => {
+    const { rule, query } = inTheAddress();
+    refused.value = undefined;
+    preview.clear();
+    draft.value = rule ?? (id === '' ? emptyRule(query, projectId.peek()) : undefined);
+    stored.clear();
+    if (id !== '') stored.ask({ params: { id } });
+    return () => {
+      stopWaiting();
+      stored.cancel();
+      preview.clear();
+      draft.value = undefined;
+    };
+  }, [id]);
+  const { answer } = stored.standing.value;
+  useEffect(() => {
+    if (answer !== undefined && draft.peek() === undefined) draft.value = writtenIn(answer);
+  }, [answer]);
+  return answer;
+};
+
+const usePreview = (): void => {
+  const { from, to } = writtenRange.value;
+  const rule = draft.value;
+  useEffect(() => {
+    if (rule === undefined) return;
+    const ask = (): void => preview.ask({ query: { from, to }, body: asked(rule) });
+    const waiting = setTimeout(ask, preview.standing.peek().answer === undefined ? 0 : typedMs);
+    return () => clearTimeout(waiting);
+  }, [rule, from, to, refreshes.value]);
+};
+
+export const RuleEditor = () => {
+  const id = inAddress('rule');
+  const before = useDraft(id);
+  usePreview();
+  const rule = draft.value;
+  const call = id === '' ? createRuleCall : replaceRuleCall;
+  if (!may(call)) return <p class="said">{whyNot(call, 'Writing rules')}</p>;
+  return (
+    <>
+      {unreadable.value === '' ? null : <p class="problem">{shownText(unreadable.value)}</p>}
+      <Problem error={stored.standing.value.error} />
+      {rule === undefined ? null : (
+        <div class="written">
+          <div class="form" key={id}>
+            <h2>{id === '' ? 'A new rule' : shownText(before?.name ?? rule.name)}</h2>
+            <Fields rule={rule} />
+            {id === '' || before !== undefined ? <Save rule={rule} before={before} /> : null}
+          </div>
+          <Trial rule={rule} />
+        </div>
+      )}
+    </>
+  );
+};

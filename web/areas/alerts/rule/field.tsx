@@ -1,0 +1,115 @@
+/** A field of the rule, with what the API said is wrong or doubtful there. */
+import type { ComponentChildren } from 'preact';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { problemAt, warningAt } from './draft.ts';
+
+export const Told = ({ at }: { readonly at: string }) => {
+  const [problem, warning] = [problemAt(at), warningAt(at)];
+  return (
+    <>
+      <p class="problem-text" role="alert">
+        {problem === undefined ? '' : shownText(problem)}
+      </p>
+      {warning === undefined ? null : <p class="text-warn">{shownText(warning)}</p>}
+    </>
+  );
+};
+
+/** A label around its field. */
+export const Field = ({
+  label,
+  at,
+  children,
+}: {
+  readonly label: string;
+  /** Its path in the rule: `condition.window`. */
+  readonly at: string;
+  readonly children: ComponentChildren;
+}) => (
+  <div>
+    {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is among the children */}
+    <label>
+      {label} {children}
+    </label>
+    <Told at={at} />
+  </div>
+);
+
+/** A field of a text. Left empty, the rule says nothing of it. */
+export const TextField = ({
+  label,
+  at,
+  value,
+  placeholder,
+  most = 256,
+  onChange,
+}: {
+  readonly label: string;
+  readonly at: string;
+  readonly value: string | undefined;
+  readonly placeholder?: string;
+  readonly most?: number;
+  readonly onChange: (text: string) => void;
+}) => (
+  <Field label={label} at={at}>
+    <input
+      value={value ?? ''}
+      maxLength={most}
+      autocomplete="off"
+      spellcheck={false}
+      aria-invalid={problemAt(at) !== undefined}
+      {...(placeholder === undefined ? {} : { placeholder })}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </Field>
+);
+
+/** A number as it is typed; undefined while it is none. */
+export const numberIn = (text: string): number | undefined =>
+  text.trim() === '' || !Number.isFinite(Number(text)) ? undefined : Number(text);
+
+export const NumberField = ({
+  label,
+  at,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly at: string;
+  readonly value: number | undefined;
+  readonly onChange: (value: number | undefined) => void;
+}) => (
+  <Field label={label} at={at}>
+    <input
+      type="number"
+      step="any"
+      defaultValue={value === undefined ? '' : String(value)}
+      aria-invalid={problemAt(at) !== undefined}
+      onInput={({ currentTarget }) => onChange(numberIn(currentTarget.value))}
+    />
+  </Field>
+);
+
+export const ChoiceField = <Value extends string>({
+  label,
+  at,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly at: string;
+  readonly value: Value;
+  readonly options: Readonly<Record<Value, string>>;
+  readonly onChange: (value: Value) => void;
+}) => (
+  <Field label={label} at={at}>
+    <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
+      {Object.entries<string>(options).map(([each, title]) => (
+        <option key={each} value={each}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </Field>
+);

@@ -1,0 +1,255 @@
+/** What the rule as it is written would find: its values of the range, each group now, when it would have fired, and who would be told. */
+import { computed, signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../../client/action.ts';
+import { Question } from '../../../client/question.ts';
+import { shownDuration } from '../../../frame/durations.ts';
+import { later } from '../../../frame/later.tsx';
+import { may } from '../../../frame/rights.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { shownMoment } from '../../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../../frame/standing.tsx';
+import { titleOf, writtenRange } from '../../../frame/time-range.ts';
+import { Heads } from '../../../lists/heads.tsx';
+import { Scrolled } from '../../../lists/scrolled.tsx';
+import {
+  type Backtest,
+  backtestCall,
+  type Preview,
+  routingTestCall,
+  startBacktestCall,
+  type WrittenRule,
+} from '../calls.ts';
+import { shownLabels, shownValue } from '../shown.ts';
+import { asked, draft, preview } from './draft.ts';
+
+const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
+
+/** Groups that are read by somebody. */
+const mostGroups = 50;
+const pollMs = 1_000;
+const number = new Intl.NumberFormat('en');
+
+/** The backtest that was started, and what it was of. */
+const backtest = new Question(backtestCall);
+const triedRule = signal('');
+/** When it would have begun to fire, while the rule is still that one. */
+const firings = computed(() =>
+  triedRule.value === JSON.stringify(draft.value)
+    ? (backtest.standing.value.answer?.transitions ?? [])
+        .filter(({ from, to }) => to === 'firing' && from !== 'firing' && from !== 'recovering')
+        .map(({ at }) => Date.parse(at))
+    : [],
+);
+
+const Values = ({ past }: { readonly past: Preview['past'] }) => {
+  if (past === null)
+    return <p class="soft">What this rule compares has one value at a time: there is nothing to draw of the past.</p>;
+  if (past.error !== null) return <p class="problem">{shownText(past.error)}</p>;
+  if (past.series.length === 0)
+    return (
+      <p class="said" role="status">
+        There are no values in this range.
+      </p>
+    );
+  return (
+    <>
+      <PastChart past={past} firings={firings.value} />
+      {past.partial.map(({ message }) => (
+        <p key={message} class="soft">
+          Not complete: {shownText(message)}.
+        </p>
+      ))}
+    </>
+  );
+};
+
+const Groups = ({ found }: { readonly found: Preview }) => (
+  <>
+    <h3>Now</h3>
+    <p role="status">
+      It would be <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>, of{' '}
+      {number.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.{found.error === null ? '' : ' '}
+      {found.error === null ? null : <span class="text-error">{shownText(found.error)}</span>}
+    </p>
+    {found.groups.length === 0 ? null : (
+      <Scrolled class="numbers" label="Groups now">
+        <table class="figures texts">
+          <Heads columns={['Group', 'State', 'Severity', 'Value', 'Why']} />
+          <tbody>
+            {found.groups.slice(0, mostGroups).map(({ alertId, labels, state, severity, value, reason }) => (
+              <tr key={alertId}>
+                <td>
+                  <bdi>{shownText(shownLabels(labels) || 'everything')}</bdi>
+                </td>
+                <td>{state}</td>
+                <td>{severity ?? ''}</td>
+                <td>{shownValue(value)}</td>
+                <td>{shownText(reason)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
+    )}
+    {found.groupCount > mostGroups ? <p class="soft">The first {mostGroups} groups.</p> : null}
+  </>
+);
+
+const Fired = ({ found }: { readonly found: Backtest }) => {
+  const { status, progress, evaluations, failed, lastError, groups, isCut } = found;
+  const count = groups.reduce((sum, group) => sum + group.firings, 0);
+  if (status === 'running')
+    return (
+      <p role="status">
+        {Math.round(100 * progress)} % are done: {number.format(evaluations)} evaluations.
+      </p>
+    );
+  return (
+    <>
+      <p role="status">
+        From {shownMoment(found.from)} to {shownMoment(found.to)} it would have fired{' '}
+        <b id="firings">{count === 1 ? 'once' : `${number.format(count)} times`}</b> in {number.format(evaluations)}{' '}
+        evaluations.
+        {failed === 0 ? '' : ` ${number.format(failed)} of them failed: ${lastError ?? ''}`}
+        {isCut ? ' There were more changes than are kept.' : ''}
+      </p>
+      {groups.length === 0 ? null : (
+        <Scrolled class="numbers" label="What would have fired">
+          <table class="figures texts">
+            <Heads columns={['Group', 'Times', 'For']} />
+            <tbody>
+              {groups.slice(0, mostGroups).map(({ alertId, labels, firings: times, firingMs }) => (
+                <tr key={alertId}>
+                  <td>
+                    <bdi>{shownText(shownLabels(labels) || 'everything')}</bdi>
+                  </td>
+                  <td>{number.format(times)}</td>
+                  <td>{shownDuration(firingMs * 1e6)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scrolled>
+      )}
+    </>
+  );
+};
+
+const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
+  const [start] = useState(() => new Action(startBacktestCall));
+  const { answer } = backtest.standing.value;
+  const isThisOne = triedRule.value === JSON.stringify(rule);
+  const [id, status] = [answer?.id, answer?.status];
+  useEffect(() => {
+    if (id === undefined || status !== 'running') return;
+    const again = setInterval(() => backtest.ask({ params: { id } }), pollMs);
+    return () => clearInterval(again);
+  }, [id, status]);
+  const run = async (): Promise<void> => {
+    const { from, to } = writtenRange.peek();
+    const begun = await start.run({ body: { rule: asked(rule), from, to } });
+    if (begun === undefined) return;
+    triedRule.value = JSON.stringify(rule);
+    backtest.clear();
+    backtest.ask({ params: { id: begun.id } });
+  };
+  const wrong = start.error.value;
+  return (
+    <>
+      <h3>When it would have fired</h3>
+      <div class="toolbar">
+        <button
+          type="button"
+          class="plain"
+          disabled={start.isRunning.value || status === 'running'}
+          onClick={() => void run()}
+        >
+          Try it over: {titleOf(writtenRange.value).toLowerCase()}
+        </button>
+      </div>
+      {wrong === undefined ? null : (
+        <p class="problem" role="alert">
+          {shownText(wrong.details[0]?.message ?? wrong.message)}
+        </p>
+      )}
+      <Problem error={backtest.standing.value.error} />
+      {answer === undefined ? null : isThisOne ? (
+        <Fired found={answer} />
+      ) : (
+        <p class="soft">The rule was changed since it was tried.</p>
+      )}
+    </>
+  );
+};
+
+const severityOf = ({ condition }: WrittenRule): string =>
+  condition.kind === 'threshold'
+    ? (condition.thresholds.at(-1)?.severity ?? 'warning')
+    : (condition.severity ?? 'warning');
+
+/** Labels of an alert of the rule, as routing would see them; those that only an evaluation fills in are left out. */
+const labelsFor = (rule: WrittenRule, found: Preview): Readonly<Record<string, string>> => ({
+  ...found.groups[0]?.labels,
+  ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
+  ...{ alertname: rule.alertName ?? asked(rule).name, severity: found.groups[0]?.severity ?? severityOf(rule) },
+});
+
+const routed = new Question(routingTestCall);
+
+const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found: Preview }) => {
+  const labels = labelsFor(rule, found);
+  const text = JSON.stringify(labels);
+  useEffect(() => {
+    routed.ask({ body: { labels } });
+    return () => routed.cancel();
+  }, [text]);
+  const { answer, error } = routed.standing.value;
+  return (
+    <>
+      <h3>Who would be told</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : answer.receivers.length === 0 ? (
+        <p class="text-warn">Nobody: no receiver of the routing takes such an alert.</p>
+      ) : (
+        <ul class="receivers">
+          {answer.receivers.map(({ name, routeId, channels, mutedBy }) => (
+            <li key={routeId}>
+              <b>{shownText(name)}</b>:{' '}
+              {channels.length === 0
+                ? 'no channel'
+                : shownText(channels.map((channel) => channel.name ?? channel.id).join(', '))}
+              {mutedBy === null ? '' : `, muted now: ${mutedBy}`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+};
+
+export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
+  useEffect(
+    () => () => {
+      backtest.clear();
+      triedRule.value = '';
+    },
+    [],
+  );
+  const { answer } = preview.standing.value;
+  return (
+    <section class="trial" aria-label="What it would find">
+      {answer === undefined ? (
+        <p class="soft">What it would find is shown once the rule can be read.</p>
+      ) : (
+        <>
+          <Values past={answer.past} />
+          <Groups found={answer} />
+        </>
+      )}
+      {may(startBacktestCall) ? <Tried rule={rule} /> : null}
+      {answer === undefined || !may(routingTestCall) ? null : <Receivers rule={rule} found={answer} />}
+      <Freshness of={preview.standing.value} />
+    </section>
+  );
+};

@@ -1,0 +1,230 @@
+/** The fields in which a query is written. */
+import { useState } from 'preact/hooks';
+import type { Query } from '../../queries/query.ts';
+import { shownText } from '../frame/shown-text.tsx';
+import { searchProblem } from '../search/problem.ts';
+import {
+  figures,
+  isFigure,
+  isOverTime,
+  kindOf,
+  namesIn,
+  overTimes,
+  type QuestionKind,
+  queryOf,
+  questions,
+  type Written,
+  writtenOf,
+} from './question.ts';
+
+const texts: Readonly<Partial<Record<QuestionKind, readonly [label: string, placeholder: string]>>> = {
+  promql: ['Expression', 'sum by (job) (rate(http_requests_total[5m]))'],
+  metric: ['Metric', 'http.server.request.duration'],
+};
+
+const Options = ({ of }: { readonly of: Readonly<Record<string, string>> }) => (
+  <>
+    {Object.entries(of).map(([value, title]) => (
+      <option key={value} value={value}>
+        {title}
+      </option>
+    ))}
+  </>
+);
+
+const AsJson = ({
+  name,
+  value,
+  onChange,
+}: {
+  readonly name: string;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}) => {
+  const [problem, setProblem] = useState('');
+  const take = (text: string): void => {
+    try {
+      const value: unknown = JSON.parse(text);
+      const isQuery = typeof value === 'object' && value !== null;
+      if (isQuery) onChange(value);
+      setProblem(isQuery ? '' : 'A query is an object: {"kind": …}');
+    } catch (error) {
+      setProblem(String(error));
+    }
+  };
+  return (
+    <>
+      <label>
+        {name} as JSON{' '}
+        <textarea
+          rows={8}
+          spellcheck={false}
+          defaultValue={JSON.stringify(value, null, 2)}
+          onChange={({ currentTarget }) => take(currentTarget.value)}
+        />
+      </label>
+      <p class="problem-text" role="alert">
+        {shownText(problem)}
+      </p>
+    </>
+  );
+};
+
+interface Fields {
+  readonly kind: QuestionKind;
+  readonly written: Written;
+  readonly set: (changed: Partial<Written>) => void;
+}
+
+const Figures = ({ kind, written, set }: Fields) => (
+  <>
+    {kind.startsWith('figure') ? (
+      <>
+        <label>
+          Figure{' '}
+          <select
+            value={written.figure}
+            onChange={({ currentTarget }) => isFigure(currentTarget.value) && set({ figure: currentTarget.value })}
+          >
+            <Options of={figures} />
+          </select>
+        </label>
+        <label>
+          Field{' '}
+          <input
+            value={written.field}
+            maxLength={512}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => set({ field: currentTarget.value.trim() })}
+          />
+        </label>
+      </>
+    ) : null}
+    {kind === 'metric' ? (
+      <label>
+        Over time{' '}
+        <select
+          value={written.overTime}
+          onChange={({ currentTarget }) => isOverTime(currentTarget.value) && set({ overTime: currentTarget.value })}
+        >
+          <Options of={overTimes} />
+        </select>
+      </label>
+    ) : null}
+    {kind === 'promql' || kind === 'rows logs' ? null : (
+      <label>
+        One for each{' '}
+        <input
+          defaultValue={written.groupBy.join(', ')}
+          placeholder="service"
+          autocomplete="off"
+          spellcheck={false}
+          onChange={({ currentTarget }) => set({ groupBy: namesIn(currentTarget.value) })}
+        />
+      </label>
+    )}
+  </>
+);
+
+const localProblem = (kind: QuestionKind, text: string): string | undefined => {
+  if (kind.endsWith('logs')) return searchProblem(text, 'logs');
+  return kind.endsWith('traces') ? searchProblem(text, 'traces') : undefined;
+};
+
+const Field = ({
+  kind,
+  written,
+  set,
+  problem,
+  id,
+}: Fields & { readonly problem: string | undefined; readonly id: string }) => {
+  const [label, placeholder] = texts[kind] ?? ['Search', 'service:cart severity:error'];
+  const told = localProblem(kind, written.text) ?? problem;
+  return (
+    <>
+      <label>
+        {label}{' '}
+        <textarea
+          key={kind}
+          rows={2}
+          maxLength={16_384}
+          spellcheck={false}
+          value={written.text}
+          placeholder={placeholder}
+          aria-invalid={told !== undefined}
+          aria-describedby={id}
+          onInput={({ currentTarget }) => set({ text: currentTarget.value })}
+        />
+      </label>
+      <p class="problem-text" id={id} role="alert">
+        {told === undefined ? '' : shownText(told)}
+      </p>
+    </>
+  );
+};
+
+/** What is begun with where another kind of question is chosen. */
+const begun = (kind: QuestionKind, before: QuestionKind, written: Written): Written => {
+  const isSearch = (each: QuestionKind): boolean => each !== 'promql' && each !== 'metric' && each !== 'json';
+  if (isSearch(kind) === isSearch(before)) return written;
+  return { ...written, text: kind === 'promql' ? 'up' : '' };
+};
+
+export const QuestionFields = ({
+  name,
+  query,
+  otherwise,
+  without = [],
+  problem,
+  onChange,
+}: {
+  /** What it is called where it is JSON, such as `Query A`. */
+  readonly name: string;
+  readonly query: Query | undefined;
+  /** What stands as JSON where there is no query. */
+  readonly otherwise?: unknown;
+  readonly without?: readonly QuestionKind[];
+  /** What the API said of it. */
+  readonly problem?: string | undefined;
+  readonly onChange: (query: Query, kind: QuestionKind) => void;
+}) => {
+  const [kind, setKind] = useState<QuestionKind>(() => kindOf(query));
+  const written = writtenOf(query);
+  const take = (next: QuestionKind, changed: Written): void => {
+    const asked = queryOf(next, changed, query);
+    if (asked !== undefined) onChange(asked, next);
+  };
+  const fields = { kind, written, set: (changed: Partial<Written>) => take(kind, { ...written, ...changed }) };
+  const kinds = Object.entries(questions).filter(([each]) => !without.includes(each as QuestionKind));
+  return (
+    <>
+      <label>
+        Asks for{' '}
+        <select
+          value={kind}
+          onChange={({ currentTarget }) => {
+            const next = currentTarget.value as QuestionKind;
+            setKind(next);
+            take(next, begun(next, kind, written));
+          }}
+        >
+          <Options of={Object.fromEntries(kinds)} />
+        </select>
+      </label>
+      {kind === 'json' ? (
+        <>
+          <AsJson name={name} value={query ?? otherwise} onChange={(value) => onChange(value as Query, 'json')} />
+          <p class="problem-text" role="alert">
+            {problem === undefined ? '' : shownText(problem)}
+          </p>
+        </>
+      ) : (
+        <>
+          <Figures {...fields} />
+          <Field {...fields} problem={problem} id={`${name.replaceAll(' ', '-')}-problem`} />
+        </>
+      )}
+    </>
+  );
+};
