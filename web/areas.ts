@@ -1,4 +1,6 @@
 /** The areas of the page, in the order of the menu. The page opens at the first one that somebody may open. */
+import type { listAnomalies } from '../api/groups/ai/anomalies.ts';
+import type { askInWords } from '../api/groups/ai/query.ts';
 import type { listAlerts } from '../api/groups/alerts/alerts.ts';
 import type { listDashboards } from '../api/groups/dashboards/list.ts';
 import type { listDatabases } from '../api/groups/databases/list.ts';
@@ -42,6 +44,12 @@ export const areaGroups: readonly AreaGroup[] = [
         load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
       },
       {
+        path: '/anomalies',
+        title: 'Anomalies',
+        asks: callOf<typeof listAnomalies>('GET', '/api/ai/anomalies'),
+        load: async () => (await import('./areas/anomalies/anomalies.tsx')).Anomalies,
+      },
+      {
         path: '/slos',
         title: 'Objectives',
         asks: listOf<typeof sloResource>('/api/slos'),
@@ -82,6 +90,12 @@ export const areaGroups: readonly AreaGroup[] = [
         title: 'Dashboards',
         asks: callOf<typeof listDashboards>('GET', '/api/dashboards'),
         load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
+      },
+      {
+        path: '/ask',
+        title: 'Ask',
+        asks: callOf<typeof askInWords>('POST', '/api/ai/query'),
+        load: async () => (await import('./areas/ask/ask.tsx')).Ask,
       },
     ],
   },

@@ -8,8 +8,11 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
+import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
+import { startChromium } from './chromium.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
@@ -108,6 +111,62 @@ test.serial(
     t.is(audit.items.length, 2);
     for (const each of [`/api/ai/anomalies/${encodeURIComponent(found.id)}`, `/api/ai/detectors/${id}`])
       t.true([403, 404].includes((await harness.ask('GET', each, elsewhere)).status));
+  },
+);
+
+const inThePage = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+inThePage(
+  'the page shows an anomaly with its band and parts, heeds what people say, and writes detectors',
+  async (t) => {
+    const chromium = await startChromium();
+    t.teardown(() => chromium.close());
+    const tab = await chromium.open();
+    const { page } = tab;
+    const [anomaly] = (await read('/api/ai/anomalies')).items;
+    const shown = await read(`/api/ai/anomalies/${encodeURIComponent(anomaly.id)}`);
+    await signedInAt(tab, harness.url, '/anomalies', 'editor@a.example');
+    const row = page.getByRole('row', { name: /service=shop/ });
+    await row.getByRole('button').click();
+    const beside = page.getByRole('complementary', { name: 'Anomaly' });
+    await beside.getByText(anomaly.text, { exact: true }).waitFor();
+    await beside.locator('.plot[aria-label*="what was expected: 4 series"]').waitFor();
+    const [part] = shown.contributions.groups;
+    await beside.getByRole('row', { name: new RegExp(`${part.group}.*${(100 * part.share).toFixed(1)} %`) }).waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await beside.getByRole('button', { name: 'It was none' }).click();
+    await row.getByRole('cell', { name: 'no', exact: true }).waitFor();
+    t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
+    await beside.getByRole('button', { name: 'It was none', pressed: true }).click();
+    await beside.getByRole('button', { name: 'It was none', pressed: false }).waitFor();
+    t.is((await read('/api/ai/anomalies')).items[0].verdict, null);
+
+    await page.getByRole('navigation', { name: 'Anomalies' }).getByRole('link', { name: 'Detectors' }).click();
+    await page.getByRole('row', { name: /Records.*watching/ }).waitFor();
+    await page.getByRole('button', { name: 'Write a detector' }).click();
+    const form = page.getByRole('complementary', { name: 'Detector' });
+    await form.getByLabel('A point each').fill('1s');
+    await form.getByRole('button', { name: 'Create the detector' }).click();
+    await form.getByText('must be a duration from 10s to 1d, such as 30s, 5m or 1h').waitFor();
+    await form.getByLabel('Name').fill('By <b>hand</b>');
+    await form.getByLabel('A point each').fill('1m');
+    await form.getByRole('button', { name: 'Try it over the range' }).click();
+    await form.getByText(/^2 series; \d+ anomalies/).waitFor();
+    await form.getByRole('button', { name: 'Create the detector' }).click();
+    await form.getByRole('heading', { name: 'By <b>hand</b>' }).waitFor();
+    await form.getByText('a point each').waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    t.like((await read('/api/ai/detectors?search=hand')).items[0], { step: '1m', query: { groupBy: ['service'] } });
+    await form.getByRole('button', { name: 'Edit' }).click();
+    await form.getByLabel('Least change that matters').fill('7');
+    await form.getByRole('button', { name: 'Save the detector' }).click();
+    await form.getByRole('button', { name: 'Remove' }).waitFor();
+    t.is((await read('/api/ai/detectors?search=hand')).items[0].leastChange, 7);
+    await form.getByRole('button', { name: 'Remove' }).click();
+    await form.getByRole('button', { name: 'Remove it for good' }).click();
+    await form.waitFor({ state: 'detached' });
+    t.is((await read('/api/ai/detectors')).items.length, 1);
+    t.deepEqual(tab.complaints, []);
   },
 );
 

@@ -106,7 +106,12 @@ declare('PromQL is drawn; what cannot be read is told at its field with the word
 declare('a question of metrics becomes a rule, which compares the same values', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }), 'editor@a.example');
+  await signedInAt(
+    tab,
+    harness.url,
+    at('/explore-metrics', { metric: 'queue.size', by: 'service' }),
+    'editor@a.example',
+  );
   await page.getByRole('link', { name: 'Make a rule of it' }).click();
   t.is(await page.getByLabel('Metric', { exact: true }).inputValue(), 'queue.size');
   await page.getByLabel('Window').fill('1m');
@@ -114,5 +119,37 @@ declare('a question of metrics becomes a rule, which compares the same values', 
   await page.getByLabel('Unit').fill('KiBy');
   await page.locator('.plot[aria-label*="warning above 200 KiBy"]').waitFor();
   t.regex((await page.locator('.plot').getAttribute('aria-label')) ?? '', /: 2 series, from 100 KiBy to 300 KiBy\.$/);
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('a question in plain words shows its query, the reading of each word and the numbers of the API', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const question = 'average queue.size by service per minute';
+  await signedInAt(tab, harness.url, at('/ask'));
+  await page.locator('#question').fill(question);
+  await page.keyboard.press('Enter');
+  await page.locator('#sentence').waitFor();
+  const { body } = await harness.ask('POST', '/api/ai/query', { body: { question, ...range } });
+  t.is((await page.locator('#sentence').textContent()) ?? '', body.answer.sentence);
+  await page
+    .locator('.lines path')
+    .nth(body.answer.result.series.length - 1)
+    .waitFor();
+  const words = page.locator('details', { has: page.getByText('How it was read') }).locator('tbody tr');
+  t.deepEqual(
+    (await words.allTextContents()).map((text) => text.trim()),
+    body.answer.words.map(
+      ({ text, became }: { text: string; became: string | null }) => `${text}${became ?? 'nothing'}`,
+    ),
+  );
+  await holdsAsAView(t, tab, '#sentence');
+  await page.getByRole('link', { name: 'In metrics' }).click();
+  await page.locator('.lines path').first().waitFor();
+  await tab.go(`${harness.url}${at('/ask', { q: 'logs of service nobody' })}`);
+  await page
+    .getByText(/"nobody"/)
+    .first()
+    .waitFor();
   t.deepEqual(tab.complaints, []);
 });

@@ -42,6 +42,8 @@ export interface OverTimeProps {
   readonly limits?: readonly (readonly [value: number, tone: string])[];
   readonly low?: number | undefined;
   readonly high?: number | undefined;
+  /** Places of two series between which an area is filled. */
+  readonly band?: readonly [upper: number, lower: number];
   readonly legend: boolean;
 }
 
@@ -166,9 +168,11 @@ const markedOn =
 /** Beside their colour, series differ in their dashes. */
 const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4], [4, 4], [10, 2, 2, 2], [1, 2]];
 
+const faint = (ink: string, opacity: number): string => ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`);
+
 const fillOf = ({ as, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill'> => {
   const opacity = as === 'bars' ? 0.8 : area;
-  return opacity > 0 ? { fill: ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`) } : {};
+  return opacity > 0 ? { fill: faint(ink, opacity) } : {};
 };
 
 const styleOf = (series: TimeSeries, index: number, ink: string): uPlot.Series => {
@@ -188,7 +192,7 @@ const optionsOf = (
   width: number,
   onPoint: (at?: number) => void,
 ): uPlot.Options => {
-  const { series, height, from, to, group, low, high } = props;
+  const { series, height, from, to, group, low, high, band } = props;
   const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
   const range: uPlot.Scale.Range = (_, least, most) => {
     const [bottom, top] = [low ?? Math.min(0, least ?? 0), high ?? Math.max(most ?? 1, least ?? 0)];
@@ -200,6 +204,10 @@ const optionsOf = (
     cursor: { sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
     scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
     axes: axesOf(series, inkOf(place, 'ink-soft'), inkOf(place, 'ink-line')),
+    // Series of uPlot begin with the times.
+    ...(band === undefined
+      ? {}
+      : { bands: [{ series: [band[0] + 1, band[1] + 1], fill: faint(inkOf(place, 'line-0'), 0.15) }] }),
     series: [{}, ...series.map((one, index) => styleOf(one, index, inkOf(place, classOf(one, index))))],
     hooks: {
       draw: [markedOn(props, place, units[0] ?? 'y')],

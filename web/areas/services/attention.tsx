@@ -30,6 +30,8 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
 const placeOf = ({ kind, name }: AttentionItem): string | undefined => {
   if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });
+  if (kind === 'anomaly') return toArea('/anomalies');
+  if (kind === 'detector') return toArea('/anomalies/detectors');
   if (kind === 'incident') return toArea('/incidents', {});
   if (kind === 'new-error') return toArea('/logs', { search: 'severity:error' });
   return undefined;

@@ -1,0 +1,153 @@
+/** A question in plain words: the query that it became, its answer, what else it may mean, or why there is none. */
+import { useEffect, useState } from 'preact/hooks';
+import type { askInWords } from '../../../api/groups/ai/query.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { zone } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { ResultShown } from './result.tsx';
+import { waysTo } from './ways.ts';
+
+const asked = new Question(callOf<typeof askInWords>('POST', '/api/ai/query'));
+
+type Answer = Answered<typeof askInWords>;
+type Asked = Answer['alternatives'][number];
+
+/** The browser's zone by its name. */
+const zoneName = (): string =>
+  zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
+
+const Box = ({ question, problem }: { readonly question: string; readonly problem: string | undefined }) => {
+  const [typed, setTyped] = useState(question);
+  return (
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change({ q: typed.trim() });
+      }}
+    >
+      <label for="question">Ask</label>
+      <input
+        id="question"
+        data-search
+        value={typed}
+        maxLength={16_384}
+        autocomplete="off"
+        placeholder="how many requests failed by service in the last hour"
+        aria-invalid={problem !== undefined}
+        aria-describedby="question-problem"
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <button type="submit">Ask</button>
+      <p class="problem-text" id="question-problem" role="alert">
+        {problem === undefined ? '' : shownText(problem)}
+      </p>
+    </form>
+  );
+};
+
+/** How each word was read. */
+const Words = ({ of }: { readonly of: Asked['words'] }) => (
+  <details open={true}>
+    <summary>How it was read</summary>
+    <table class="figures texts">
+      <Heads columns={['Words', 'Became']} />
+      <tbody>
+        {of.map(({ text, became }, index) => (
+          // A word may be there twice.
+          <tr key={`${index} ${text}`}>
+            <td>
+              <bdi>{shownText(text)}</bdi>
+            </td>
+            <td>{became === null ? <span class="soft">nothing</span> : <bdi>{shownText(became)}</bdi>}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </details>
+);
+
+const Told = ({ asking }: { readonly asking: Asked }) => (
+  <>
+    <p id="sentence">{shownText(asking.sentence)}</p>
+    <ul class="links">
+      {waysTo(asking).map(([title, to]) => (
+        <li key={title}>
+          <Link to={to}>{title}</Link>
+        </li>
+      ))}
+    </ul>
+    <details>
+      <summary>The query</summary>
+      <pre class="body">{shownText(JSON.stringify(asking.query, null, 2), { lines: true })}</pre>
+    </details>
+  </>
+);
+
+const Refusal = ({ of: { reason, nearest, operation, words } }: { readonly of: NonNullable<Answer['refusal']> }) => (
+  <>
+    <p class="problem" role="status">
+      {shownText(reason)}
+    </p>
+    {nearest.length === 0 ? null : <p>There are: {shownText(nearest.join(', '))}.</p>}
+    {operation === null ? null : <p>The operation of the API that answers it: {shownText(operation)}.</p>}
+    <Words of={words} />
+  </>
+);
+
+const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer }) => {
+  if (refusal !== null) return <Refusal of={refusal} />;
+  if (answer === null)
+    return (
+      <>
+        <p role="status">It may mean {alternatives.length} things:</p>
+        {alternatives.map((asking, index) => (
+          <section key={`${index} ${asking.sentence}`} class="attention" aria-label={`Meaning ${index + 1}`}>
+            <Told asking={asking} />
+            <Words of={asking.words} />
+          </section>
+        ))}
+      </>
+    );
+  return (
+    <>
+      <Told asking={answer} />
+      {answer.nothingFound === null ? null : <p role="status">{shownText(answer.nothingFound)}</p>}
+      <ResultShown result={answer.result} title={answer.sentence} />
+      <Words of={answer.words} />
+    </>
+  );
+};
+
+export const Ask = () => {
+  const question = inAddress('q');
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    if (question === '') asked.clear();
+    else asked.ask({ body: { question, timeZone: zoneName(), from, to } });
+    return () => asked.cancel();
+  }, [question, from, to, zone.value, refreshes.value]);
+  const { answer, error, isAsking } = asked.standing.value;
+  const atQuestion = error?.of('question');
+  return (
+    <div class="logs">
+      <h1 class="sr-only">Ask</h1>
+      <Box key={question} question={question} problem={atQuestion} />
+      {atQuestion === undefined ? <Problem error={error} /> : null}
+      {answer === undefined || question === '' ? null : (
+        <div class={isAsking ? 'old' : ''}>
+          <Shown of={answer} />
+        </div>
+      )}
+      {question === '' ? null : (
+        <Freshness of={{ ...asked.standing.value, answer: answer?.answer?.result ?? answer }} />
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,48 @@
+/** What a query answered: lines of series, or a table. */
+
+import type { Result } from '../../../queries/result.ts';
+import { Lines } from '../../charts/lines.tsx';
+import { numberOf } from '../../charts/reduce.ts';
+import { linesOf, shownValue } from '../../charts/values.ts';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownTime } from '../../frame/shown-time.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+/** More rows are read by nobody. */
+const mostRows = 500;
+
+const shownIn = ({ type, unit }: Result['columns'][number], value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  if (type === 'time') return shownTime(typeof value === 'number' ? value : Date.parse(String(value)));
+  if (type === 'number' || type === 'duration') return shownValue(numberOf(value), unit) || textOf(value);
+  return textOf(value);
+};
+
+export const ResultShown = ({ result, title }: { readonly result: Result; readonly title: string }) => {
+  const { form, columns, rows, stepMs } = result;
+  if (form === 'series') {
+    const { steps, lines } = linesOf(result);
+    return <Lines {...{ title, steps, lines, stepMs: stepMs ?? 0, unit: result.series[0]?.unit ?? '' }} />;
+  }
+  return (
+    <Scrolled class="scrolled" label="Result">
+      <table class="figures texts">
+        <Heads columns={columns.map(({ name }) => name)} />
+        <tbody>
+          {rows.slice(0, mostRows).map((row, index) => (
+            // Rows have no name.
+            <tr key={`${index}`}>
+              {columns.map((column, at) => (
+                <td key={column.name} class={column.type === 'number' || column.type === 'duration' ? 'number' : ''}>
+                  <bdi>{shownText(shownIn(column, row[at]))}</bdi>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > mostRows ? <p class="soft">The first {mostRows} rows.</p> : null}
+    </Scrolled>
+  );
+};
