@@ -72,6 +72,29 @@ const panels = [
   ),
   panel('Broken', 'time-series', [promql('sum(m0')], { x: 12, y: 14, width: 12, height: 4 }),
   panel('Far below', 'stat', [promql('sum(m1)')], { y: 90, width: 12, height: 4 }),
+  panel(
+    'Heat',
+    'heatmap',
+    [promql('m0')],
+    { y: 94, width: 12, height: 6 },
+    { visual: { kind: 'heatmap', fromValues: true } },
+  ),
+  panel('Spread', 'histogram', [promql('m0', { legend: '{{job}}' })], { x: 12, y: 94, width: 12, height: 6 }),
+  panel(
+    'States',
+    'state-timeline',
+    [promql('m0 > bool 1003', { legend: '{{job}}' })],
+    { y: 100, width: 12, height: 6 },
+    {
+      fields: {
+        mappings: [
+          { kind: 'value', value: '1', text: 'busy' },
+          { kind: 'value', value: '0', text: 'idle' },
+        ],
+      },
+    },
+  ),
+  panel('Steps', 'status-history', [promql('m0', { legend: '{{job}}' })], { x: 12, y: 100, width: 12, height: 6 }),
   panel('In a section', 'stat', [promql('sum(m0)')], { section: 'more', width: 12, height: 4 }),
 ];
 const dashboard = {
@@ -174,6 +197,25 @@ declare(
     t.false(panelsAsked().includes('Far-below') || panelsAsked().includes('In-a-section'));
     await page.getByText('More of it').scrollIntoViewIfNeeded();
     await within(tab, 'Far below').locator('dd', { hasText: /\d/ }).waitFor();
+    const pointsOf = (title: string): number =>
+      item(title).results.A.series.reduce((sum: number, { points }: { points: unknown[] }) => sum + points.length, 0);
+    for (const title of ['Heat', 'Spread', 'States', 'Steps'])
+      await within(tab, title).getByRole('img').first().waitFor();
+    t.regex(
+      (await within(tab, 'Heat').getByRole('img').getAttribute('aria-label')) ?? '',
+      /^Heat: \d+ buckets from 1000 /,
+    );
+    t.regex(
+      (await within(tab, 'Spread').getByRole('img').getAttribute('aria-label')) ?? '',
+      new RegExp(`^Spread: ${pointsOf('Spread')} values in`),
+    );
+    t.deepEqual(
+      await within(tab, 'States')
+        .getByRole('img')
+        .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label'))),
+      ['idle', 'idle', 'busy', 'busy'].map((state, job) => `job-${job}: 1 stretches, the last is ${state}.`),
+    );
+    t.true((await within(tab, 'Steps').getByRole('img').first().locator('span').count()) > 10);
     await page.getByText('More of it').click();
     await within(tab, 'In a section').scrollIntoViewIfNeeded();
     await within(tab, 'In a section').locator('dd', { hasText: /\d/ }).waitFor();

@@ -111,6 +111,14 @@ export const fieldsOf = (drawn: Drawn): readonly Field[] => {
 export const fieldsOfTable = (drawn: Drawn, table: DrawnTable): readonly Field[] =>
   columnFields(table, '').map((field) => settled(field, drawn));
 
+/** Times of a field: its own, or those of the column of times beside it. */
+export const timesOf = (field: Field, all: readonly Field[]): readonly number[] =>
+  field.times ??
+  all
+    .find(({ type, query }) => type === 'time' && query === field.query)
+    ?.values.map((value) => (typeof value === 'number' ? value : Date.parse(String(value)))) ??
+  [];
+
 export const isNumeric = ({ type }: Field): boolean => type === 'number' || type === 'duration';
 
 /** A value that is told in place of another. */

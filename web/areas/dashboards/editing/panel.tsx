@@ -9,7 +9,9 @@ type PanelQuery = Panel['queries'][number];
 
 const kinds = {
   ...{ 'time-series': 'series over time', stat: 'large figures', gauge: 'gauges', 'bar-gauge': 'bars of figures' },
-  ...{ bars: 'bars by a column', pie: 'shares', table: 'a table', logs: 'log records', text: 'text (Markdown)' },
+  ...{ heatmap: 'a heatmap', histogram: 'a histogram', 'state-timeline': 'states over time' },
+  ...{ 'status-history': 'a state for each step', bars: 'bars by a column' },
+  ...{ pie: 'shares', table: 'a table', logs: 'log records', text: 'text (Markdown)' },
 } as const;
 
 /** A query that asks something at once. */

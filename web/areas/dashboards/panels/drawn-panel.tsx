@@ -23,6 +23,10 @@ const PlaceholderPanel = ({ drawn }: PanelProps) => {
 
 const kinds: Readonly<Record<string, ComponentType<PanelProps>>> = {
   'time-series': later(async () => (await import('./series.tsx')).SeriesPanel),
+  heatmap: later(async () => (await import('./cells.tsx')).HeatmapPanel),
+  histogram: later(async () => (await import('./cells.tsx')).HistogramPanel),
+  'state-timeline': later(async () => (await import('./states.tsx')).StateTimelinePanel),
+  'status-history': later(async () => (await import('./states.tsx')).StatusHistoryPanel),
   stat: StatPanel,
   gauge: GaugePanel,
   'bar-gauge': BarGaugePanel,

@@ -2,16 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
 import { numberOf } from '../../../charts/reduce.ts';
-import { type Field, fieldsOf, isNumeric, shownIn, toneOf } from '../fields.ts';
+import { type Field, fieldsOf, isNumeric, shownIn, timesOf, toneOf } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
-
-/** Times of a field: its own, or those of the column of times beside it. */
-const timesOf = (field: Field, all: readonly Field[]): readonly number[] =>
-  field.times ??
-  all
-    .find(({ type, query }) => type === 'time' && query === field.query)
-    ?.values.map((value) => (typeof value === 'number' ? value : Date.parse(String(value)))) ??
-  [];
 
 const seriesOf = (field: Field, byStep: ReadonlyMap<number, unknown>, steps: readonly number[]): TimeSeries => {
   const { drawing = {}, colour } = field.settings;

@@ -1,0 +1,94 @@
+/** How panels of the page put values into buckets and states into stretches. */
+import test from 'ava';
+import {
+  type BucketSeries,
+  heatOfBuckets,
+  heatOfValues,
+  histogramOf,
+  stretchesOf,
+} from '../../web/areas/dashboards/panels/buckets.ts';
+
+const bucket = (le: string, values: readonly (number | null)[]): BucketSeries => ({
+  ...{ name: 'b', labels: { le } },
+  points: values.map((value, at) => [at * 10, value]),
+});
+
+test('buckets of Prometheus are put in their order, each without those below it', (t) => {
+  const heat = heatOfBuckets([bucket('+Inf', [10, 4]), bucket('0.5', [3, 1]), bucket('10', [7, null])]);
+  t.deepEqual(heat, {
+    steps: [0, 10],
+    rows: [
+      { name: '0.5', counts: [3, 1] },
+      { name: '10', counts: [4, 0] },
+      { name: '+Inf', counts: [3, 4] },
+    ],
+  });
+});
+
+test('series that are no buckets of Prometheus are rows as they are', (t) => {
+  const plain = (name: string, value: number): BucketSeries => ({ name, labels: {}, points: [[0, value]] });
+  t.deepEqual(heatOfBuckets([plain('slow', 5), plain('fast', 9)]).rows, [
+    { name: 'slow', counts: [5] },
+    { name: 'fast', counts: [9] },
+  ]);
+});
+
+test('of values, a heatmap counts how many are in each bucket and column, and leaves out what is no number', (t) => {
+  const points = Array.from({ length: 1_000 }, (_, at): [number, unknown] => [at, at % 10]);
+  const { steps, rows } = heatOfValues([{ name: 'a', labels: {}, points: [...points, [5, 'NaN'], [6, null]] }]);
+  t.is(steps.length, 120);
+  t.is(
+    rows.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0),
+    1_000,
+  );
+  t.deepEqual(rows.at(-1)?.name, '9');
+  t.deepEqual(heatOfValues([]), { steps: [], rows: [] });
+});
+
+const histograms: readonly (readonly [
+  title: string,
+  values: readonly unknown[],
+  settings: object,
+  starts: readonly number[],
+  counts: readonly number[],
+])[] = [
+  ['of a size that is asked for', [0, 1, 2.5, 9.9], { bucketSize: 5 }, [0, 5], [3, 1]],
+  ['from an offset', [1, 4, 6], { bucketSize: 5, bucketOffset: 1 }, [1, 6], [2, 1]],
+  [
+    'of a round size where only their number is asked for',
+    [0, 10],
+    { bucketCount: 5 },
+    [0, 2, 4, 6, 8, 10],
+    [1, 0, 0, 0, 0, 1],
+  ],
+  ['one, where all values are the same', [7, 7], { bucketCount: 3 }, [7], [2]],
+];
+for (const [title, values, settings, starts, counts] of histograms)
+  test(`a histogram has buckets ${title}`, (t) => {
+    const found = histogramOf([{ name: 'a', values }], settings);
+    t.deepEqual(found?.series, [{ name: 'a', counts: [...counts] }]);
+    if (title.startsWith('one')) t.is(found?.starts.length, 1);
+    else t.deepEqual(found?.starts, [...starts]);
+  });
+
+test('a size that is far too small gives no more buckets than can be drawn', (t) => {
+  const found = histogramOf([{ name: 'a', values: [0, 1e9] }], { bucketSize: 0.001 });
+  t.true((found?.starts.length ?? 0) <= 201);
+  t.is(histogramOf([{ name: 'a', values: ['x', null] }], {}), undefined);
+});
+
+test('equal states that follow each other are one stretch, and the last lasts as long as they mostly do', (t) => {
+  const points: [number, unknown][] = [
+    [0, 'up'],
+    [10, 'up'],
+    [20, 'down'],
+    [30, 'up'],
+  ];
+  t.deepEqual(stretchesOf(points, { to: 100, merges: true }), [
+    { from: 0, to: 20, value: 'up' },
+    { from: 20, to: 30, value: 'down' },
+    { from: 30, to: 40, value: 'up' },
+  ]);
+  t.is(stretchesOf(points, { to: 100, merges: false }).length, 4);
+  t.is(stretchesOf(points, { to: 33, merges: true }).at(-1)?.to, 33);
+});

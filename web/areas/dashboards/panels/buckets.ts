@@ -1,0 +1,186 @@
+/** Values in buckets: those of a heatmap by time, and those of a histogram. */
+import { numberOf } from '../../../charts/reduce.ts';
+
+/** Finer ones are not told apart. */
+const mostColumns = 120;
+const usualRows = 20;
+const usualBars = 30;
+/** A setting of somebody may ask for more than can be drawn. */
+const mostBars = 200;
+
+export interface BucketSeries {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly points: readonly (readonly [time: number, value: unknown])[];
+}
+
+export interface Heat {
+  /** Starts of columns, in epoch milliseconds. */
+  readonly steps: readonly number[];
+  /** From the lowest up. */
+  readonly rows: readonly { readonly name: string; readonly counts: readonly number[] }[];
+}
+
+const known = (points: BucketSeries['points']): [number, number][] =>
+  points.flatMap(([time, value]): [number, number][] => {
+    const number = numberOf(value);
+    return number === undefined || !Number.isFinite(number) ? [] : [[time, number]];
+  });
+
+/** Times in columns: their own where there are few, else so many of the same width. */
+const columnsOf = (
+  times: readonly number[],
+): { readonly steps: readonly number[]; readonly at: (time: number) => number } => {
+  const steps = [...new Set(times)].sort((one, other) => one - other);
+  const [first = 0, last = 0] = [steps[0], steps.at(-1)];
+  if (steps.length <= mostColumns) {
+    const places = new Map(steps.map((step, index) => [step, index]));
+    return { steps, at: (time) => places.get(time) ?? 0 };
+  }
+  const width = (last - first + 1) / mostColumns;
+  return {
+    steps: Array.from({ length: mostColumns }, (_, index) => Math.round(first + index * width)),
+    at: (time) => Math.min(mostColumns - 1, Math.floor((time - first) / width)),
+  };
+};
+
+/** The upper end of a bucket: of Prometheus' label, or of its name. */
+const endOf = ({ name, labels }: BucketSeries): number =>
+  Number((labels['le'] ?? name).replace(/^\+?Inf$/i, 'Infinity'));
+
+/** Series that are buckets. Those of Prometheus each hold the ones below them too. */
+export const heatOfBuckets = (series: readonly BucketSeries[]): Heat => {
+  const isNumbered = series.every((each) => !Number.isNaN(endOf(each)));
+  const ordered = isNumbered ? [...series].sort((one, other) => endOf(one) - endOf(other)) : series;
+  const isCumulative = series.length > 0 && series.every(({ labels }) => labels['le'] !== undefined);
+  const { steps, at } = columnsOf(ordered.flatMap(({ points }) => points.map(([time]) => time)));
+  const sums = ordered.map(({ points }) => {
+    const counts = new Array<number>(steps.length).fill(0);
+    for (const [time, value] of known(points)) counts[at(time)] = (counts[at(time)] ?? 0) + value;
+    return counts;
+  });
+  return {
+    steps,
+    rows: ordered.map(({ name, labels }, row) => ({
+      name: labels['le'] ?? name,
+      counts: (sums[row] ?? []).map((count, step) =>
+        isCumulative ? Math.max(0, count - (sums[row - 1]?.[step] ?? 0)) : count,
+      ),
+    })),
+  };
+};
+
+/** A length of 1, 2 or 5 times a power of ten. */
+const roundLength = (least: number): number => {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least * 0.999999) ?? least;
+};
+
+interface Bounds {
+  readonly first: number;
+  readonly size: number;
+  readonly count: number;
+}
+
+const boundsOf = (values: readonly number[], wanted: number, size: number | null, offset = 0): Bounds => {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  const fit = roundLength(Math.max((most - least) / wanted, Math.abs(most) * 1e-9, Number.MIN_VALUE * 1e10) || 1);
+  const chosen = Math.max(size ?? fit, (most - least) / mostBars);
+  const first = Math.floor((least - offset) / chosen) * chosen + offset;
+  return { first, size: chosen, count: Math.min(mostBars + 1, Math.floor((most - first) / chosen) + 1) };
+};
+
+const placeIn = ({ first, size, count }: Bounds, value: number): number =>
+  Math.max(0, Math.min(count - 1, Math.floor((value - first) / size)));
+
+/** A heatmap whose buckets are made of the values. */
+export const heatOfValues = (series: readonly BucketSeries[]): Heat => {
+  const points = series.flatMap((each) => known(each.points));
+  if (points.length === 0) return { steps: [], rows: [] };
+  const bounds = boundsOf(
+    points.map(([, value]) => value),
+    usualRows,
+    null,
+  );
+  const { steps, at } = columnsOf(points.map(([time]) => time));
+  const rows = Array.from({ length: bounds.count }, () => new Array<number>(steps.length).fill(0));
+  for (const [time, value] of points) {
+    const row = rows[placeIn(bounds, value)];
+    if (row !== undefined) row[at(time)] = (row[at(time)] ?? 0) + 1;
+  }
+  return {
+    steps,
+    rows: rows.map((counts, row) => ({
+      name: String(Number((bounds.first + row * bounds.size).toPrecision(12))),
+      counts,
+    })),
+  };
+};
+
+export interface Histogram {
+  /** Where each bucket begins. */
+  readonly starts: readonly number[];
+  readonly size: number;
+  readonly series: readonly { readonly name: string; readonly counts: readonly number[] }[];
+}
+
+export interface HistogramSettings {
+  readonly bucketSize?: number | null;
+  readonly bucketOffset?: number;
+  readonly bucketCount?: number | null;
+  readonly combines?: boolean;
+}
+
+/** How many values of each series are in each bucket. */
+export const histogramOf = (
+  series: readonly { readonly name: string; readonly values: readonly unknown[] }[],
+  { bucketSize = null, bucketOffset = 0, bucketCount = null, combines = false }: HistogramSettings,
+): Histogram | undefined => {
+  const numbers = series.map(({ name, values }) => ({
+    name,
+    values: values.map(numberOf).filter((value): value is number => value !== undefined && Number.isFinite(value)),
+  }));
+  const all = numbers.flatMap(({ values }) => values);
+  if (all.length === 0) return undefined;
+  const bounds = boundsOf(all, bucketCount ?? usualBars, bucketSize, bucketOffset);
+  const counted = (values: readonly number[]): number[] => {
+    const counts = new Array<number>(bounds.count).fill(0);
+    for (const value of values) counts[placeIn(bounds, value)] = (counts[placeIn(bounds, value)] ?? 0) + 1;
+    return counts;
+  };
+  return {
+    starts: Array.from({ length: bounds.count }, (_, index) =>
+      Number((bounds.first + index * bounds.size).toPrecision(12)),
+    ),
+    size: bounds.size,
+    series: combines
+      ? [{ name: 'all', counts: counted(all) }]
+      : numbers.map(({ name, values }) => ({ name, counts: counted(values) })),
+  };
+};
+
+export interface Stretch {
+  /** Epoch milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  readonly value: unknown;
+}
+
+/** A value for each step as stretches up to the next one; equal ones that follow each other are one, where that is wanted. */
+export const stretchesOf = (
+  points: readonly (readonly [time: number, value: unknown])[],
+  { to, merges }: { readonly to: number; readonly merges: boolean },
+): Stretch[] => {
+  const gaps = points.slice(1).map(([time], index) => time - (points[index]?.[0] ?? time));
+  // The last one is as long as they mostly are.
+  const usual = [...gaps].sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? 60_000;
+  const stretches: Stretch[] = [];
+  for (const [index, [from, value]] of points.entries()) {
+    const end = points[index + 1]?.[0] ?? Math.min(Math.max(to, from), from + usual);
+    const last = stretches.at(-1);
+    if (merges && last !== undefined && last.value === value) stretches[stretches.length - 1] = { ...last, to: end };
+    else stretches.push({ from, to: end, value });
+  }
+  return stretches;
+};

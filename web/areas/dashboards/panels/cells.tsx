@@ -1,0 +1,154 @@
+/** Panels of values in buckets: heatmaps and histograms. Their code comes when one is first shown. */
+import { useMemo } from 'preact/hooks';
+import { Numbers } from '../../../charts/lines.tsx';
+import { shownValue } from '../../../charts/values.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { shortTime } from '../../../frame/shown-time.ts';
+import { Heads } from '../../../lists/heads.tsx';
+import { Scrolled } from '../../../lists/scrolled.tsx';
+import { fieldsOf, isNumeric } from '../fields.ts';
+import {
+  type BucketSeries,
+  type Heat,
+  type Histogram,
+  type HistogramSettings,
+  heatOfBuckets,
+  heatOfValues,
+  histogramOf,
+} from './buckets.ts';
+import type { PanelProps } from './panel-props.ts';
+
+/** Shades of a cell; one path is drawn for each. */
+const shades = 8;
+const palette = 8;
+const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
+const nothing = <p class="soft">No values in this range.</p>;
+
+const cellsByShade = ({ rows }: Heat): readonly string[] => {
+  const most = Math.max(Number.MIN_VALUE, ...rows.flatMap(({ counts }) => counts));
+  const paths = new Array<string>(shades).fill('');
+  for (const [row, { counts }] of rows.entries())
+    for (const [column, count] of counts.entries()) {
+      if (count <= 0) continue;
+      // Few are seen, too: what is rare matters most.
+      const shade = Math.min(shades - 1, Math.floor((Math.log1p(count) / Math.log1p(most)) * shades));
+      paths[shade] += `M${column},${rows.length - row - 1}h1v1h-1z`;
+    }
+  return paths;
+};
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+
+const seriesIn = ({ drawn }: PanelProps): BucketSeries[] =>
+  Object.values(drawn.results).flatMap(({ series }) =>
+    series.map(({ name, labels, points }) => ({ name: Object.values(labels).join(' ') || name, labels, points })),
+  );
+
+export const HeatmapPanel = (props: PanelProps) => {
+  const { drawn, height } = props;
+  const fromValues = drawn.visual['fromValues'] === true;
+  const heat = useMemo(() => (fromValues ? heatOfValues : heatOfBuckets)(seriesIn(props)), [drawn]);
+  const paths = useMemo(() => cellsByShade(heat), [heat]);
+  const { steps, rows } = heat;
+  const [first, last] = [steps[0], steps.at(-1)];
+  if (first === undefined || last === undefined) return nothing;
+  const fullest = rows.reduce((one, other) => (sum(other.counts) > sum(one.counts) ? other : one));
+  return (
+    <>
+      <svg
+        class="heatmap still"
+        role="img"
+        aria-label={`${drawn.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} by time, the fullest is ${fullest.name}.`}
+        viewBox={`0 0 ${steps.length} ${rows.length}`}
+        preserveAspectRatio="none"
+        style={{ height: `${Math.max(50, height - 70)}px` }}
+      >
+        {paths.map((path, shade) => (
+          <path key={`${shade}`} d={path} opacity={(0.2 + (0.8 * (shade + 1)) / shades).toFixed(2)} />
+        ))}
+      </svg>
+      <p class="axis">
+        <span>
+          {shortTime(first)}, {shownText(rows[0]?.name ?? '')} at the bottom
+        </span>
+        <span>
+          {shortTime(last)}, {shownText(rows.at(-1)?.name ?? '')} at the top
+        </span>
+      </p>
+      <Numbers
+        {...{ steps, name: drawn.title || 'the heatmap' }}
+        lines={rows.map(({ name, counts }) => ({ name, values: counts }))}
+        shown={(value) => (value === undefined ? '' : number.format(value))}
+      />
+    </>
+  );
+};
+
+/** Bars that stand on each other. */
+const Bars = ({
+  of: { starts, series },
+  title,
+  height,
+}: {
+  readonly of: Histogram;
+  readonly title: string;
+  readonly height: number;
+}) => {
+  const totals = starts.map((_, at) => sum(series.map(({ counts }) => counts[at] ?? 0)));
+  const most = Math.max(1, ...totals);
+  const below = new Array<number>(starts.length).fill(0);
+  return (
+    <svg
+      class="bars"
+      role="img"
+      aria-label={`${title || 'Histogram'}: ${number.format(sum(totals))} values in ${starts.length} buckets, at most ${number.format(most)} in one.`}
+      viewBox={`0 0 ${starts.length} ${most}`}
+      preserveAspectRatio="none"
+      style={{ height: `${height}px` }}
+    >
+      {series.map(({ name, counts }, index) => {
+        const path = counts.map((count, at) => {
+          if (count === 0) return '';
+          below[at] = (below[at] ?? 0) + count;
+          return `M${at + 0.05},${most - (below[at] ?? 0)}h.9v${count}h-.9z`;
+        });
+        return <path key={`${index} ${name}`} class={`line-${index % palette}`} d={path.join('')} />;
+      })}
+    </svg>
+  );
+};
+
+export const HistogramPanel = ({ drawn, height }: PanelProps) => {
+  const fields = useMemo(() => fieldsOf(drawn).filter(isNumeric), [drawn]);
+  const found = useMemo(() => histogramOf(fields, drawn.visual as HistogramSettings), [drawn]);
+  if (found === undefined) return nothing;
+  const { starts, size, series } = found;
+  const unit = fields[0]?.unit ?? '';
+  return (
+    <>
+      <Bars of={found} title={drawn.title} height={Math.max(50, height - 70)} />
+      <p class="axis">
+        <span>{shownValue(starts[0], unit)}</span>
+        <span>{shownValue((starts.at(-1) ?? 0) + size, unit)}</span>
+      </p>
+      <details class="numbers-of">
+        <summary>Numbers</summary>
+        <Scrolled class="numbers" label={`Numbers of ${drawn.title || 'the histogram'}`}>
+          <table>
+            <Heads columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
+            <tbody>
+              {starts.map((start, at) => (
+                <tr key={start}>
+                  <td>{shownValue(start, unit)}</td>
+                  {series.slice(0, 20).map(({ name, counts }, index) => (
+                    <td key={`${index} ${name}`}>{number.format(counts[at] ?? 0)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scrolled>
+      </details>
+    </>
+  );
+};
