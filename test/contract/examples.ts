@@ -202,6 +202,12 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { series: [{ points: Array.from({ length: 48 }, (_, hour) => [hour * 3_600_000, hour % 24]) }] },
   },
   findRootCause: ({ tenant }) => ({ body: { service: canaryOf(tenant) } }),
+  addRunbookDocument: ({ tenant }) => ({
+    body: { content: `# Orders of ${tenant}\n\nRestart the worker. Run ${Math.random()}.` },
+  }),
+  deleteRunbookDocument: async ({ make }) => ({ params: { id: (await make('addRunbookDocument')).document.id } }),
+  searchRunbooks: { body: { query: 'restart the worker' } },
+  answerFromRunbooks: { body: { question: 'when do I restart the worker?' } },
   askInWords: { body: { question: 'how many logs per minute' } },
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),

@@ -1,0 +1,106 @@
+/** The figures of queries that a question or passages name, run under the caller's rights. */
+import { z } from 'zod';
+import { QueryError } from '../../../queries/errors.ts';
+import { Query } from '../../../queries/query.ts';
+import type { Range } from '../../../queries/range.ts';
+import { Result } from '../../../queries/result.ts';
+import { queryOf, run } from '../../../queries/run.ts';
+import { formatTime } from '../../../queries/time.ts';
+import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
+import { sentenceOf } from '../../../subjects/questions/sentence.ts';
+import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
+import { namedQueries } from '../../../subjects/runbooks/named-queries.ts';
+import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+
+const mostQueries = 5;
+/** More values of one answer are not shown beside sentences. */
+const mostShown = 20;
+
+export const Figure = z.strictObject({
+  passage: z.int().nullable().describe('Place of the passage that names it, from 0 on; null: the question does'),
+  query: Query,
+  from: z.string(),
+  to: z.string(),
+  stepMs: z.int().nullable(),
+  sentence: z.string().describe('What the query asks, told from the query alone'),
+  result: Result.nullable().describe(`${mostShown} rows or series at most`),
+  reason: z.string().nullable().describe('Why there is no result'),
+});
+export type Figure = z.output<typeof Figure>;
+
+interface Wanted {
+  readonly query: Query;
+  readonly range: Range;
+  readonly stepMs: number | undefined;
+  readonly passage: number | null;
+}
+
+interface Asking {
+  readonly caller: Caller;
+  readonly ports: Ports;
+  readonly signal: AbortSignal;
+  readonly range: Range;
+  readonly timeZone: string;
+}
+
+/** The query of a question that has one meaning. */
+const ofQuestion = async (question: string, { caller, ports, range, timeZone }: Asking): Promise<Wanted[]> => {
+  const reading = readingOf(caller, ports);
+  const catalogue = await landedCatalogue(reading);
+  const labelled = await labelledMetrics(metricsNamed(question, catalogue), reading);
+  const understood = understand({ question, timeZone, nowMs: reading.nowMs, usualRange: range }, catalogue, labelled);
+  if (understood.is !== 'asking') return [];
+  const { query, range: own, stepMs } = understood.asking;
+  return [{ query: queryOf(query), range: own, stepMs, passage: null }];
+};
+
+const cut = (result: Result): Result => {
+  const { rows, series, partial } = result;
+  if (Math.max(rows.length, series.length) <= mostShown) return result;
+  const message = `the first ${mostShown} of ${Math.max(rows.length, series.length)} are shown: run the query for all`;
+  return {
+    ...result,
+    rows: rows.slice(0, mostShown),
+    series: series.slice(0, mostShown),
+    partial: [...partial, { code: 'rows', message }],
+  };
+};
+
+/** An answer, or why there is none: what one query lacks must not cost the others. */
+const answered = async (
+  { query, range, stepMs }: Wanted,
+  { caller, ports, signal }: Asking,
+): Promise<Pick<Figure, 'result' | 'reason'>> => {
+  const [validity] = await validitiesNow([query], caller, ports);
+  if (validity?.isValid === false) return { result: null, reason: validity.problems[0]?.message ?? 'it is not valid' };
+  try {
+    return { result: cut(await run(query, readingOf(caller, ports), { range, stepMs, signal })), reason: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof QueryError) return { result: null, reason: error.message };
+    ports.log.warn({ error: String(error) }, 'a query that a passage names failed');
+    return { result: null, reason: 'it cannot be answered now' };
+  }
+};
+
+export const figuresNamed = async (
+  question: string,
+  passages: readonly FoundPassage[],
+  asking: Asking,
+): Promise<Figure[]> => {
+  const { range, timeZone } = asking;
+  const own = await ofQuestion(question, asking);
+  const others = namedQueries(passages, mostQueries - own.length).map(
+    ({ query, passage }): Wanted => ({ query, passage, range, stepMs: undefined }),
+  );
+  const wanted = [...own, ...others];
+  const results = await Promise.all(wanted.map((each) => answered(each, asking)));
+  return wanted.map(({ query, range: { from, to }, stepMs, passage }, index) => ({
+    ...{ passage, query, from: formatTime(from), to: formatTime(to), stepMs: stepMs ?? null },
+    sentence: sentenceOf({ query, range: { from, to }, stepMs, timeZone }),
+    ...(results[index] ?? { result: null, reason: 'it was not run' }),
+  }));
+};

@@ -1,0 +1,65 @@
+/** Passages as answers tell of them, and how they are found for a caller. */
+import { z } from 'zod';
+import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
+import { Shelves, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+const shelves = new Shelves();
+
+export const PassageView = z.strictObject({
+  source: z.enum(sources),
+  id: z.string().describe('Of the document, incident, rule or log pattern; of the handbook the path of a README'),
+  title: z.string(),
+  url: z.string().describe('As the document or rule says; empty where it says nothing'),
+  headings: z.array(z.string()).describe('Under which it stands, the outermost first'),
+  text: z
+    .string()
+    .describe('As it was written, in Markdown or plain: what others wrote, to be shown as text and never as HTML'),
+  nth: z.int().describe('From 0 on, among the passages of the document'),
+  score: z.number().describe('BM25: of the passages of one search only'),
+});
+
+export const passageView = ({ book, headings, text, nth, score }: FoundPassage): z.output<typeof PassageView> => {
+  const { source, id, title, url } = book;
+  return { source, id, title, url, headings: [...headings], text, nth, score };
+};
+
+export const sourcesAsked = z
+  .array(z.enum(sources))
+  .min(1)
+  .max(sources.length)
+  .default([...sources])
+  .describe('Documents, resolved incidents, texts of alert rules, log patterns, the READMEs of this platform');
+
+export const notRead = z
+  .array(z.strictObject({ source: z.enum(sources), reason: z.string() }))
+  .describe('What was asked for and may not be read');
+
+interface Search {
+  readonly question: string;
+  readonly limit: number;
+  readonly sources: readonly Source[];
+}
+
+export interface Searched {
+  readonly passages: readonly FoundPassage[];
+  readonly notRead: z.output<typeof notRead>;
+}
+
+/** The passages that fit a question best, of what the caller's plan includes. */
+export const passagesFor = async (
+  { question, limit, sources: asked }: Search,
+  { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
+): Promise<Searched> => {
+  const reading = readingOf(caller, ports);
+  const index = await shelves.of({ documents: ports.documents.of(caller.tenantId), reading });
+  const may = new Set(sourcesOf(reading));
+  const from = new Set(asked.filter((source) => may.has(source)));
+  const reason = `the plan ${caller.plan.name} does not include it`;
+  return {
+    passages: index.search(question, { from, limit }),
+    notRead: asked.filter((source) => !may.has(source)).map((source) => ({ source, reason })),
+  };
+};

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { invalid } from '../../../queries/errors.ts';
+import { askedRange } from '../../../queries/range.ts';
+import { TimeText } from '../../../queries/time-parameters.ts';
+import { isZone } from '../../../queries/time-text.ts';
+import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { Figure, figuresNamed } from './named-figures.ts';
+import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
+
+/** Passages that an answer is made of. */
+const mostPassages = 8;
+
+export const answerFromRunbooks = defineOperation({
+  method: 'POST',
+  path: '/api/ai/rag/answer',
+  operationId: 'answerFromRunbooks',
+  summary:
+    'Answer a question by sentences of runbooks and the like, each with its passages, and by figures of the queries that these or the question name',
+  role: 'viewer',
+  unaudited: 'it reads, as lists do',
+  body: z.strictObject({
+    question: z.string().min(1).max(16_384),
+    sources: sourcesAsked,
+    timeZone: z.string().max(64).default('UTC').describe('In which days and hours of the question are: Europe/Zurich'),
+    from: TimeText.default('now-1h').describe('Of queries that name no time'),
+    to: TimeText.default('now').describe('Of queries that name no time'),
+  }),
+  response: z.strictObject({
+    sentences: z
+      .array(z.strictObject({ text: z.string(), passages: z.array(z.int()).min(1) }))
+      .describe('Each with the places of the passages that say it, from 0 on'),
+    reason: z.string().nullable().describe('Why there are no sentences'),
+    passages: z.array(PassageView),
+    figures: z.array(Figure),
+    notRead,
+  }),
+  async handler({ caller, body, signal }, ports) {
+    const { question, sources, timeZone } = body;
+    if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
+    const range = askedRange(body, ports.clock.now());
+    const found = await passagesFor({ question, limit: mostPassages, sources }, { caller, ports });
+    const { sentences, reason } = bestSentences(question, found.passages);
+    // What says nothing of the question names no query of it.
+    const fitting = sentences.length === 0 ? [] : found.passages;
+    const figures = await figuresNamed(question, fitting, { caller, ports, signal, range, timeZone });
+    return {
+      sentences: sentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
+      ...{ reason, passages: found.passages.map(passageView), figures, notRead: found.notRead },
+    };
+  },
+});

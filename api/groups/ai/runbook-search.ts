@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { defineOperation } from '../../kernel/operation.ts';
+import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
+
+export const searchRunbooks = defineOperation({
+  method: 'POST',
+  path: '/api/ai/rag/search',
+  operationId: 'searchRunbooks',
+  summary:
+    'Find passages of runbooks, resolved incidents, alert rules, log patterns and READMEs for a text, such as that of an alert',
+  role: 'viewer',
+  unaudited: 'it reads, as lists do',
+  body: z.strictObject({
+    query: z.string().min(1).max(16_384).describe('Of more than 200 different words the first are looked for'),
+    limit: z.int().min(1).max(50).default(10),
+    sources: sourcesAsked,
+  }),
+  response: z.strictObject({ items: z.array(PassageView).describe('Those that fit best first'), notRead }),
+  async handler({ caller, body }, ports) {
+    const { query: question, limit, sources } = body;
+    const found = await passagesFor({ question, limit, sources }, { caller, ports });
+    return { items: found.passages.map(passageView), notRead: found.notRead };
+  },
+});

@@ -1,0 +1,30 @@
+/** What comes with the platform: the READMEs of its folders. */
+import { glob, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Book } from './passage-index.ts';
+import { readDocument } from './passages.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const isElsewhere = (name: string): boolean => name === 'node_modules' || name === 'test' || name.startsWith('.');
+
+let known: Promise<readonly Book[]> | undefined;
+
+const readAll = async (): Promise<readonly Book[]> => {
+  const paths: string[] = [];
+  const exclude = (path: string): boolean => path.split(/[/\\]/).some(isElsewhere);
+  for await (const path of glob('**/README.md', { cwd: root, exclude })) paths.push(path.replaceAll('\\', '/'));
+  return Promise.all(
+    paths.sort().map(async (path): Promise<Book> => {
+      const { title, passages } = readDocument(await readFile(join(root, path), 'utf8'), 'markdown');
+      const folder = dirname(path) === '.' ? '' : dirname(path);
+      return { source: 'handbook', id: path, title: `${title} ${folder}`.trim(), url: '', passages };
+    }),
+  );
+};
+
+/** All READMEs by path, read when they are first asked for. */
+export const handbook = (): Promise<readonly Book[]> => {
+  known ??= readAll();
+  return known;
+};

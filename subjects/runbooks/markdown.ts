@@ -1,0 +1,79 @@
+/** Reads Markdown as lines and headings. Its text stays as it was written, without what HTML in it would run or hide. */
+import type { Line } from './html.ts';
+
+const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+const underline = /^ {0,3}(=+|-+)[ \t]*$/;
+const fence = /^ {0,3}(`{3,}|~{3,})/;
+/** What an underline makes a heading of: no list, quotation or table. */
+const paragraph = /^ {0,3}[^\s>*+|-]/;
+
+/** What a browser would run or not show, from its begin to its end. */
+const hidden = [
+  ['<!--', '-->'],
+  ['<script', '</script>'],
+  ['<style', '</style>'],
+] as const;
+
+/** `## Steps ##` → `Steps`. */
+const withoutHashes = (text: string): string => {
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (trimmed[end - 1] === '#') end--;
+  if (end === 0) return '';
+  return end < trimmed.length && /\s/.test(trimmed[end - 1] ?? '') ? trimmed.slice(0, end).trim() : trimmed;
+};
+
+/** Takes out what stands between two marks, with them; all the rest where the second is missing. */
+const without = (text: string, begin: string, end: string): string => {
+  const lower = text.toLowerCase();
+  let kept = '';
+  let at = 0;
+  for (let from = lower.indexOf(begin); from >= 0; from = lower.indexOf(begin, at)) {
+    kept += text.slice(at, from);
+    const to = lower.indexOf(end, from + begin.length);
+    if (to < 0) return kept;
+    at = to + end.length;
+  }
+  return kept + text.slice(at);
+};
+
+/** The title of a head in YAML, and the text after it. */
+const withoutHead = (text: string): { readonly title: string; readonly rest: string } => {
+  if (!text.startsWith('---\n')) return { title: '', rest: text };
+  const end = text.indexOf('\n---', 3);
+  if (end < 0) return { title: '', rest: text };
+  const title = text
+    .slice(4, end)
+    .split('\n')
+    .find((line) => line.startsWith('title:'));
+  const said = (title ?? '').slice('title:'.length).trim();
+  const after = text.indexOf('\n', end + 1);
+  return { title: said.replace(/^["']|["']$/g, ''), rest: after < 0 ? '' : text.slice(after + 1) };
+};
+
+/** What a line outside of code is, or makes of the line before it. */
+const addLine = (lines: Line[], line: string): void => {
+  const [, hashes, said = ''] = heading.exec(line) ?? [];
+  const [, under] = underline.exec(line) ?? [];
+  const before = lines.at(-1);
+  if (hashes !== undefined) lines.push({ level: hashes.length, text: withoutHashes(said) });
+  else if (under !== undefined && before?.level === 0 && paragraph.test(before.text))
+    lines[lines.length - 1] = { level: under.startsWith('=') ? 1 : 2, text: before.text.trim() };
+  else lines.push({ level: 0, text: line });
+};
+
+/** Takes time in proportion to the text. */
+export const readMarkdown = (text: string): { readonly title: string; readonly lines: readonly Line[] } => {
+  const { title, rest } = withoutHead(text);
+  const shown = hidden.reduce((left, [begin, end]) => without(left, begin, end), rest);
+  const lines: Line[] = [];
+  let fenced = '';
+  for (const line of shown.split('\n')) {
+    const mark = fence.exec(line)?.[1];
+    if (fenced === '' && mark === undefined) addLine(lines, line);
+    else lines.push({ level: 0, text: line });
+    if (fenced === '') fenced = mark ?? '';
+    else if (mark?.startsWith(fenced)) fenced = '';
+  }
+  return { title, lines };
+};

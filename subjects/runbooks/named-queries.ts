@@ -1,0 +1,58 @@
+/** Queries that passages name: in code, as PromQL or as a Query in JSON; of a rule, its own. */
+import { Query } from '../../queries/query.ts';
+import { type AskedQuery, queryOf } from '../../queries/run.ts';
+import { promqlIn } from '../questions/languages.ts';
+import type { FoundPassage } from './passage-index.ts';
+
+export interface NamedQuery {
+  readonly query: Query;
+  /** Place in the list of passages. */
+  readonly passage: number;
+}
+
+const fence = /^ {0,3}(`{3,}|~{3,})/;
+const span = /`([^`\n]{3,1000})`/g;
+
+/** What stands as code: blocks, and spans within a line. */
+const codeIn = (text: string): string[] => {
+  const found: string[] = [];
+  let block: string[] | undefined;
+  for (const line of text.split('\n')) {
+    if (fence.test(line)) {
+      if (block !== undefined) found.push(block.join('\n'));
+      block = block === undefined ? [] : undefined;
+    } else if (block !== undefined) block.push(line);
+    else found.push(...[...line.matchAll(span)].map(([, code = '']) => code));
+  }
+  return block === undefined ? found : [...found, block.join('\n')];
+};
+
+const queryIn = (code: string): AskedQuery | undefined => {
+  const text = code.trim();
+  if (!text.startsWith('{"') && !text.startsWith('{\n')) return promqlIn(text);
+  try {
+    return Query.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Each query once, by the first passage that names it. A command of a shell is none. */
+export const namedQueries = (found: readonly FoundPassage[], most: number): NamedQuery[] => {
+  const named = new Map<string, NamedQuery>();
+  for (const [passage, { book, text }] of found.entries()) {
+    // Anybody who can log can write a pattern: nothing in it is run.
+    const codes = book.source === 'log-pattern' || book.source === 'handbook' ? [] : codeIn(text);
+    const queries = [
+      ...(book.query === undefined ? [] : [book.query]),
+      ...codes.flatMap((code) => queryIn(code) ?? []),
+    ];
+    for (const asked of queries) {
+      const query = queryOf(asked);
+      const key = JSON.stringify(query);
+      if (!named.has(key)) named.set(key, { query, passage });
+      if (named.size >= most) return [...named.values()];
+    }
+  }
+  return [...named.values()];
+};

@@ -1,0 +1,99 @@
+/** What is found beside runbooks: resolved incidents, texts of alert rules, log patterns. */
+import type { Reading } from '../../queries/reading.ts';
+import { hashOf } from '../../runtime/hash-of.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { alertRules } from '../../schemas/resources/alert-rule.ts';
+import { incidentNotes, incidentPostmortems, incidents } from '../../schemas/resources/incident.ts';
+import { readRule } from '../alerts/rule.ts';
+import type { Book } from './passage-index.ts';
+import { readDocument } from './passages.ts';
+
+/** Those resolved last, and those seen last; further ones are not found. */
+const mostIncidents = 300;
+const mostRules = 1_000;
+const mostPatterns = 500;
+
+/** A book, and a key which is another one when the book says something else. */
+export interface KeyedBook {
+  readonly key: string;
+  readonly book: Book;
+}
+
+const keyed = (book: Book): KeyedBook => ({
+  key: `${book.source}:${book.id}:${hashOf(book.title, book.passages)}`,
+  book,
+});
+
+const readIncidents = async (documents: TenantDocuments): Promise<Book[]> => {
+  const { items } = await documents
+    .collection(incidents)
+    .list({ filter: { status: 'resolved' }, sort: { openedAt: -1 }, limit: mostIncidents });
+  if (items.length === 0) return [];
+  const ids = items.map(({ id }) => id);
+  const [postmortems, notes] = await Promise.all([
+    documents.collection(incidentPostmortems).list({ filter: { id: { $in: ids } }, limit: mostIncidents }),
+    documents.collection(incidentNotes).list({ filter: { incidentId: { $in: ids } } }),
+  ]);
+  return items.map(({ id, title, summary, services }) => {
+    const postmortem = postmortems.items.find((each) => each.id === id);
+    const actions = postmortem?.actions.map(({ text }) => `- ${text}`).join('\n') ?? '';
+    const said = notes.items.filter(({ incidentId }) => incidentId === id).map(({ text }) => text);
+    const parts: readonly (readonly [heading: string, text: string])[] = [
+      ['', [summary, services.length === 0 ? '' : `Services: ${services.join(', ')}`].join('\n\n').trim()],
+      ['Impact', postmortem?.impact ?? ''],
+      ['Causes', postmortem?.causes ?? ''],
+      ['Actions', actions],
+      ['Notes', said.join('\n\n')],
+    ];
+    const passages = parts.flatMap(([heading, text]) =>
+      readDocument(text, 'text', title).passages.map((each) => ({
+        ...each,
+        headings: heading === '' ? [] : [heading],
+      })),
+    );
+    const own = passages.length === 0 ? [{ headings: [], text: title }] : passages;
+    return { source: 'incident', id, title, url: '', passages: own };
+  });
+};
+
+/** Addresses in answers are links: nothing but the web's may be one. */
+const linkOf = (text: string): string => (/^https?:\/\/[^\s<>"]+$/.test(text) && !text.includes('{{') ? text : '');
+
+const readRules = async (documents: TenantDocuments): Promise<Book[]> => {
+  const { items } = await documents.collection(alertRules).list({ limit: mostRules });
+  return items.flatMap((stored): Book[] => {
+    const rule = readRule(stored);
+    if (rule === undefined) return [];
+    const { id, name, description, annotations, condition } = rule;
+    const { runbook_url: link = '', ...texts } = annotations;
+    const text = [description, ...Object.values(texts)].filter((each) => each !== '').join('\n\n');
+    const passages = readDocument(text, 'text', name).passages;
+    const query = condition.kind === 'composite' ? undefined : condition.query;
+    const own = passages.length === 0 ? [{ headings: [], text: name }] : passages;
+    return [{ source: 'rule', id, title: name, url: linkOf(link), passages: own, query }];
+  });
+};
+
+const readPatterns = async ({ columns }: Reading): Promise<Book[]> => {
+  const rows = await columns.query<{ id: string; template: string; services: readonly string[] }>(
+    `SELECT pattern_id AS id, argMax(template, last_seen) AS template, arraySort(groupUniqArray(20)(toString(service))) AS services
+    FROM log_patterns WHERE tenant_id = {tenant:String}
+    GROUP BY id ORDER BY max(last_seen) DESC, id LIMIT ${mostPatterns}`,
+  );
+  return rows.flatMap(({ id, template, services }): Book[] => {
+    const { passages } = readDocument(template, 'text', services.join(', '));
+    return passages.length === 0
+      ? []
+      : [{ source: 'log-pattern', id, title: `Log pattern of ${services.join(', ')}`, url: '', passages }];
+  });
+};
+
+/** What the reader's plan includes. */
+export const readRelated = async (documents: TenantDocuments, reading: Reading): Promise<readonly KeyedBook[]> => {
+  const found = await Promise.all([
+    readIncidents(documents),
+    readRules(documents),
+    reading.plan.entitlements.includes('logs') ? readPatterns(reading) : [],
+  ]);
+  return found.flat().map(keyed);
+};

@@ -1,0 +1,118 @@
+/** The sentences of passages, and which of them say most of what is asked. */
+import type { FoundPassage } from './passage-index.ts';
+import { stemsOf } from './words.ts';
+
+const segments = new Intl.Segmenter('en', { granularity: 'sentence' });
+const fence = /^ {0,3}(?:`{3,}|~{3,})/;
+/** What begins a list item, a quotation or a line of a table. */
+const mark = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
+const link = /!?\[([^[\]]{0,300})\]\([^()\s]{0,2000}(?:\s"[^"]{0,300}")?\)/g;
+const shortest = 12;
+const longest = 600;
+
+/** Text as people read it: links by what they say, no emphasis. Code keeps its marks, which show where it begins and ends. */
+const plain = (text: string): string => text.replace(link, '$1').replaceAll('**', '').replaceAll('__', '').trim();
+
+/** Blocks of prose: paragraphs and list items. Blocks of code are no sentences. */
+const blocksOf = (text: string): string[] => {
+  const blocks: string[] = [];
+  let open: string[] = [];
+  let isCode = false;
+  const end = (): void => {
+    if (open.length > 0) blocks.push(open.join(' '));
+    open = [];
+  };
+  for (const line of text.split('\n')) {
+    if (fence.test(line)) {
+      end();
+      isCode = !isCode;
+      continue;
+    }
+    if (isCode) continue;
+    if (line.trim() === '' || mark.test(line)) end();
+    const said = plain(line.replace(mark, ''));
+    if (said !== '') open.push(said);
+  }
+  end();
+  return blocks;
+};
+
+/** Takes time in proportion to the text, which is a passage's. */
+export const sentencesOf = (text: string): string[] =>
+  blocksOf(text).flatMap((block) =>
+    [...segments.segment(block)]
+      .map(({ segment }) => segment.trim())
+      .filter((each) => each.length >= shortest)
+      .map((each) => (each.length > longest ? `${each.slice(0, longest).toWellFormed()} …` : each)),
+  );
+
+export interface Cited {
+  readonly text: string;
+  /** Places in the list of passages. */
+  readonly passages: readonly number[];
+}
+
+export interface BestSentences {
+  readonly sentences: readonly Cited[];
+  /** Why there are none. */
+  readonly reason: string | null;
+}
+
+/** Passages that are much worse than the first say something else. */
+const fairScore = 0.4;
+/** Of the weight of a question's words, the part that the first passage must have. */
+const fairPart = 0.25;
+const mostSentences = 6;
+const mostOfPassage = 2;
+
+const stemsOfPassage = ({ book, headings, text }: FoundPassage): Set<string> =>
+  stemsOf([book.title, ...headings, text].join('\n'));
+
+/** How much each stem of the question tells passages apart, by how many of those that were found have it. */
+const weightsOf = (question: string, stems: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> =>
+  new Map(
+    [...stemsOf(question)].map((stem) => {
+      const having = stems.filter((each) => each.has(stem)).length;
+      return [stem, Math.log(1 + (stems.length + 1) / (having + 0.5))];
+    }),
+  );
+
+const partOf = (weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number => {
+  let has = 0;
+  let all = 0;
+  for (const [stem, weight] of weights) {
+    all += weight;
+    if (stems.has(stem)) has += weight;
+  }
+  return all === 0 ? 0 : has / all;
+};
+
+/** The sentences of the best passages that say most of what is asked, in the order of the passages. A sentence that stands in several cites all. */
+export const bestSentences = (question: string, found: readonly FoundPassage[]): BestSentences => {
+  const stems = found.map(stemsOfPassage);
+  const weights = weightsOf(question, stems);
+  const [first] = found;
+  if (first === undefined || partOf(weights, stems[0] ?? new Set()) < fairPart)
+    return { sentences: [], reason: 'unknown, because no passage says anything of what is asked' };
+  const fair = found.flatMap((passage, index) =>
+    passage.score >= fairScore * first.score ? [{ passage, index }] : [],
+  );
+  const candidates = fair.flatMap(({ passage, index }) =>
+    sentencesOf(passage.text)
+      .map((text, place) => ({
+        ...{ text, index, place },
+        rank: partOf(weights, stemsOf(text)) + (0.5 * passage.score) / first.score,
+      }))
+      .sort((one, other) => other.rank - one.rank || one.place - other.place)
+      .slice(0, mostOfPassage),
+  );
+  const places = new Map<string, number[]>();
+  for (const { text, index } of candidates) places.set(text, [...(places.get(text) ?? []), index]);
+  const chosen = candidates
+    .filter(({ text, index }) => places.get(text)?.[0] === index)
+    .sort((one, other) => other.rank - one.rank)
+    .slice(0, mostSentences)
+    .sort((one, other) => one.index - other.index || one.place - other.place);
+  const sentences = chosen.map(({ text }) => ({ text, passages: [...new Set(places.get(text) ?? [])] }));
+  return { sentences, reason: sentences.length === 0 ? 'the passages have no sentences: read them as they are' : null };
+};

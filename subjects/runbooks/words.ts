@@ -1,0 +1,52 @@
+/** The words by which texts are found. */
+import { stemmer } from 'stemmer';
+
+/** Words that every text has, which tell nothing of what it is about. */
+const filler = new Set(
+  `a about above after all also an and any are as at be because been before being below but by can could did do does
+  for from had has have he her here his how i if in into is it its itself just may me might more most must my no not
+  now of off on once only or other our out over own same she should so some such than that the their them then there
+  these they this those through to too under until up us very was we were what when where which while who whom why
+  will with would you your`.split(/\s+/),
+);
+
+const longestWord = 64;
+const run = /[\p{L}\p{N}]+/gu;
+
+/** `KubePodCrashLooping` → `Kube Pod Crash Looping`, `HTTPServer` → `HTTP Server`. */
+const splitCamelCase = (name: string): readonly string[] =>
+  name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .split(' ');
+
+/** Words as they stand, in their order: names in camel case by their parts, and whole. Fillers are left out. */
+export const wordsOf = (text: string): string[] => {
+  const words: string[] = [];
+  for (const [found] of text.normalize('NFKC').matchAll(run)) {
+    const name = found.slice(0, longestWord);
+    const parts = splitCamelCase(name);
+    for (const part of parts.length > 1 ? [...parts, name] : parts) {
+      const word = part.toLowerCase();
+      if (!filler.has(word)) words.push(word);
+    }
+  }
+  return words;
+};
+
+/** Stems of words that were seen, as texts repeat themselves: making one takes microseconds. */
+const stems = new Map<string, string>();
+const mostStems = 50_000;
+
+/** What a word has in common with its other forms: `restarting` and `restarts` are `restart`. */
+export const stemOf = (word: string): string => {
+  let stem = stems.get(word);
+  if (stem === undefined) {
+    stem = stemmer(word);
+    if (stems.size >= mostStems) stems.clear();
+    stems.set(word, stem);
+  }
+  return stem;
+};
+
+export const stemsOf = (text: string): Set<string> => new Set(wordsOf(text).map(stemOf));
