@@ -9,7 +9,7 @@ import { PassageIndex, type Source, sources } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 import { readRelated } from './related.ts';
 
-/** Of all organizations; those whose passages were asked for longest ago go. A passage takes some 4 KB. */
+/** Of all organizations; those whose passages were asked for longest ago go. A passage takes some 7 KB. */
 const mostPassages = 30_000;
 /** What is found beside runbooks may be so old. */
 const relatedForMs = 30_000;

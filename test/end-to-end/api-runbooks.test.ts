@@ -3,7 +3,6 @@ import test from 'ava';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { grownWith } from '../cases/runbooks/grown-with.ts';
 import { landIn, logsRequest, messageOf, receivedAtMs, text } from '../cases/sink-tables.ts';
-import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -21,6 +20,22 @@ test.before(async () => {
     `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, sample, parameters, first_seen, last_seen)
     VALUES ('a', 'orders', 1, 'p1', [], 0, 'quokka shipment <number> rejected', 'quokka shipment 7 rejected', '', now64(3), now64(3))`,
   );
+  const post = async (path: string, body: object) => {
+    const answer = await harness.ask('POST', path, { as: 'editor', body });
+    if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body.id;
+  };
+  const walrus = { title: 'Walrus gateway', summary: 'The walrus gateway lost its route.' };
+  await post(`/api/incidents/${await post('/api/incidents', walrus)}/resolve`, {});
+  await post('/api/incidents', { title: 'Walrus gateway', summary: 'It is still unreachable.' });
+  await post('/api/v2/alerts/rules', {
+    name: 'Zebra stripes fade',
+    annotations: { summary: 'Zebra stripes fade', runbook_url: 'https://wiki.example/zebra' },
+    condition: {
+      ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 0 }] },
+      query: { kind: 'aggregate', signal: 'logs', search: 'service:orders', measures: [{ function: 'count' }] },
+    },
+  });
   await harness.documents
     .of(plansTenant)
     .collection(plans)
@@ -94,45 +109,19 @@ test.serial('an answer cites passages, and has the figures that they and the que
   t.regex(unknown.body.reason, /^unknown/);
 });
 
-test.serial(
-  'incidents that were resolved, rules, log patterns and the handbook are found, each where the plan has it',
-  async (t) => {
-    const incident = await harness.ask('POST', '/api/incidents', {
-      as: 'editor',
-      body: { title: 'Walrus gateway unreachable', summary: 'The walrus gateway lost its route.' },
-    });
-    const open = await search('walrus gateway');
-    t.false(open.body.items.some(({ source }: { source: string }) => source === 'incident'));
-    await harness.ask('POST', `/api/incidents/${incident.body.id}/resolve`, { as: 'editor', body: {} });
-    const rule = {
-      name: 'Zebra stripes fade',
-      annotations: { summary: 'Zebra stripes fade', runbook_url: 'https://wiki.example/zebra' },
-      condition: {
-        ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 0 }] },
-        query: { kind: 'aggregate', signal: 'logs', search: 'service:orders', measures: [{ function: 'count' }] },
-      },
-    };
-    t.is((await harness.ask('POST', '/api/v2/alerts/rules', { as: 'editor', body: rule })).status, 200);
-    // What stands beside documents may be half a minute old.
-    await eventually('the incident, the rule and the pattern are found', async () => {
-      const first = async (query: string) => (await search(query)).body.items[0];
-      const [walrus, zebra, quokka] = await Promise.all(
-        ['walrus gateway', 'zebra stripes', 'quokka shipment'].map(first),
-      );
-      return walrus?.source === 'incident' && zebra?.source === 'rule' && quokka?.source === 'log-pattern'
-        ? zebra.url === 'https://wiki.example/zebra'
-        : false;
-    });
-    const { body } = await harness.ask('POST', '/api/ai/rag/answer', {
-      as: 'viewer',
-      body: { question: 'zebra stripes fade' },
-    });
-    t.deepEqual(body.figures[0].result.rows, [[7]], JSON.stringify(body.figures));
-    const handbook = await search('OIQ_OUTBOUND_NETWORKS private network', { sources: ['handbook'] });
-    t.true(handbook.body.items.length > 0);
-    t.true(handbook.body.items.every(({ source }: { source: string }) => source === 'handbook'));
-  },
-);
+test.serial('incidents that were resolved, rules, log patterns and the handbook are found', async (t) => {
+  const first = async (query: string) => (await search(query)).body.items[0];
+  t.is((await first('walrus gateway')).source, 'incident');
+  t.false(JSON.stringify((await search('walrus gateway', { limit: 50 })).body).includes('still unreachable'));
+  t.is((await first('zebra stripes')).url, 'https://wiki.example/zebra');
+  t.is((await first('quokka shipment')).source, 'log-pattern');
+  const question = 'zebra stripes fade';
+  const { body } = await harness.ask('POST', '/api/ai/rag/answer', { as: 'viewer', body: { question } });
+  t.deepEqual(body.figures[0].result.rows, [[7]], JSON.stringify(body.figures));
+  const handbook = await search('OIQ_OUTBOUND_NETWORKS private network', { sources: ['handbook'] });
+  t.true(handbook.body.items.length > 0);
+  t.true(handbook.body.items.every(({ source }: { source: string }) => source === 'handbook'));
+});
 
 test.serial('nothing of another organization is found', async (t) => {
   const secret = 'The xylophone vault opens with the seventh key.';
