@@ -1,7 +1,7 @@
 /** Reads Markdown as lines and headings. Its text stays as it was written, without what HTML in it would run or hide. */
 import type { Line } from './html.ts';
 
-const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
+const heading = /^ {0,3}(#{1,6})(?![^ \t])/;
 const underline = /^ {0,3}(=+|-+)[ \t]*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 /** What an underline makes a heading of: no list, quotation or table. */
@@ -53,10 +53,10 @@ const withoutHead = (text: string): { readonly title: string; readonly rest: str
 
 /** What a line outside of code is, or makes of the line before it. */
 const addLine = (lines: Line[], line: string): void => {
-  const [, hashes, said = ''] = heading.exec(line) ?? [];
+  const [mark = '', hashes] = heading.exec(line) ?? [];
   const [, under] = underline.exec(line) ?? [];
   const before = lines.at(-1);
-  if (hashes !== undefined) lines.push({ level: hashes.length, text: withoutHashes(said) });
+  if (hashes !== undefined) lines.push({ level: hashes.length, text: withoutHashes(line.slice(mark.length)) });
   else if (under !== undefined && before?.level === 0 && paragraph.test(before.text))
     lines[lines.length - 1] = { level: under.startsWith('=') ? 1 : 2, text: before.text.trim() };
   else lines.push({ level: 0, text: line });

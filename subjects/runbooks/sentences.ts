@@ -6,12 +6,26 @@ const segments = new Intl.Segmenter('en', { granularity: 'sentence' });
 const fence = /^ {0,3}(?:`{3,}|~{3,})/;
 /** What begins a list item, a quotation or a line of a table. */
 const mark = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
-const link = /!?\[([^[\]]{0,300})\]\([^()\s]{0,2000}(?:\s"[^"]{0,300}")?\)/g;
 const shortest = 12;
 const longest = 600;
 
+/** `[words](address)` → `words`. */
+const withoutAddresses = (text: string): string => {
+  let said = '';
+  let at = 0;
+  for (let middle = text.indexOf(']('); middle >= 0; middle = text.indexOf('](', at)) {
+    const begin = text.lastIndexOf('[', middle);
+    const end = text.indexOf(')', middle);
+    if (end < 0) break;
+    const isLink = begin >= at;
+    said += isLink ? text.slice(at, begin) + text.slice(begin + 1, middle) : text.slice(at, middle + 2);
+    at = isLink ? end + 1 : middle + 2;
+  }
+  return said + text.slice(at);
+};
+
 /** Text as people read it: links by what they say, no emphasis. Code keeps its marks, which show where it begins and ends. */
-const plain = (text: string): string => text.replace(link, '$1').replaceAll('**', '').replaceAll('__', '').trim();
+const plain = (text: string): string => withoutAddresses(text).replaceAll('**', '').replaceAll('__', '').trim();
 
 /** Blocks of prose: paragraphs and list items. Blocks of code are no sentences. */
 const blocksOf = (text: string): string[] => {

@@ -77,7 +77,7 @@ export const addRunbookDocument = defineOperation({
       .optional()
       .describe('Where people find it: answers lead there'),
   }),
-  alsoTakes: { 'text/markdown': itself('markdown'), 'text/plain': itself('text'), 'text/html': itself('html') },
+  alsoTakes: { 'text/markdown': itself('markdown'), 'text/html': itself('html') },
   response: z.strictObject({
     document: DocumentView,
     isNew: z.boolean().describe('false: the same content was there already'),
