@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { stringify } from 'yaml';
 import { type Manifest, render } from '../cases/chart/chart.ts';
+import { drawnPart, drawSeed } from '../drawing.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
@@ -59,9 +60,11 @@ const manifestsOf = async (): Promise<readonly Manifest[]> => {
   return (await render(['-f', path])).manifests;
 };
 
-serial('an upgrade and a rollback under load lose nothing, double nothing and refuse nothing', async (t) => {
+serial('an upgrade or a rollback under load loses nothing, doubles nothing and refuses nothing', async (t) => {
   const manifests = await manifestsOf();
-  const [former, next] = ['0.1.0', '0.2.0'] as const;
+  const { part, of } = drawnPart(2);
+  const [former, next] = part === 0 ? (['0.1.0', '0.2.0'] as const) : (['0.2.0', '0.1.0'] as const);
+  t.log(`from ${former} to ${next}${of === 1 ? ', and back' : ''} (TEST_SEED=${drawSeed})`);
   const release = new Release(directory);
   const oracle = new Oracle({
     otlp: () => release.otlp(),
@@ -81,7 +84,7 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
   await release.roll(former, manifests);
   oracle.start();
   await eventually('records are acknowledged', () => oracle.counts().acknowledged > 500);
-  for (const version of [next, former]) {
+  for (const version of of === 1 ? [next, former] : [next]) {
     const { acknowledged } = oracle.counts();
     release.happenings.length = 0;
     await migrate(version);
@@ -101,7 +104,7 @@ serial('an upgrade and a rollback under load lose nothing, double nothing and re
   }
   await oracle.stop();
   const check = podNamed(manifests, 'Pod', 'oiq-test');
-  const checked = await release.runToEnd(former, manifests, check.containers[0], check);
+  const checked = await release.runToEnd(next, manifests, check.containers[0], check);
   t.is(checked.code, 0, checked.output);
   await allLanded(cluster.bus);
   judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
