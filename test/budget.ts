@@ -3,6 +3,9 @@
 /** How often a test of kills kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 4);
 
+/** How often a server that alone has a shard is killed under load. */
+export const shardKills = Number(process.env['TEST_SHARD_KILLS'] ?? 2);
+
 /** How many made-up requests Schemathesis asks of each operation beside those that it works out. */
 export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
 

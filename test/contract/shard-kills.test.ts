@@ -1,0 +1,152 @@
+/** A shard's only server is killed (-9) while sinks land on both and readers count: nothing is lost or doubled, and no smaller number is answered. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { topics } from '../../schemas/topics.ts';
+import { batchHandler } from '../../sinks/engine/run.ts';
+import { ScanPool } from '../../sinks/engine/scan-pool.ts';
+import { sinks } from '../../sinks/index.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { shardKills } from '../budget.ts';
+import { logsRequest, messageOf, text } from '../cases/sink-tables.ts';
+import { clusterName, startShards } from '../services/clickhouse-shards.ts';
+import { unavailable } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
+import { tenantOf } from './tenants-of-shards.ts';
+
+const perBatch = 20;
+const reason = unavailable('clickhouse');
+const run = reason === undefined ? test : test.skip;
+const sink = sinks.find(({ name }) => name === 'logs');
+
+/** Records that say which they are. */
+const batchOf = (tenantId: string, partition: number, first: number): Batch => ({
+  topic: topics.logs.name,
+  partition,
+  first,
+  last: first + perBatch - 1,
+  records: Array.from({ length: perBatch }, (_, index): BusRecord => {
+    const offset = first + index;
+    const resource = { attributes: [text('service.name', 'cart')] };
+    const logRecords = [{ body: { stringValue: String(offset) } }];
+    const body = logsRequest({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
+    const { headers, value } = messageOf([body], { tenantId, offset });
+    return { offset, timestampMs: Date.now(), key: tenantId, headers, value: Buffer.from(value) };
+  }),
+});
+
+run('a shard is killed again and again while both are written and read', async (t) => {
+  t.timeout(120_000 + shardKills * 60_000);
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-shard-kills-'));
+  const shards = await startShards(2, directory);
+  const columns = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster: clusterName });
+  const pool = new ScanPool(1);
+  t.teardown(async () => {
+    await pool.close();
+    await columns.close();
+    await Promise.all(shards.map((shard) => shard.stop()));
+    rmSync(directory, { recursive: true, force: true });
+  });
+  await migrate(columns, silent);
+  if (sink === undefined) throw new Error('no sink logs');
+  const landing = sink;
+  const producer = {
+    publish: async () => t.fail('a dead letter'),
+    transaction: async () => t.fail('a transaction'),
+    close: async () => {},
+  };
+  const handler = () =>
+    batchHandler(landing, { producer, columns, pool, metrics: noMetrics, log: silent, clock: systemClock });
+
+  /** Two tenants of each shard, each alone in its partition. */
+  const tenants = [0, 1, 0, 1].map((shard) => ({ shard, tenantId: tenantOf(shard, 2), sent: 0, landed: 0 }));
+  type Tenant = (typeof tenants)[number];
+  const count = async ({ tenantId }: Tenant): Promise<number> => {
+    const [row] = await columns
+      .of(tenantId)
+      .query<{ n: string }>('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}');
+    return Number(row?.n);
+  };
+
+  let ends = false;
+  let refused = 0;
+  /** As a bus delivers: the same range until it is taken, at times to a process that begins anew. */
+  const deliver = async (batch: Batch, isOfKilled: boolean): Promise<void> => {
+    let handle = handler();
+    for (let tries = 1; ; tries++) {
+      try {
+        return await handle(batch);
+      } catch (error) {
+        if (!isOfKilled) throw error;
+        refused++;
+      }
+      if (tries % 5 === 0) handle = handler();
+      await delay(100);
+    }
+  };
+  const write = async (tenant: Tenant): Promise<void> => {
+    while (!ends) {
+      const batch = batchOf(tenant.tenantId, placeOfTenant(tenant.tenantId), tenant.sent);
+      tenant.sent += perBatch;
+      await deliver(batch, tenant.shard === 1);
+      tenant.landed += perBatch;
+      await delay(60);
+    }
+  };
+  const read = async (tenant: Tenant): Promise<void> => {
+    while (!ends) {
+      const { landed } = tenant;
+      try {
+        const counted = await count(tenant);
+        t.true(counted >= landed && counted <= tenant.sent, `${landed} <= ${counted} <= ${tenant.sent}`);
+      } catch (error) {
+        if (tenant.shard === 0 || !(error instanceof UnavailableError)) throw error;
+      }
+      await delay(100);
+    }
+  };
+  const atWork = Promise.all(tenants.flatMap((tenant) => [write(tenant), read(tenant)]));
+  atWork.catch(() => {
+    ends = true;
+  });
+  const getsOn = (some: readonly Tenant[], batches: number): Promise<unknown> => {
+    const upTo = some.map(({ landed }) => landed + batches * perBatch);
+    return Promise.race([
+      eventually('they land', async () => some.every(({ landed }, at) => landed >= (upTo[at] ?? 0))),
+      atWork,
+    ]);
+  };
+  for (let round = 0; round < shardKills && !ends; round++) {
+    await getsOn(tenants, 3);
+    await shards[1]?.kill();
+    await getsOn(
+      tenants.filter(({ shard }) => shard === 0),
+      10,
+    );
+    await Promise.all(
+      tenants
+        .filter(({ shard }) => shard === 1)
+        .map((tenant) => t.throwsAsync(count(tenant), { instanceOf: UnavailableError })),
+    );
+    await shards[1]?.start();
+  }
+  await getsOn(tenants, 3);
+  ends = true;
+  await atWork;
+  t.true(refused > 0, 'batches of the killed shard were refused');
+  for (const tenant of tenants) {
+    const [row] = await columns
+      .of(tenant.tenantId)
+      .query('SELECT count() AS n, uniqExact(body) AS different FROM logs WHERE tenant_id = {tenant:String}');
+    t.deepEqual(row, { n: String(tenant.landed), different: String(tenant.landed) });
+  }
+});
