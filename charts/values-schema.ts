@@ -101,6 +101,19 @@ const dashboardsAsCode = object({
   resources,
 });
 
+const probe = object({
+  tokenSecret: object({ name: kubernetesName, key: { type: 'string', minLength: 1 } }),
+  url: text,
+  networks: { ...list({ type: 'string', minLength: 1 }), uniqueItems: true },
+  image: object({ repository: { type: 'string', minLength: 1 }, tag: text }),
+  replicas: whole(1),
+  pingGroupRange: { type: 'string', pattern: '^([0-9]+ [0-9]+)?$' },
+  nodeSelector: texts,
+  tolerations: list(),
+  podAnnotations: texts,
+  resources,
+});
+
 /** Everything but the roles. */
 const rest = (): Record<string, Schema> => {
   const service = object({
@@ -141,6 +154,7 @@ const rest = (): Record<string, Schema> => {
       resources,
     }),
     dashboards: dashboardsAsCode,
+    probe,
     extraObjects: list({ type: ['object', 'string'] }),
     upgradeOrder: object({ enabled: flag, maxWaitSeconds: whole(0) }),
     services: object({ receivers: service, api: service, standalone: service }),

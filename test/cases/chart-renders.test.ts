@@ -207,6 +207,31 @@ withTools('ConfigMaps of dashboards are applied after the release, with a token 
     await t.throwsAsync(renderSet('cluster', ['--set', given]), { message: reason }, given);
 });
 
+withTools('probes of a location have its token, and may send echo requests without rights', async (t) => {
+  const given = ['--set', 'probe.tokenSecret.name=frankfurt,probe.networks={10.0.0.0/8,fd00::/8}'];
+  const { manifests } = await renderSet('cluster', given);
+  const { replicas, template } = find(manifests, 'Deployment', 'oiq-probe').spec;
+  t.is(replicas, 2);
+  const [container] = template.spec.containers;
+  t.deepEqual(container.args, ['probe']);
+  t.regex(container.image, /^oiq-probe:/);
+  t.deepEqual(container.env, [
+    { name: 'OIQ_URL', value: 'http://oiq-api:8080' },
+    { name: 'OIQ_PROBE_TOKEN', valueFrom: { secretKeyRef: { name: 'frankfurt', key: 'token' } } },
+    { name: 'OIQ_PROBE_NETWORKS', value: '10.0.0.0/8,fd00::/8' },
+  ]);
+  t.deepEqual(template.spec.securityContext.sysctls, [{ name: 'net.ipv4.ping_group_range', value: '0 2147483647' }]);
+  t.true(template.spec.securityContext.runAsNonRoot);
+  t.false(template.spec.automountServiceAccountToken);
+  t.deepEqual(container.securityContext.capabilities, { drop: ['ALL'] });
+  t.is(find((await renderSet('cluster')).manifests, 'Deployment', 'oiq-probe'), undefined);
+  const away = await renderSet('standalone', ['--set', 'probe.tokenSecret.name=a,probe.url=https://oiq.example.com']);
+  t.is(
+    find(away.manifests, 'Deployment', 'oiq-probe').spec.template.spec.containers[0].env[0].value,
+    'https://oiq.example.com',
+  );
+});
+
 withTools('pods of a new version wait for the role before theirs', async (t) => {
   const { manifests } = await renderSet('cluster');
   const waits = (name: string): string | undefined =>
