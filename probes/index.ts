@@ -10,15 +10,11 @@ import type { RunningProbe } from './probe.ts';
 export type { LocalWork } from './local.ts';
 export type { RunningProbe, Source } from './probe.ts';
 
-/** Runs the checks of `local`, which reach the private networks that other requests reach. */
+/** Runs the checks of `local` in a process of its own. They reach the private networks that other requests reach. */
 export const startLocal = async (
   work: LocalWork,
-  { networks, log }: { readonly networks: readonly string[]; readonly log: Log },
-): Promise<Role> => {
-  const { openFence } = await import('../runtime/fence.ts');
-  const fence = openFence({ allowedNetworks: networks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve: lookup });
-  return (await import('./local.ts')).startLocalProbes(work, { fence, log });
-};
+  options: { readonly networks: readonly string[]; readonly log: Log },
+): Promise<Role> => (await import('./local-process.ts')).startLocalProcess(work, options);
 
 /** Runs the checks of a location, over the API of the platform. */
 export const startRemote = async ({

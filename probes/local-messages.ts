@@ -1,0 +1,20 @@
+/** What the probes of `local` and the process beside the stores say to each other. */
+import type { Log } from '../schemas/ports/log.ts';
+import type { Work } from '../schemas/synthetic-work.ts';
+import type { Source } from './probe.ts';
+
+/** What the probes ask for: `Source` of an organization, without the signals, and which organizations there are. */
+export type Asked =
+  | { readonly what: 'tenants' }
+  | { readonly what: 'work'; readonly tenantId: string; readonly digest: string | undefined }
+  | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<Source['send']>[0] }
+  | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] };
+
+export type FromProbes =
+  | { readonly id: number; readonly asked: Asked }
+  | { readonly level: keyof Log; readonly fields: Readonly<Record<string, unknown>>; readonly message: string };
+
+export type ToProbes =
+  | { readonly id: number; readonly answer: readonly string[] | Work | undefined }
+  | { readonly id: number; readonly error: string }
+  | { readonly stop: true };

@@ -1,0 +1,55 @@
+/** The location `local` is a process of its own: there while it has something to do, and again when it died. */
+import test from 'ava';
+import { startLocalProcess } from '../../../probes/local-process.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import type { ProbeAlarm, ProbeResult } from '../../../schemas/synthetic-work.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { eventually } from '../../waiting.ts';
+import { serveHttp } from './targets.ts';
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test('checks run in another process, which is replaced when it dies, and ends when nothing is left', async (t) => {
+  const port = await serveHttp(t, (_, answer) => answer.end('ok'));
+  const fields = { name: 'c', type: 'http', http: { steps: [{ url: `http://127.0.0.1:${port}/` }] } };
+  const check = { id: 'c', ...CheckFields.parse(fields) };
+  let tenants = ['a', 'b'];
+  let askedId = 'first';
+  const results: (ProbeResult & { readonly tenantId: string })[] = [];
+  const work = {
+    tenants: () => Promise.resolve(tenants),
+    source: (tenantId: string) => ({
+      work: () => {
+        const atMs = Date.now();
+        const asked = [{ check, variables: {}, askedId, askedMs: atMs }];
+        return Promise.resolve({ location: 'local', probes: 1, atMs, digest: 'd', checks: [], asked });
+      },
+      send: async (some: readonly ProbeResult[]) => void results.push(...some.map((one) => ({ ...one, tenantId }))),
+      alarm: async (_: readonly ProbeAlarm[]) => undefined,
+    }),
+    close: () => Promise.resolve(),
+  };
+  const role = startLocalProcess(work, { networks: ['127.0.0.0/8'], log: silent });
+  t.teardown(() => role.stop());
+  const ranBy = (id: string, tenantId: string) =>
+    results.find((one) => one.askedId === id && one.tenantId === tenantId);
+  await eventually('both organizations’ checks ran', () => !!ranBy('first', 'a') && !!ranBy('first', 'b'));
+  t.is(ranBy('first', 'a')?.outcome, 'passed', ranBy('first', 'a')?.message);
+  const first = role.pid() ?? 0;
+  t.not(first, process.pid);
+  process.kill(first, 'SIGTERM');
+  t.true(isRunning(first), 'a signal to a terminal is not its to hear');
+  askedId = 'second';
+  process.kill(first, 'SIGKILL');
+  await eventually('another one runs them', () => !!ranBy('second', 'a'));
+  const second = role.pid() ?? 0;
+  t.not(second, first);
+  tenants = [];
+  await eventually('it ended', () => role.pid() === undefined && !isRunning(second));
+});
