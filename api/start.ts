@@ -43,6 +43,7 @@ import { openTokenUses, sweepApiTokens } from './identity/token-uses.ts';
 import { openTokens, type Tokens } from './identity/tokens.ts';
 import { type EscalatePorts, escalateJob } from './incidents/escalate.ts';
 import { type EndedPorts, resolveEndedJob } from './incidents/resolve-ended.ts';
+import { callOf } from './kernel/call.ts';
 import { makeApiServer } from './kernel/server.ts';
 import type { StreamServer } from './kernel/stream-server.ts';
 import { openLiveTails } from './live-tail/live-tails.ts';
@@ -180,6 +181,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       ...publishers,
       promql: { threads, translation: translationOf(settings) },
       configurationActions: configurationActionsOf(operations),
+      call: callOf(operations),
     },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,

@@ -15,6 +15,7 @@ import type { Passwords } from '../identity/password.ts';
 import type { IdentityPorts } from '../identity/ports.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
+import type { Call } from './call.ts';
 
 /** Everything that handlers work with. Nothing is a global. */
 export interface Ports extends IdentityPorts {
@@ -43,4 +44,6 @@ export interface Ports extends IdentityPorts {
   readonly syntheticRuns: ValuePublisher<SyntheticRun>;
   /** Audit actions of operations that Editors may call: changes of what every Viewer may read. */
   readonly configurationActions: readonly string[];
+  /** Asks another operation as the caller of this one. */
+  readonly call: Call;
 }

@@ -208,6 +208,15 @@ export const examples: Readonly<Record<string, Example>> = {
   deleteRunbookDocument: async ({ make }) => ({ params: { id: (await make('addRunbookDocument')).document.id } }),
   searchRunbooks: { body: { query: 'restart the worker' } },
   answerFromRunbooks: { body: { question: 'when do I restart the worker?' } },
+  ...Object.fromEntries(
+    ['applySuggestion', 'dismissSuggestion'].map((name): [string, Example] => [
+      name,
+      async ({ make }) => {
+        const { items } = await make('listSuggestions');
+        return { params: { id: items.find(({ kind }: { readonly kind: string }) => kind === 'detector').id } };
+      },
+    ]),
+  ),
   askInWords: { body: { question: 'how many logs per minute' } },
   showCardinality: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),
   listExemplars: ({ tenant }) => ({ query: { metric: `${canaryOf(tenant)}.metric` } }),

@@ -1,5 +1,6 @@
 import { anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
 import { runbookDocuments, runbookShelves, runbookTexts } from '../../../schemas/resources/runbook.ts';
+import { suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
 import { defineGroup } from '../define-group.ts';
 import { listAnomalies, showAnomaly } from './anomalies.ts';
 import { detectAnomalies } from './detect.ts';
@@ -11,13 +12,14 @@ import { findRootCause } from './root-cause.ts';
 import { answerFromRunbooks } from './runbook-answer.ts';
 import { addRunbookDocument, deleteRunbookDocument, listRunbookDocuments } from './runbook-documents.ts';
 import { searchRunbooks } from './runbook-search.ts';
+import { applySuggestion, dismissSuggestion, listSuggestions } from './suggestions.ts';
 
 export const aiGroup = defineGroup({
   name: 'ai',
   summary: 'Anomalies, forecasts, root causes, questions in plain language and runbooks.',
   entitlement: 'ai',
   resources: [detectorResource],
-  collections: [anomalyFeedback, runbookDocuments, runbookTexts, runbookShelves],
+  collections: [anomalyFeedback, runbookDocuments, runbookTexts, runbookShelves, suggestionMarks],
   operations: [
     detectAnomalies,
     forecastSeries,
@@ -31,10 +33,8 @@ export const aiGroup = defineGroup({
     deleteRunbookDocument,
     searchRunbooks,
     answerFromRunbooks,
-  ],
-  planned: [
-    ['GET /api/ai/suggestions', 'viewer', 'suggestions: alerts, SLOs, dashboards, noisy rules, costs'],
-    ['POST /api/ai/suggestions/{id}/apply', 'editor', 'apply one'],
-    ['DELETE /api/ai/suggestions/{id}', 'editor', 'dismiss one'],
+    listSuggestions,
+    applySuggestion,
+    dismissSuggestion,
   ],
 });

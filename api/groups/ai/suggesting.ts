@@ -1,0 +1,242 @@
+/** Reads what suggestions are made of, each kind by itself: what cannot be read costs its own kind alone. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { usesOfMetrics } from '../../../queries/metrics/uses.ts';
+import type { Range } from '../../../queries/range.ts';
+import { seriesSeen, seriesSeenValues } from '../../../queries/series-seen.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import { alertAcknowledgements, alertRules } from '../../../schemas/resources/alert-rule.ts';
+import { anomalyDetectors, mostDetectors } from '../../../schemas/resources/anomaly-detector.ts';
+import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
+import { slos } from '../../../schemas/resources/slo.ts';
+import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
+import type { Labels } from '../../../subjects/alerts/state.ts';
+import { readDetector } from '../../../subjects/anomalies/detector.ts';
+import { fitOf, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
+import { ranked } from '../../../subjects/dashboards/templates/ranking.ts';
+import { templates } from '../../../subjects/dashboards/templates/templates.ts';
+import { landedCatalogue } from '../../../subjects/questions/landed.ts';
+import { minutesCondition, minutesValues } from '../../../subjects/services/minutes.ts';
+import { dashboardSuggestions } from '../../../subjects/suggestions/dashboards.ts';
+import { detectorSuggestions } from '../../../subjects/suggestions/detectors.ts';
+import { noisyRuleSuggestion, type PastValues } from '../../../subjects/suggestions/noisy-rules.ts';
+import { type ServiceSeen, serviceSuggestions } from '../../../subjects/suggestions/services.ts';
+import type { Suggestion } from '../../../subjects/suggestions/suggestion.ts';
+import { type MetricCost, patternSuggestions, unreadMetricSuggestions } from '../../../subjects/suggestions/unread.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+const dayMs = 86_400_000;
+const noisyDays = 7;
+/** Rules that are looked at closely, those that fired most first, and values of each. */
+const mostNoisy = 3;
+const mostValues = 30_000;
+const leastFired = 10;
+const mostMetrics = 50;
+const mostServices = 1000;
+
+interface Asking {
+  readonly caller: Caller;
+  readonly ports: Ports;
+}
+
+const has = ({ caller }: Asking, entitlement: string): boolean => caller.plan.entitlements.includes(entitlement);
+
+const lastDay = (nowMs: number): Range => ({
+  from: BigInt(nowMs - dayMs) * 1_000_000n,
+  to: BigInt(nowMs) * 1_000_000n,
+});
+
+const own = ({ caller, ports }: Asking) => ports.documents.of(caller.tenantId);
+
+const rulesOf = async (asking: Asking): Promise<readonly AlertRule[]> => {
+  const rules: AlertRule[] = [];
+  for await (const stored of documentsIn(own(asking).collection(alertRules))) {
+    const rule = readRule(stored);
+    // Those of an objective or a check are changed there.
+    if (rule?.enabled === true && !stored.managedBy) rules.push(rule);
+  }
+  return rules;
+};
+
+const servicesSeen = async (asking: Asking): Promise<ServiceSeen[]> => {
+  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const minutes = minutesValues(lastDay(nowMs));
+  const [answered, wrote] = await Promise.all([
+    has(asking, 'traces')
+      ? columns.query<{ name: string; answered: string; failed: string }>(
+          `SELECT toString(service) AS name, toString(sum(requests)) AS answered, toString(sum(errors)) AS failed FROM resource_activity
+          WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != ''
+          GROUP BY name ORDER BY sum(requests) DESC, name LIMIT ${mostServices}`,
+          minutes,
+        )
+      : [],
+    has(asking, 'logs')
+      ? columns.query<{ name: string; records: string }>(
+          `SELECT toString(service) AS name, toString(sum(count)) AS records FROM log_pattern_counts
+          WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND severity IN ('error', 'fatal')
+          GROUP BY name ORDER BY sum(count) DESC, name LIMIT ${mostServices}`,
+          minutes,
+        )
+      : [],
+  ]);
+  const errors = new Map(wrote.map(({ name, records }) => [name, Number(records)]));
+  const counted = new Map(answered.map((row) => [row.name, row]));
+  return [...new Set([...counted.keys(), ...errors.keys()])].map((name) => ({
+    ...{ name, requests: Number(counted.get(name)?.answered ?? 0), failed: Number(counted.get(name)?.failed ?? 0) },
+    errorLogs: errors.get(name) ?? 0,
+  }));
+};
+
+const ofServices = async (asking: Asking): Promise<Suggestion[]> => {
+  const [services, rules] = await Promise.all([servicesSeen(asking), rulesOf(asking)]);
+  const objectives: { service: string; query: unknown }[] = [];
+  for await (const { enabled, query, ...rest } of documentsIn(own(asking).collection(slos)))
+    if (enabled) objectives.push({ service: String((rest as { service?: unknown }).service ?? ''), query });
+  const asked = rules.flatMap(({ condition }) => (condition.kind === 'composite' ? [] : [{ query: condition.query }]));
+  return serviceSuggestions(services, { objectives, rules: asked });
+};
+
+const ofRules = async (asking: Asking): Promise<Suggestion[]> => {
+  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const since = { since: String(nowMs - noisyDays * dayMs) };
+  const fired = await columns.query<{ rule: string }>(
+    `SELECT toString(rule_id) AS rule FROM alert_transitions
+    WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND to_state = 'firing' AND from_state != 'recovering' AND NOT is_test
+    GROUP BY rule HAVING uniqExact(id) >= ${leastFired} ORDER BY uniqExact(id) DESC, rule LIMIT 20`,
+    since,
+  );
+  if (fired.length === 0) return [];
+  const rules = new Map((await rulesOf(asking)).map((rule) => [rule.id, rule]));
+  const suggestions: Suggestion[] = [];
+  for (const rule of fired.flatMap(({ rule: id }) => rules.get(id) ?? []).slice(0, mostNoisy)) {
+    const rows = await columns.query<{ ms: string; labels: Labels; value: number | null }>(
+      `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, value FROM alert_evaluations
+      WHERE tenant_id = {tenant:String} AND rule_id = {rule:String} AND rule_version = {version:UInt32} AND alert_id != ''
+        AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+      ORDER BY time DESC, alert_id LIMIT 1 BY time, alert_id LIMIT ${mostValues}`,
+      { ...since, rule: rule.id, version: String(rule.version) },
+      { maxResultRows: mostValues },
+    );
+    const acknowledged: { alertId: string; startedAtMs: number }[] = [];
+    const seenTo = own(asking).collection(alertAcknowledgements);
+    for await (const { id, startedAtMs } of documentsIn(seenTo, { filter: { ruleId: rule.id } }))
+      acknowledged.push({ alertId: id, startedAtMs });
+    const history = { rule, tenantId: asking.caller.tenantId, evaluations: byTime(rows), acknowledged };
+    const suggestion = noisyRuleSuggestion(history, noisyDays);
+    if (suggestion !== undefined) suggestions.push(suggestion);
+    await nextTurn();
+  }
+  return suggestions;
+};
+
+const byTime = (
+  rows: readonly { readonly ms: string; readonly labels: Labels; readonly value: number | null }[],
+): PastValues[] =>
+  [...Map.groupBy(rows, ({ ms }) => ms)]
+    .map(([ms, groups]) => ({
+      atMs: Number(ms),
+      groups: groups.map(({ labels, value }) => ({ labels: { ...labels }, value })),
+    }))
+    .sort((one, other) => one.atMs - other.atMs);
+
+const ofMetrics = async (asking: Asking): Promise<Suggestion[]> => {
+  if (!has(asking, 'metrics')) return [];
+  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const rows = await columns.query<{ name: string; held: string }>(
+    `SELECT toString(series.metric) AS name, toString(uniqExact(series_id)) AS held FROM series
+    WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${mostMetrics}`,
+    seriesSeenValues(lastDay(nowMs)),
+  );
+  const costs = rows.map(({ name, held }): MetricCost => ({ metric: name, series: Number(held) }));
+  const reading = { documents: own(asking), columns, translation: asking.ports.promql.translation };
+  return unreadMetricSuggestions(
+    costs,
+    await usesOfMetrics(
+      reading,
+      costs.map(({ metric }) => metric),
+    ),
+  );
+};
+
+const ofPatterns = async (asking: Asking): Promise<Suggestion[]> => {
+  if (!has(asking, 'logs')) return [];
+  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const counts = await columns.query<{ id: string; name: string; records: string; loud: string; total: string }>(
+    `SELECT toString(pattern_id) AS id, toString(service) AS name, toString(sum(count)) AS records,
+      toString(sumIf(count, severity IN ('warn', 'error', 'fatal'))) AS loud, toString(sum(sum(count)) OVER ()) AS total
+    FROM log_pattern_counts WHERE tenant_id = {tenant:String} AND ${minutesCondition}
+    GROUP BY id, name ORDER BY sum(count) DESC, id, name LIMIT 10`,
+    minutesValues(lastDay(nowMs)),
+  );
+  const quiet = counts.filter(({ loud }) => loud === '0');
+  if (quiet.length === 0) return [];
+  const known = await columns.query<{ id: string; template: string }>(
+    `SELECT pattern_id AS id, argMax(template, last_seen) AS template FROM log_patterns
+    WHERE tenant_id = {tenant:String} AND pattern_id IN {ids:Array(String)} GROUP BY id`,
+    { ids: quiet.map(({ id }) => id) },
+  );
+  const templateOf = new Map(known.map(({ id, template }) => [id, template]));
+  const costs = quiet.flatMap(({ id, name: service, records }) => {
+    const template = templateOf.get(id);
+    return template === undefined ? [] : [{ id, service, template, records: Number(records) }];
+  });
+  return patternSuggestions(costs, Number(counts[0]?.total ?? 0));
+};
+
+const ofDetectors = async (asking: Asking): Promise<Suggestion[]> => {
+  const present = [];
+  for await (const stored of documentsIn(own(asking).collection(anomalyDetectors))) {
+    const detector = readDetector(stored);
+    if (detector !== undefined) present.push(detector);
+  }
+  if (present.length >= mostDetectors) return [];
+  return detectorSuggestions(await landedCatalogue(readingOf(asking.caller, asking.ports)), present);
+};
+
+const ofDashboards = async (asking: Asking): Promise<Suggestion[]> => {
+  const all = await templates();
+  const landed = await landedOf(
+    readingOf(asking.caller, asking.ports),
+    all.flatMap(({ panels }) => needsOf(panels)),
+  );
+  const made = new Map<string, number>();
+  for await (const { templateId } of documentsIn(own(asking).collection(templateUses)))
+    made.set(templateId, (made.get(templateId) ?? 0) + 1);
+  const standings = all.map((template) => ({
+    ...{ template, panels: fitOf(template.panels, landed), made: made.get(template.id) ?? 0, favourites: 0 },
+  }));
+  return dashboardSuggestions(ranked(standings));
+};
+
+const sources: Readonly<Record<string, (asking: Asking) => Promise<Suggestion[]>>> = {
+  'noisy rules': ofRules,
+  services: ofServices,
+  detectors: ofDetectors,
+  dashboards: ofDashboards,
+  'metrics that nothing reads': ofMetrics,
+  'large log patterns': ofPatterns,
+};
+
+export interface Suggested {
+  readonly suggestions: readonly Suggestion[];
+  /** What could not be read. */
+  readonly missing: readonly string[];
+}
+
+/** All that can be suggested now, whatever was said of it before. */
+export const suggestNow = async (asking: Asking): Promise<Suggested> => {
+  const missing: string[] = [];
+  const found = await Promise.all(
+    Object.entries(sources).map(async ([what, read]) => {
+      try {
+        return await read(asking);
+      } catch (error) {
+        asking.ports.log.warn({ error: String(error), what }, 'what suggestions are made of cannot be read');
+        missing.push(what);
+        return [];
+      }
+    }),
+  );
+  return { suggestions: found.flat(), missing: missing.sort() };
+};

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type SuggestionMark, suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
+import {
+  isAlike,
+  isSuggestionId,
+  type Suggestion,
+  suggestionId,
+  suggestionKinds,
+} from '../../../subjects/suggestions/suggestion.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Transact } from '../../changes.ts';
+import { ApiError, notFound } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { type Suggested, suggestNow } from './suggesting.ts';
+
+/** For so long after a request was made, the same is not made again: longer than it can take. */
+const applyingMs = 60_000;
+
+const Request = z.strictObject({
+  method: z.enum(['POST', 'PUT']),
+  path: z.string(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: z.unknown(),
+});
+
+const SuggestionView = z.strictObject({
+  id: z.string().describe('The same for as long as the same is suggested'),
+  kind: z.enum(suggestionKinds),
+  subject: z.string().describe('A service, a metric, the id of a rule …'),
+  title: z.string(),
+  evidence: z.string(),
+  effect: z.string(),
+  request: Request.nullable().describe('What `apply` asks as its caller; null: it is done where telemetry is sent'),
+});
+
+const viewOf = (tenantId: string, suggestion: Suggestion): z.input<typeof SuggestionView> => {
+  const { kind, subject, title, evidence, effect, request } = suggestion;
+  return { id: suggestionId(tenantId, suggestion), kind, subject, title, evidence, effect, request };
+};
+
+interface Asking {
+  readonly caller: Caller;
+  readonly ports: Ports;
+}
+
+const marksOf = async ({ caller, ports }: Asking, ids: readonly string[]) => {
+  if (ids.length === 0) return [];
+  const filter = { id: { $in: [...ids] }, state: 'dismissed' };
+  return (await ports.documents.of(caller.tenantId).collection(suggestionMarks).list({ filter, limit: 1000 })).items;
+};
+
+/** Those that nobody dismissed for the same evidence. */
+const openSuggestions = async (asking: Asking): Promise<Suggested> => {
+  const { suggestions, missing } = await suggestNow(asking);
+  const idOf = (suggestion: Suggestion): string => suggestionId(asking.caller.tenantId, suggestion);
+  const marks = new Map((await marksOf(asking, suggestions.map(idOf))).map((mark) => [mark.id, mark]));
+  const isOpen = (suggestion: Suggestion): boolean => {
+    const mark = marks.get(idOf(suggestion));
+    return mark === undefined || !isAlike(suggestion.weight, mark.weight);
+  };
+  return { suggestions: suggestions.filter(isOpen), missing };
+};
+
+/** A suggestion that stands now. One that did before is a conflict, anything else is not there. */
+const standing = async (id: string, asking: Asking): Promise<Suggestion> => {
+  const { tenantId } = asking.caller;
+  if (!isSuggestionId(tenantId, id)) throw notFound('suggestion');
+  const { suggestions, missing } = await openSuggestions(asking);
+  const found = suggestions.find((suggestion) => suggestionId(tenantId, suggestion) === id);
+  if (found !== undefined) return found;
+  if (missing.length > 0)
+    throw new ApiError('UNAVAILABLE', `${missing.join(', ')} cannot be read now: whether it still stands is not known`);
+  throw new ApiError('CONFLICT', 'this is not suggested any more: what it came of has changed, or somebody did it');
+};
+
+export const listSuggestions = defineOperation({
+  method: 'GET',
+  path: '/api/ai/suggestions',
+  operationId: 'listSuggestions',
+  summary:
+    'List what could be done: alerts, objectives, detectors, dashboards, rules that fire too often, telemetry that nobody reads',
+  role: 'viewer',
+  query: z.strictObject({ kind: z.enum(suggestionKinds).optional() }),
+  response: z.strictObject({
+    items: z.array(SuggestionView),
+    missing: z.array(z.string()).describe('What could not be read now, so that nothing is suggested of it'),
+  }),
+  async handler({ caller, query }, ports) {
+    const { suggestions, missing } = await openSuggestions({ caller, ports });
+    const asked = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
+    return { items: asked.map((each) => viewOf(caller.tenantId, each)), missing: [...missing] };
+  },
+});
+
+interface Marking {
+  readonly id: string;
+  readonly suggestion: Suggestion;
+  readonly caller: Caller;
+  readonly change: Transact;
+  readonly now: number;
+}
+
+/** Takes the turn to make its request. Of two at once, one is refused. */
+const begin = ({ id, suggestion: { title, weight, request }, caller, change, now }: Marking): Promise<void> =>
+  change(async (scope) => {
+    const marks = scope.of(caller.tenantId).collection(suggestionMarks);
+    const before = await marks.find(id);
+    if (before?.state === 'applying' && now - Date.parse(before.at) < applyingMs)
+      throw new ApiError('CONFLICT', 'it is being applied, or was just now');
+    const mark = { state: 'applying' as const, weight, title, by: caller.actor.id, at: new Date(now).toISOString() };
+    if (before === undefined) await marks.insert({ id, ...mark });
+    else await marks.replace(id, mark, before.version);
+    scope.record({ id, name: title, after: { method: request?.method, path: request?.path } });
+  });
+
+/** Its request failed: it may be made again. */
+const giveUp = ({ id, suggestion: { title }, caller, change }: Marking): Promise<void> =>
+  change(async (scope) => {
+    await scope.of(caller.tenantId).collection(suggestionMarks).delete(id);
+    scope.record({ id, name: title, action: 'suggestion.fail' });
+  });
+
+export const applySuggestion = defineOperation({
+  method: 'POST',
+  path: '/api/ai/suggestions/{id}/apply',
+  operationId: 'applySuggestion',
+  summary: 'Make the request of a suggestion as the caller, with the caller’s rights; once',
+  role: 'editor',
+  audit: ['suggestion.apply', 'suggestion.fail'],
+  params: idParameter,
+  response: z.strictObject({ suggestion: SuggestionView, answer: z.unknown().describe('What the request answered') }),
+  async handler({ caller, params, request, signal, change }, ports) {
+    const suggestion = await standing(params.id, { caller, ports });
+    const asked = suggestion.request;
+    if (asked === null) throw new ApiError('CONFLICT', `nothing here does this: ${suggestion.effect}`);
+    const marking = { id: params.id, suggestion, caller, change, now: ports.clock.now() };
+    await begin(marking);
+    try {
+      const answer = await ports.call(asked, { caller, request, signal }, ports);
+      return { suggestion: viewOf(caller.tenantId, suggestion), answer };
+    } catch (error) {
+      await giveUp(marking);
+      if (error instanceof ApiError && error.code === 'PRECONDITION_FAILED')
+        throw new ApiError('CONFLICT', 'what it would change was changed meanwhile', { cause: error });
+      throw error;
+    }
+  },
+});
+
+const dismissed = (mark: Pick<SuggestionMark & Stored, 'at' | 'by'>) => ({ at: mark.at, by: mark.by });
+
+export const dismissSuggestion = defineOperation({
+  method: 'DELETE',
+  path: '/api/ai/suggestions/{id}',
+  operationId: 'dismissSuggestion',
+  summary:
+    'Dismiss a suggestion: it stays away until there is half or twice as much behind it, or something else is suggested',
+  role: 'editor',
+  audit: 'suggestion.dismiss',
+  params: idParameter,
+  response: z.strictObject({ suggestion: SuggestionView, at: z.iso.datetime(), by: z.string() }),
+  async handler({ caller, params, change }, ports) {
+    const suggestion = await standing(params.id, { caller, ports });
+    const { title, weight } = suggestion;
+    const at = new Date(ports.clock.now()).toISOString();
+    return change(async (scope) => {
+      const marks = scope.of(caller.tenantId).collection(suggestionMarks);
+      const mark = { state: 'dismissed' as const, weight, title, by: caller.actor.id, at };
+      const before = await marks.find(params.id);
+      if (before === undefined) await marks.insert({ id: params.id, ...mark });
+      else await marks.replace(params.id, mark, before.version);
+      scope.record({ id: params.id, name: title, after: mark });
+      return { suggestion: viewOf(caller.tenantId, suggestion), ...dismissed(mark) };
+    });
+  },
+});

@@ -1,0 +1,38 @@
+/** Asks an operation from within another one, as its caller: with the same checks, the same audit records, and no request over the network. */
+import { transactFor } from '../changes.ts';
+import { ApiError } from '../errors.ts';
+import { refuseLowRights } from './admission.ts';
+import type { Input, Operation } from './operation.ts';
+import type { Ports } from './ports.ts';
+import { makeRouter } from './router.ts';
+
+export interface CalledRequest {
+  readonly method: string;
+  /** Without a query: `/api/slos`. */
+  readonly path: string;
+  /** Names in lower case, such as `if-match`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Rejects with the `ApiError` that the caller's own request would be answered with. What is answered is JSON. */
+export type Call = (
+  request: CalledRequest,
+  asking: Pick<Input<unknown, unknown, unknown>, 'caller' | 'request' | 'signal'>,
+  ports: Ports,
+) => Promise<unknown>;
+
+export const callOf = (operations: readonly Operation[]): Call => {
+  const router = makeRouter<Operation>();
+  for (const operation of operations) router.add(operation.method, operation.path, operation);
+  return async ({ method, path, headers = {}, body }, { caller, request, signal }, ports) => {
+    const found = router.find(method, path);
+    if (found?.route === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${method} ${path}`);
+    const { route: operation, params } = found;
+    refuseLowRights(caller, operation);
+    const own = { ...request, header: (name: string) => headers[name] ?? '', reply: () => {}, redirect: () => {} };
+    const change = transactFor(ports, { caller, actions: operation.audit, request });
+    const answer = await operation.run({ caller, params, query: {}, body, request: own, signal, change }, ports);
+    return JSON.parse(JSON.stringify(answer ?? {}));
+  };
+};

@@ -1,0 +1,140 @@
+/** The detectors that come with the platform. Each is suggested where what it watches lands and no detector asks the same. */
+import { isDeepStrictEqual } from 'node:util';
+import { queryOf } from '../../queries/run.ts';
+import { DetectorFields } from '../anomalies/detector.ts';
+import type { Catalogue } from '../questions/catalogue.ts';
+import type { Suggestion } from './suggestion.ts';
+
+interface Shipped {
+  readonly name: string;
+  readonly description: string;
+  /** What lands that it would watch, for people; undefined where nothing does. */
+  watches(catalogue: Catalogue): { readonly what: string; readonly count: number; readonly query: object } | undefined;
+  readonly direction: 'up' | 'down' | 'both';
+  readonly leastChange?: number;
+}
+
+const requests = 'kind:server';
+
+const ofServices =
+  (signal: 'logs' | 'traces', query: object) =>
+  (catalogue: Catalogue): ReturnType<Shipped['watches']> => {
+    const { services } = catalogue[signal];
+    const count = services.length;
+    return count === 0
+      ? undefined
+      : { what: `${count} ${count === 1 ? 'service sends' : 'services send'} ${signal}`, count, query };
+  };
+
+/** The first of these metrics that lands. */
+const ofMetric =
+  (names: readonly string[], queryFor: (metric: string) => object) =>
+  ({ metrics }: Catalogue): ReturnType<Shipped['watches']> => {
+    const metric = names.find((name) => metrics.some((each) => each.name === name));
+    return metric === undefined ? undefined : { what: `the metric ${metric} lands`, count: 1, query: queryFor(metric) };
+  };
+
+const spans = (search: string, measure: object) => ({
+  ...{ kind: 'aggregate', signal: 'traces', search, measures: [measure], groupBy: ['service'], limit: 1000 },
+});
+
+const shipped: readonly Shipped[] = [
+  {
+    name: 'Requests of services',
+    description: 'How many requests each service gets',
+    watches: ofServices('traces', spans(requests, { function: 'count' })),
+    direction: 'both',
+    leastChange: 20,
+  },
+  {
+    name: 'Failed requests of services',
+    description: 'How many requests of each service fail',
+    watches: ofServices('traces', spans(`${requests} status:error`, { function: 'count' })),
+    direction: 'up',
+    leastChange: 5,
+  },
+  {
+    name: 'Slow requests of services',
+    description: 'The 95th percentile of how long requests of each service take',
+    watches: ofServices('traces', spans(requests, { function: 'percentile', field: 'duration', percentile: 95 })),
+    direction: 'up',
+  },
+  {
+    name: 'Error logs of services',
+    description: 'How many records of errors each service writes',
+    watches: ofServices('logs', {
+      ...{ kind: 'aggregate', signal: 'logs', search: 'severity:>=error', measures: [{ function: 'count' }] },
+      ...{ groupBy: ['service'], limit: 1000 },
+    }),
+    direction: 'up',
+    leastChange: 5,
+  },
+  {
+    name: 'CPU of hosts',
+    description: 'How busy the processors of each host are',
+    watches: ofMetric(['system.cpu.utilization', 'system.cpu.time', 'node_cpu_seconds_total'], (metric) =>
+      metric === 'node_cpu_seconds_total'
+        ? { kind: 'metric', metric, search: '-mode:idle', overTime: 'rate', groupBy: ['instance'], limit: 1000 }
+        : {
+            ...{ kind: 'metric', metric, search: '-state:idle', groupBy: ['host.name'], limit: 1000 },
+            overTime: metric === 'system.cpu.time' ? 'rate' : 'avg',
+          },
+    ),
+    direction: 'both',
+  },
+  {
+    name: 'Memory of hosts',
+    description: 'How much memory of each host is in use',
+    watches: ofMetric(
+      ['system.memory.utilization', 'system.memory.usage', 'node_memory_MemAvailable_bytes'],
+      (metric) =>
+        metric === 'node_memory_MemAvailable_bytes'
+          ? { kind: 'metric', metric, overTime: 'avg', groupBy: ['instance'], limit: 1000 }
+          : { kind: 'metric', metric, search: 'state:used', overTime: 'avg', groupBy: ['host.name'], limit: 1000 },
+    ),
+    direction: 'both',
+  },
+  {
+    name: 'Lag of queues',
+    description: 'How far consumers are behind producers',
+    watches: ofMetric(
+      [
+        'kafka.consumer_group.lag_sum',
+        'kafka.consumer_group.lag',
+        'kafka_consumergroup_lag',
+        'rabbitmq.message.current',
+      ],
+      (metric) => ({
+        ...{ kind: 'metric', metric, overTime: 'max', limit: 1000 },
+        groupBy: [
+          metric === 'kafka_consumergroup_lag'
+            ? 'consumergroup'
+            : metric.startsWith('rabbitmq')
+              ? 'rabbitmq.queue.name'
+              : 'group',
+        ],
+      }),
+    ),
+    direction: 'up',
+    leastChange: 100,
+  },
+];
+
+export const detectorSuggestions = (
+  catalogue: Catalogue,
+  present: readonly Pick<DetectorFields, 'query'>[],
+): Suggestion[] =>
+  shipped.flatMap(({ name, description, watches, direction, leastChange = 0 }): Suggestion[] => {
+    const watched = watches(catalogue);
+    if (watched === undefined) return [];
+    const body = DetectorFields.parse({ name, description, direction, leastChange, query: queryOf(watched.query) });
+    if (present.some(({ query }) => isDeepStrictEqual(query, body.query))) return [];
+    return [
+      {
+        ...{ kind: 'detector', subject: name, title: `Watch for anomalies: ${name}`, weight: watched.count },
+        evidence: `${watched.what}, and no detector asks for this`,
+        effect: `${description} is watched each minute, with one false alarm a week at most for all series together`,
+        request: { method: 'POST', path: '/api/ai/detectors', body },
+      },
+    ];
+  });

@@ -1,0 +1,162 @@
+/** A better threshold for a rule that fires too often: what the evaluator would have told of the values that were evaluated. */
+import { evaluate } from '../alerts/evaluate.ts';
+import { type AlertRule, AlertRuleFields, type Threshold } from '../alerts/rule.ts';
+import { alertIdOf, emptyState, groupKey, type Labels, type RuleState } from '../alerts/state.ts';
+import type { Suggestion } from './suggestion.ts';
+
+export interface PastValues {
+  readonly atMs: number;
+  readonly groups: readonly { readonly labels: Labels; readonly value: number | null }[];
+}
+
+export interface RuleHistory {
+  readonly rule: AlertRule;
+  readonly tenantId: string;
+  /** In their order. */
+  readonly evaluations: readonly PastValues[];
+  /** Alerts that somebody saw to. */
+  readonly acknowledged: readonly { readonly alertId: string; readonly startedAtMs: number }[];
+}
+
+/** An alert from its begin to its end, with the value that was furthest. */
+interface Episode {
+  readonly alertId: string;
+  readonly fromMs: number;
+  toMs: number;
+  peak: number;
+}
+
+const leastAlerts = 10;
+/** Of the alerts before, the most that a better threshold leaves. */
+const fairPart = 0.5;
+const quantiles = [0.5, 0.75, 0.9, 0.95];
+
+const sideOf = ({ operator }: Threshold): 1 | -1 | undefined => {
+  if (operator === 'above' || operator === 'at-least') return 1;
+  return operator === 'below' ? -1 : undefined;
+};
+
+/** What is compared is one value, as it was told; a group that is not told of is well. */
+const replayed = (rule: AlertRule): AlertRule => {
+  const { condition } = rule;
+  if (condition.kind !== 'threshold') return rule;
+  const { step: _step, ...others } = condition;
+  return { ...rule, condition: { ...others, match: 'last' }, noData: 'resolve', labels: {}, annotations: {} };
+};
+
+/** Whether a value may hold. */
+const beyond = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boolean) => {
+  const limit = condition.kind === 'threshold' ? condition.thresholds[0]?.value : undefined;
+  return (value) => limit === undefined || !(side * value < side * limit);
+};
+
+const episodesOf = (asked: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): Episode[] => {
+  const rule = replayed(asked);
+  const episodes: Episode[] = [];
+  const open = new Map<string, Episode>();
+  let prior: RuleState = emptyState();
+  const isBeyond = beyond(asked, side);
+  for (const { atMs, groups } of evaluations) {
+    const goesOn = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');
+    // Where nothing goes on and nothing is beyond, an evaluation tells nothing: most of a week are such.
+    if (!goesOn && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
+    const told = groups.map(({ labels, value }) => ({ labels, points: [value] }));
+    const evaluation = evaluate({
+      tenantId,
+      rule,
+      prior,
+      answer: { kind: 'groups', unit: '', groups: told },
+      nowMs: atMs,
+    });
+    prior = evaluation.state;
+    for (const { alertId, to } of evaluation.transitions)
+      if (to === 'firing' && !open.has(alertId)) {
+        const episode = { alertId, fromMs: atMs, toMs: atMs, peak: -side * Number.POSITIVE_INFINITY };
+        open.set(alertId, episode);
+        episodes.push(episode);
+      } else if (to === 'inactive') open.delete(alertId);
+    for (const { labels, value } of groups) {
+      const episode = open.get(alertIdOf(rule.id, groupKey(labels)));
+      if (episode === undefined || value === null) continue;
+      episode.toMs = atMs;
+      if (side * value > side * episode.peak) episode.peak = value;
+    }
+  }
+  return episodes;
+};
+
+/** Two digits, on the far side. */
+const rounded = (value: number, side: 1 | -1): number => {
+  if (value === 0) return 0;
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1);
+  const round = side * value > 0 ? Math.ceil : Math.floor;
+  return Number((side * round((side * value) / unit) * unit).toPrecision(12));
+};
+
+/** The same rule with another value for its lowest threshold. */
+const withValue = (rule: AlertRule, value: number): AlertRule => {
+  const { condition } = rule;
+  if (condition.kind !== 'threshold') return rule;
+  const [first, ...others] = condition.thresholds;
+  if (first === undefined) return rule;
+  const { recovery, value: before = 0, ...rest } = first;
+  const moved = recovery === undefined ? {} : { recovery: recovery + value - before };
+  return { ...rule, condition: { ...condition, thresholds: [{ ...rest, value, ...moved }, ...others] } };
+};
+
+interface Better {
+  readonly value: number;
+  readonly before: number;
+  readonly after: number;
+  readonly acknowledged: number;
+}
+
+/** The nearest threshold that leaves half of the alerts at most, and each that somebody saw to; undefined where there is none. */
+export const betterThreshold = (history: RuleHistory): Better | undefined => {
+  const { condition } = history.rule;
+  if (condition.kind !== 'threshold' || condition.thresholds.length !== 1) return undefined;
+  const [threshold] = condition.thresholds;
+  const side = threshold && sideOf(threshold);
+  if (threshold?.value === undefined || threshold.unit !== undefined || side === undefined) return undefined;
+  const { value: present } = threshold;
+  const episodes = episodesOf(history.rule, history, side);
+  if (episodes.length < leastAlerts) return undefined;
+  const isKept = (kept: readonly Episode[], { alertId, fromMs, toMs }: Episode): boolean =>
+    kept.some((each) => each.alertId === alertId && each.fromMs <= toMs && each.toMs >= fromMs);
+  const seenTo = episodes.filter(({ alertId, fromMs, toMs }) =>
+    history.acknowledged.some(
+      (each) => each.alertId === alertId && each.startedAtMs >= fromMs && each.startedAtMs <= toMs,
+    ),
+  );
+  const peaks = episodes.map(({ peak }) => side * peak).sort((one, other) => one - other);
+  const values = quantiles.map((quantile) =>
+    rounded(side * (peaks[Math.floor(quantile * (peaks.length - 1))] ?? 0), side),
+  );
+  for (const value of [...new Set(values)].filter((each) => side * each > side * present)) {
+    const kept = episodesOf(withValue(history.rule, value), history, side);
+    const losesNone = seenTo.every((episode) => isKept(kept, episode));
+    if (losesNone && kept.length <= fairPart * episodes.length)
+      return { value, before: episodes.length, after: kept.length, acknowledged: seenTo.length };
+  }
+  return undefined;
+};
+
+export const noisyRuleSuggestion = (history: RuleHistory, days: number): Suggestion | undefined => {
+  const better = betterThreshold(history);
+  if (better === undefined || history.rule.condition.kind !== 'threshold') return undefined;
+  const { rule } = history;
+  const { value, before, after, acknowledged } = better;
+  const [{ operator = 'above', value: present = 0 } = {}] = history.rule.condition.thresholds;
+  const lost =
+    acknowledged === 0 ? 'nobody acknowledged one' : `none of the ${acknowledged} lost that somebody acknowledged`;
+  const { id, version, ...fields } = withValue(rule, value);
+  return {
+    ...{ kind: 'noisy-rule', subject: id, title: `Move the threshold of ${rule.name}`, weight: before },
+    evidence: `${rule.name} fired ${before} times in the last ${days} days with the threshold ${operator} ${present}; by the same values, ${operator} ${value} would have fired ${after} times`,
+    effect: `${before} → ${after} alerts in ${days} days, ${lost}`,
+    request: {
+      ...{ method: 'PUT', path: `/api/v2/alerts/rules/${id}`, headers: { 'if-match': `"${version}"` } },
+      body: AlertRuleFields.parse(fields),
+    },
+  };
+};

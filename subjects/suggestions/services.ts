@@ -1,0 +1,92 @@
+/** Services that nobody is told of when they fail. */
+import type { Suggestion } from './suggestion.ts';
+
+export interface ServiceSeen {
+  readonly name: string;
+  /** Of the last day; 0 where it answers none. */
+  readonly requests: number;
+  /** Of these. */
+  readonly failed: number;
+  /** Records of errors of the last day. */
+  readonly errorLogs: number;
+}
+
+/** What watches services already: queries of rules and objectives, as JSON. */
+export interface Watching {
+  /** Services of objectives that are switched on. */
+  readonly objectives: readonly { readonly service: string; readonly query: unknown }[];
+  readonly rules: readonly { readonly query: unknown }[];
+}
+
+const leastRequests = 1_000;
+const leastErrors = 20;
+const minutesOfWindow = 5;
+const targets = [99.9, 99.5, 99, 95, 90] as const;
+
+/** Whether a query names the service, or counts each service by itself. */
+const covers = (query: unknown, service: string): boolean => {
+  const text = JSON.stringify(query) ?? '';
+  if (!text.includes('service')) return false;
+  const grouped =
+    /"groupBy":\[[^\]]{0,2000}"(?:resource\.)?service(?:\.name)?"/.test(text) ||
+    /\bby\s?\([^)]{0,500}\bservice/.test(text);
+  return grouped || text.includes(JSON.stringify(service).slice(1, -1));
+};
+
+const percent = (share: number): string => `${Number((100 * share).toFixed(3))} %`;
+
+const objectiveFor = ({ name, requests, failed }: ServiceSeen): Suggestion => {
+  const good = 1 - failed / requests;
+  const targetPct = targets.find((target) => 100 * good >= target) ?? targets[targets.length - 1];
+  const body = { name: `${name} answers`, targetPct, windowDays: 30, type: 'availability', service: name };
+  return {
+    ...{ kind: 'slo', subject: name, title: `Set an objective for ${name}`, weight: requests },
+    evidence: `${name} answered ${requests} requests in the last day, ${percent(good)} of them without an error, and neither an objective nor an alert watches it`,
+    effect: `an availability of ${targetPct} % over 30 days is measured, and alerts tell when its budget is spent too fast`,
+    request: { method: 'POST', path: '/api/slos', body },
+  };
+};
+
+/** To the next round number with two digits. */
+const roundUp = (value: number): number => {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit) * unit;
+};
+
+const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
+  const usual = errorLogs / ((24 * 60) / minutesOfWindow);
+  const value = roundUp(Math.max(10, 10 * usual));
+  const body = {
+    name: `Error logs of ${name}`,
+    description: `More than ten times as many records of errors as usual`,
+    condition: {
+      kind: 'threshold',
+      query: {
+        ...{ kind: 'aggregate', signal: 'logs', search: `service:${JSON.stringify(name)} severity:>=error` },
+        measures: [{ function: 'count' }],
+      },
+      window: `${minutesOfWindow}m`,
+      thresholds: [{ severity: 'error', operator: 'above', value }],
+    },
+  };
+  return {
+    ...{ kind: 'alert', subject: name, title: `Alert on errors of ${name}`, weight: errorLogs },
+    evidence: `${name} wrote ${errorLogs} records of errors in the last day (${Number(usual.toFixed(1))} in ${minutesOfWindow} minutes), and neither an objective nor an alert watches it`,
+    effect: `an alert fires when there are more than ${value} in ${minutesOfWindow} minutes`,
+    request: { method: 'POST', path: '/api/v2/alerts/rules', body },
+  };
+};
+
+/** An objective for those that answer requests, an alert for those that write errors; the busiest first. */
+export const serviceSuggestions = (services: readonly ServiceSeen[], { objectives, rules }: Watching): Suggestion[] => {
+  const isWatched = ({ name }: ServiceSeen): boolean =>
+    objectives.some(({ service, query }) => service === name || covers(query, name)) ||
+    rules.some(({ query }) => covers(query, name));
+  return services
+    .filter((service) => !isWatched(service))
+    .sort((one, other) => other.requests - one.requests || other.errorLogs - one.errorLogs)
+    .flatMap((service) => {
+      if (service.requests >= leastRequests) return [objectiveFor(service)];
+      return service.errorLogs >= leastErrors ? [ruleFor(service)] : [];
+    });
+};

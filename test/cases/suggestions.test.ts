@@ -1,0 +1,177 @@
+/** What is suggested, of which evidence. */
+import test from 'ava';
+import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { alertIdOf, groupKey } from '../../subjects/alerts/state.ts';
+import { detectorSuggestions } from '../../subjects/suggestions/detectors.ts';
+import { noisyRuleSuggestion, type PastValues } from '../../subjects/suggestions/noisy-rules.ts';
+import { type ServiceSeen, serviceSuggestions } from '../../subjects/suggestions/services.ts';
+import { isAlike, isSuggestionId, type Suggestion, suggestionId } from '../../subjects/suggestions/suggestion.ts';
+import { patternSuggestions, unreadMetricSuggestions } from '../../subjects/suggestions/unread.ts';
+
+const minuteMs = 60_000;
+const labels = { service: 'cart' };
+const rule = (more: object = {}) => ({
+  ...AlertRuleFields.parse({
+    name: 'Errors of cart',
+    condition: {
+      kind: 'threshold',
+      query: { kind: 'aggregate', signal: 'logs', groupBy: ['service'], measures: [{ function: 'count' }] },
+      thresholds: [{ severity: 'error', operator: 'above', value: 10, ...more }],
+    },
+  }),
+  ...{ id: 'r1', version: 3 },
+});
+
+/** One evaluation a minute: 40 peaks a little above the threshold and one far above it, 20 minutes apart. */
+const noisy = (sign = 1): PastValues[] =>
+  Array.from({ length: 41 * 20 }, (_, minute) => {
+    const peak = minute % 20 === 0 ? (minute === 200 ? 900 : 11 + (minute % 7)) : 2;
+    return { atMs: minute * minuteMs, groups: [{ labels, value: sign * peak }] };
+  });
+const alertId = alertIdOf('r1', groupKey(labels));
+const history = (more: object = {}) => ({
+  rule: rule(),
+  tenantId: 'a',
+  evaluations: noisy(),
+  acknowledged: [],
+  ...more,
+});
+
+test('a rule that fires too often gets the nearest threshold that the evaluator finds better', (t) => {
+  const suggestion = noisyRuleSuggestion(history(), 7);
+  t.regex(suggestion?.evidence ?? '', /fired 41 times in the last 7 days with the threshold above 10/);
+  t.regex(suggestion?.effect ?? '', /^41 → \d+ alerts in 7 days, nobody acknowledged one$/);
+  const { path, headers, body } = suggestion?.request ?? {};
+  t.is(path, '/api/v2/alerts/rules/r1');
+  t.deepEqual(headers, { 'if-match': '"3"' });
+  const after = body as ReturnType<typeof rule>;
+  t.true(after.condition.kind === 'threshold' && (after.condition.thresholds[0]?.value ?? 0) > 10);
+  t.false('id' in after || 'version' in after);
+});
+
+test('no alert that somebody acknowledged is lost', (t) => {
+  const far = { alertId, startedAtMs: 200 * minuteMs };
+  t.regex(noisyRuleSuggestion(history({ acknowledged: [far] }), 7)?.effect ?? '', /none of the 1 lost/);
+  // The lowest peak: every threshold that helps would lose it.
+  const low = { alertId, startedAtMs: 140 * minuteMs };
+  t.is(noisyRuleSuggestion(history({ acknowledged: [far, low] }), 7), undefined);
+});
+
+test('a threshold below is moved down', (t) => {
+  const below = history({ rule: rule({ operator: 'below', value: -10 }), evaluations: noisy(-1) });
+  const { body } = noisyRuleSuggestion(below, 7)?.request ?? {};
+  const { condition } = body as ReturnType<typeof rule>;
+  t.true(condition.kind === 'threshold' && (condition.thresholds[0]?.value ?? 0) < -10);
+});
+
+const quiet: Readonly<Record<string, object>> = {
+  'that fires seldom': { evaluations: noisy().slice(0, 5 * 20) },
+  'with a threshold in a unit of its own': { rule: rule({ unit: 'ms' }) },
+  'that fires for any value': { rule: rule({ operator: 'any', value: undefined }) },
+  'whose alerts are all alike': {
+    evaluations: noisy().map(({ atMs }) => ({
+      atMs,
+      groups: [{ labels, value: atMs % (20 * minuteMs) === 0 ? 11 : 2 }],
+    })),
+    acknowledged: [{ alertId, startedAtMs: 0 }],
+  },
+};
+for (const [title, more] of Object.entries(quiet))
+  test(`nothing is suggested of a rule ${title}`, (t) => {
+    t.is(noisyRuleSuggestion(history(more), 7), undefined);
+  });
+
+const seen = (more: Partial<ServiceSeen>): ServiceSeen => ({
+  name: 'cart',
+  requests: 0,
+  failed: 0,
+  errorLogs: 0,
+  ...more,
+});
+const nothing = { objectives: [], rules: [] };
+
+test('a service without an objective and an alert gets one that it meets', (t) => {
+  const [suggestion] = serviceSuggestions([seen({ requests: 10_000, failed: 30 })], nothing);
+  t.is(suggestion?.kind, 'slo');
+  t.like(suggestion?.request?.body, { service: 'cart', targetPct: 99.5, type: 'availability' });
+  t.regex(suggestion?.evidence ?? '', /10000 requests in the last day, 99.7 % of them/);
+});
+
+test('a service that writes errors only gets an alert far above what is usual', (t) => {
+  const [suggestion] = serviceSuggestions([seen({ errorLogs: 2_880 })], nothing);
+  t.is(suggestion?.kind, 'alert');
+  const fields = AlertRuleFields.parse(suggestion?.request?.body);
+  t.true(fields.condition.kind === 'threshold' && fields.condition.thresholds[0]?.value === 100);
+});
+
+const watching: Readonly<Record<string, Parameters<typeof serviceSuggestions>[1]>> = {
+  'has an objective': { ...nothing, objectives: [{ service: 'cart', query: {} }] },
+  'is named by a rule': { ...nothing, rules: [{ query: { kind: 'aggregate', search: 'service:cart' } }] },
+  'is a group of a rule': { ...nothing, rules: [{ query: { kind: 'aggregate', groupBy: ['service'] } }] },
+  'is a group of a rule in PromQL': {
+    ...nothing,
+    rules: [{ query: { expression: 'sum by (service) (rate(x[5m]))' } }],
+  },
+};
+for (const [title, present] of Object.entries(watching))
+  test(`nothing is suggested of a service that ${title}`, (t) => {
+    t.deepEqual(serviceSuggestions([seen({ requests: 10_000 })], present), []);
+  });
+
+const catalogue = {
+  logs: { services: ['cart'], fields: [] },
+  traces: { services: [], fields: [] },
+  metrics: [{ name: 'system.cpu.utilization', kind: 'gauge' as const, unit: '1', labels: [], services: [] }],
+};
+
+test('detectors are suggested of what lands, and not again once there is one', (t) => {
+  const first = detectorSuggestions(catalogue, []);
+  t.deepEqual(
+    first.map(({ subject }) => subject),
+    ['Error logs of services', 'CPU of hosts'],
+  );
+  const present = first.map(({ request }) => request?.body as Parameters<typeof detectorSuggestions>[1][number]);
+  t.deepEqual(detectorSuggestions(catalogue, present), []);
+});
+
+test('metrics of many series that nothing reads are told of, and those that something reads are not', (t) => {
+  const lookedAt = [{ what: 'dashboards', documents: 4 }];
+  const uses = new Map([
+    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], lookedAt }],
+    ['unread', { uses: [], lookedAt }],
+    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, lookedAt }],
+  ]);
+  const costs = ['read', 'unread', 'unknown', 'small'].map((metric) => ({
+    metric,
+    series: metric === 'small' ? 9 : 500,
+  }));
+  const found = unreadMetricSuggestions(costs, uses);
+  t.deepEqual(
+    found.map(({ subject, request }) => [subject, request]),
+    [['unread', null]],
+  );
+  t.regex(found[0]?.evidence ?? '', /500 series of the last day, and none of 4 dashboards reads it/);
+});
+
+test('a log pattern is told of where it is a large part of all records', (t) => {
+  const pattern = { id: 'p', service: 'cart', template: 'polled <number>', records: 40_000 };
+  t.is(patternSuggestions([pattern], 100_000).length, 1);
+  t.is(patternSuggestions([pattern], 1_000_000).length, 0);
+});
+
+test('an id follows from organization, subject and request, and is known for one of the organization', (t) => {
+  const [suggestion] = serviceSuggestions([seen({ requests: 10_000 })], nothing) as [Suggestion];
+  const id = suggestionId('a', suggestion);
+  t.is(id, suggestionId('a', { ...suggestion, evidence: 'other words', weight: 1 }));
+  t.not(id, suggestionId('a', { ...suggestion, request: null }));
+  t.not(id, suggestionId('b', suggestion));
+  t.true(isSuggestionId('a', id));
+  t.false(isSuggestionId('b', id));
+  t.false(isSuggestionId('a', 'x'.repeat(32)));
+});
+
+test('evidence has changed where there is half or twice as much of it', (t) => {
+  t.true(isAlike(100, 150));
+  t.false(isAlike(100, 201));
+  t.false(isAlike(100, 49));
+});
