@@ -277,7 +277,7 @@ class DisturbedRun {
 
   #member(ticks: Readonly<Record<string, number>>, spawned: number, isSettling: boolean): Member {
     // After so many deaths it is enough, and the round has to end.
-    const isCalm = isSettling || spawned > killRounds;
+    const isCalm = isSettling || spawned > killRounds / this.#contract.rounds;
     const options: MemberOptions = {
       ...{ place: this.#place, processor: this.#processor.name, module: this.#module, nowMs: this.#nowMs, ticks },
       seed: this.#random(1e9),

@@ -9,7 +9,7 @@ import type { Asked, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { canaryOf } from '../contract/telemetry.ts';
 import { startWorlds } from '../contract/world.ts';
-import { drawnPart, drawSeed } from '../drawing.ts';
+import { drawn, drawnPart, drawSeed } from '../drawing.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
 
 let a: World;
@@ -85,7 +85,10 @@ for (const [title, disguise] of Object.entries(disguises))
   test.serial(`no answer to an organization holds anything of another one, with ${title}`, async (t) => {
     const failures: string[] = [];
     let answered = 0;
-    for (const operation of shown) {
+    // Headers are read before it is known what is asked: a part of the operations sees whether one of them counts.
+    const chosen = disguise.headers === undefined ? shown : drawn(shown, 4);
+    t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${drawSeed})`);
+    for (const operation of chosen) {
       const asked = await a.example(operation);
       const answer = await a.ask(operation, {
         ...asked,
@@ -96,7 +99,7 @@ for (const [title, disguise] of Object.entries(disguises))
       if (textOf(answer).includes(canaryOf('b'))) failures.push(`${named(operation)}: ${textOf(answer)}`);
     }
     t.deepEqual(failures, []);
-    t.true(answered > shown.length / 2, `${answered} of ${shown.length} answered`);
+    t.true(answered > chosen.length / 2, `${answered} of ${chosen.length} answered`);
     t.true(
       textOf(await a.ask(operations.find((one) => one.operationId === 'listLogs') as Operation, {})).includes(
         canaryOf('a'),
