@@ -13,6 +13,7 @@ import { fileChanges } from './file-changes/file-changes.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 import { notifications } from './notifications/notifications.ts';
 import { heartbeats } from './synthetics/heartbeats.ts';
+import { runTelemetry } from './synthetics/run-telemetry.ts';
 import { threatMatches } from './threat-intel/threat-matches.ts';
 
 export const processors: readonly Processor[] = [
@@ -28,6 +29,7 @@ export const processors: readonly Processor[] = [
   threatMatches,
   fileChanges,
   heartbeats,
+  runTelemetry,
   notifications,
   anomalyScores,
 ];

@@ -162,6 +162,26 @@ const beatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
   ...(random(10) === 0 ? [] : [{ tenantId, kind: 'pulse', receivedMs: atMs }]),
 ];
 
+/** Runs of a few checks at two locations. */
+const runsOf = (random: Random, atMs: number, tenantId: string): object[] =>
+  Array.from({ length: random(4) }, () => {
+    const phases = { connect: 1 + random(20), wait: 5 + random(200) };
+    const outcome = pick(random, ['passed', 'passed', 'degraded', 'failed', 'unknown'] as const);
+    const step = { name: '', outcome, phases, message: '', status: 200 };
+    return {
+      ...{ tenantId, projectId: pick(random, ['', 'shop']), checkId: `check-${random(5)}`, checkName: 'Shop answers' },
+      ...{ checkType: 'http', labels: {}, location: pick(random, ['local', 'there']), isManual: random(20) === 0 },
+      ...{ dueMs: atMs - 500, acceptedMs: atMs, startedAtMs: atMs - 400, attempts: 1, outcome, phases, steps: [step] },
+      durationMs: phases.connect + phases.wait,
+      ...{
+        message: '',
+        traceId: random(2 ** 31)
+          .toString(16)
+          .padStart(32, 'a'),
+      },
+    };
+  });
+
 /** Minutes of two services that a detector counts, after a first message that all of its history is in; spikes and gaps among them. */
 const anomalyPointsOf = (random: Random, atMs: number, tenantId: string, index: number): object[] => {
   const stepMs = 60_000;
@@ -190,6 +210,7 @@ type Values = (random: Random, atMs: number, tenantId: string, index: number) =>
 /** Values of topics that processors and receivers write. */
 const emittedValues: Readonly<Record<string, Values>> = {
   [topics.syntheticBeats.name]: beatsOf,
+  [topics.syntheticRuns.name]: runsOf,
   [topics.alertTransitions.name]: transitionsOf,
   [topics.anomalyPoints.name]: anomalyPointsOf,
 };
