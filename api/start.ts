@@ -135,6 +135,14 @@ const openPublishers = (bus: Bus) => ({
   syntheticRuns: openPublisher(bus, topics.syntheticRuns),
 });
 
+/** What handlers know of all operations. */
+const ofOperations = {
+  scopes: scopesOf(operations),
+  auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
+  configurationActions: configurationActionsOf(operations),
+  call: callOf(operations),
+};
+
 /** Resolves once rights are loaded, so that the first request is already answered by them. */
 export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
@@ -168,20 +176,17 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       passwords,
       secretBox: box,
       outbound,
-      scopes: scopesOf(operations),
       tokenUses,
       signInFailures,
       mail,
       evidence,
-      auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
       deadLetters,
       replayJobs: replays,
       liveTails,
       standings,
       ...publishers,
       promql: { threads, translation: translationOf(settings) },
-      configurationActions: configurationActionsOf(operations),
-      call: callOf(operations),
+      ...ofOperations,
     },
     metrics: options.metrics,
     checkResponses: options.checkResponses ?? false,
@@ -189,7 +194,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
   const telling = publishing(alertTransitions, events);
-  startIncidentJobs(jobs, { ...options, ...telling, mail, configurationActions: configurationActionsOf(operations) });
+  startIncidentJobs(jobs, { ...options, ...telling, mail, configurationActions: ofOperations.configurationActions });
   startMeasuredJobs(jobs, { ...options, ...telling, mail });
   const watch = new PlatformWatch({ ...given, standings, operator: operatorChannels(options), ...telling });
   jobs.start(platformWatchJob, watch);

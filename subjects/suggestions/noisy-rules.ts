@@ -1,4 +1,5 @@
 /** A better threshold for a rule that fires too often: what the evaluator would have told of the values that were evaluated. */
+import type { AlertState } from '../../schemas/alerts.ts';
 import { evaluate } from '../alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields, type Threshold } from '../alerts/rule.ts';
 import { alertIdOf, emptyState, groupKey, type Labels, type RuleState } from '../alerts/state.ts';
@@ -50,39 +51,48 @@ const beyond = ({ condition }: AlertRule, side: 1 | -1): ((value: number) => boo
   return (value) => limit === undefined || !(side * value < side * limit);
 };
 
-const episodesOf = (asked: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): Episode[] => {
+class Episodes {
+  readonly all: Episode[] = [];
+  readonly #open = new Map<string, Episode>();
+  readonly #side: 1 | -1;
+
+  constructor(side: 1 | -1) {
+    this.#side = side;
+  }
+
+  moved(alertId: string, to: AlertState, atMs: number): void {
+    if (to === 'inactive') this.#open.delete(alertId);
+    if (to !== 'firing' || this.#open.has(alertId)) return;
+    const episode = { alertId, fromMs: atMs, toMs: atMs, peak: -this.#side * Number.POSITIVE_INFINITY };
+    this.#open.set(alertId, episode);
+    this.all.push(episode);
+  }
+
+  had(alertId: string, value: number | null, atMs: number): void {
+    const episode = this.#open.get(alertId);
+    if (episode === undefined || value === null) return;
+    episode.toMs = atMs;
+    if (this.#side * value > this.#side * episode.peak) episode.peak = value;
+  }
+}
+
+const episodesOf = (asked: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): readonly Episode[] => {
   const rule = replayed(asked);
-  const episodes: Episode[] = [];
-  const open = new Map<string, Episode>();
-  let prior: RuleState = emptyState();
+  const episodes = new Episodes(side);
   const isBeyond = beyond(asked, side);
+  let prior: RuleState = emptyState();
   for (const { atMs, groups } of evaluations) {
     const goesOn = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');
     // Where nothing goes on and nothing is beyond, an evaluation tells nothing: most of a week are such.
     if (!goesOn && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
     const told = groups.map(({ labels, value }) => ({ labels, points: [value] }));
-    const evaluation = evaluate({
-      tenantId,
-      rule,
-      prior,
-      answer: { kind: 'groups', unit: '', groups: told },
-      nowMs: atMs,
-    });
+    const answer = { kind: 'groups', unit: '', groups: told } as const;
+    const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: atMs });
     prior = evaluation.state;
-    for (const { alertId, to } of evaluation.transitions)
-      if (to === 'firing' && !open.has(alertId)) {
-        const episode = { alertId, fromMs: atMs, toMs: atMs, peak: -side * Number.POSITIVE_INFINITY };
-        open.set(alertId, episode);
-        episodes.push(episode);
-      } else if (to === 'inactive') open.delete(alertId);
-    for (const { labels, value } of groups) {
-      const episode = open.get(alertIdOf(rule.id, groupKey(labels)));
-      if (episode === undefined || value === null) continue;
-      episode.toMs = atMs;
-      if (side * value > side * episode.peak) episode.peak = value;
-    }
+    for (const { alertId, to } of evaluation.transitions) episodes.moved(alertId, to, atMs);
+    for (const { labels, value } of groups) episodes.had(alertIdOf(rule.id, groupKey(labels)), value, atMs);
   }
-  return episodes;
+  return episodes.all;
 };
 
 /** Two digits, on the far side. */
