@@ -61,7 +61,7 @@ export const findRootCause = defineOperation({
   async handler({ caller, body, signal }, ports) {
     const symptom = await symptomOf(body, { caller, ports });
     const reading = readingOf(caller, ports);
-    const scene = await readScene(reading, symptom, body, (query, asked) =>
+    const scene = await readScene(reading, symptom, { projectId: body.projectId, scope: body.scope }, (query, asked) =>
       answerOnly(query, reading, { ...asked, signal }),
     );
     const noticed = new Date(scene?.noticedMs ?? symptom.noticedMs).toISOString();
