@@ -99,7 +99,7 @@ const simulated = (
   const nodes = new Map<string, Minute[]>();
   const hosts = new Map<string, Map<string, Minute[]>>();
   const edges = new Map<string, { client: string; server: string; minutes: Minute[] }>();
-  const rates = new Map(system.services.map((node) => [node, random.between(20, 60)]));
+  const rates = new Map(system.services.map((node) => [node, random.between(10, 60)]));
   interface Sample {
     readonly duration: number;
     readonly isError: boolean;
@@ -206,181 +206,169 @@ const noveltyOf = (kind: Novelty['kind'], node: string, minute: number, count: n
   firstMs: originMs + Math.round(minute * minuteMs),
 });
 
+/** What is made for a case, before its minutes are drawn. */
+interface Making {
+  readonly random: Random;
+  readonly system: System;
+  readonly kind: CaseKind;
+  /** Where the fault is, the calls to it, and a host that it runs on. */
+  readonly target: string;
+  readonly path: readonly string[];
+  readonly host: string;
+  readonly minutes: number;
+  readonly changes: Change[];
+  readonly gauges: Gauge[];
+  readonly novelties: Novelty[];
+}
+
+interface Fault {
+  readonly effect: Effect;
+  readonly truth?: FaultCase['truth'];
+  readonly isOfHost?: boolean;
+  readonly neighbour?: string;
+}
+
+const begin = faultMinute;
+const isSince = (minute: number): boolean => minute >= begin - 1;
+
+/** Half of the faults are small. */
+const effectOf = ({ random }: Making, kind: 'errors' | 'slower'): Effect => {
+  const isSmall = random.next() < 0.5;
+  if (kind === 'errors')
+    return { errors: isSmall ? random.between(0.05, 0.15) : random.between(0.15, 0.4), slower: 1 };
+  return { errors: 0, slower: isSmall ? random.between(1.5, 2.5) : random.between(2.5, 6) };
+};
+
+const ofChange = (making: Making, kind: 'deployment' | 'configuration', effect: Effect): Fault => {
+  const { random, target, changes, novelties } = making;
+  changes.push(changeOf(kind, target, begin - random.between(0.2, 2.5)));
+  if (effect.errors > 0 && random.next() < 0.7)
+    novelties.push(noveltyOf('error', target, begin, random.whole(20, 300)));
+  return { effect, truth: { kind, at: target } };
+};
+
+const ofHost = (making: Making, resource: 'cpu' | 'disk', effect: Effect, neighbour = ''): Fault => {
+  const { random, host, minutes, gauges } = making;
+  const title = `${resource} of ${host}`;
+  gauges.push(gaugeOf(random, minutes, { resource, host, title }, (minute) => (isSince(minute) ? 0.99 : 0.5)));
+  const truth = neighbour === '' ? ({ kind: 'saturation', at: host } as const) : ({ kind: 'neighbour', at: neighbour } as const);
+  return { effect, truth, isOfHost: true, neighbour };
+};
+
+const faults: Readonly<Record<CaseKind, (making: Making) => Fault>> = {
+  'bad-deployment': (making) => ofChange(making, 'deployment', effectOf(making, 'errors')),
+  'slow-deployment': (making) => ofChange(making, 'deployment', effectOf(making, 'slower')),
+  configuration: (making) =>
+    ofChange(making, 'configuration', effectOf(making, making.random.next() < 0.5 ? 'errors' : 'slower')),
+  'oom-kill': (making) => {
+    const { random, target, minutes, changes, gauges } = making;
+    changes.push(changeOf('oom-kill', target, begin - 0.5), changeOf('restart', target, begin - 0.3));
+    const share = (minute: number): number => (minute < begin ? 0.5 + (0.48 * minute) / begin : 0.6);
+    gauges.push(gaugeOf(random, minutes, { resource: 'memory', node: target, title: `memory of ${target}` }, share));
+    return { effect: effectOf(making, 'errors'), truth: { kind: 'oom-kill', at: target } };
+  },
+  restart: (making) => {
+    making.changes.push(changeOf('restart', making.target, begin - 0.5));
+    return { effect: effectOf(making, 'errors'), truth: { kind: 'restart', at: making.target } };
+  },
+  cpu: (making) => ofHost(making, 'cpu', effectOf(making, 'slower')),
+  disk: (making) => ofHost(making, 'disk', effectOf(making, 'errors')),
+  neighbour: (making) =>
+    ofHost(making, 'cpu', effectOf(making, 'slower'), making.random.of(making.system.outside)),
+  pool: (making) => {
+    const { random, target, minutes, gauges } = making;
+    const of = { resource: 'pool', node: target, title: `pool of ${target}` } as const;
+    gauges.push(gaugeOf(random, minutes, of, (minute) => (isSince(minute) ? 1 : 0.4)));
+    return { effect: effectOf(making, 'slower'), truth: { kind: 'saturation', at: target } };
+  },
+  'slow-database': (making) => {
+    const { slower } = effectOf(making, 'slower');
+    return { effect: { errors: 0, slower: 8 * slower }, truth: { kind: 'callee', at: making.target } };
+  },
+  'failing-database': (making) => ({
+    ...{ effect: effectOf(making, 'errors'), truth: { kind: 'callee', at: making.target } },
+  }),
+  flag: (making) => {
+    const { random, target, novelties } = making;
+    novelties.push(noveltyOf('log-pattern', target, begin - random.between(1.2, 2.5), random.whole(3, 30)));
+    return { effect: effectOf(making, 'errors'), truth: { kind: 'log-pattern', at: target } };
+  },
+  unseen: (making) => ({ effect: effectOf(making, making.random.next() < 0.5 ? 'errors' : 'slower') }),
+  chance: () => ({ effect: { errors: 0, slower: 1 } }),
+};
+
+/** Adds what looks like a cause and is none; `loud` fails by itself, and is called by nobody. */
+const distract = ({ random, system, target, path, minutes, changes, gauges, novelties }: Making, loud: string): void => {
+  const { hosts, places, outside, inTree } = system;
+  const services = path.filter((node) => node.startsWith('service:'));
+  const callers = services.filter((node) => node !== target);
+  const called = new Set((places.get(target)?.calls ?? []).map(({ to }) => to));
+  const beside = [...outside, ...inTree.filter((node) => !path.includes(node) && !called.has(node))];
+  const elsewhere = hosts.filter((each) => !(places.get(target)?.hosts ?? []).includes(each));
+  const ways: readonly (() => unknown)[] = [
+    () => changes.push(changeOf('deployment', random.of(beside), begin + random.between(-4, 1))),
+    () => changes.push(changeOf('configuration', random.of(beside), begin + random.between(-4, 1))),
+    () =>
+      callers.length > 0 && changes.push(changeOf('deployment', random.of(callers), begin - random.between(0.5, 15))),
+    () => changes.push(changeOf('deployment', target, begin - random.between(15, 50), `former one of ${target}`)),
+    () => novelties.push(noveltyOf('error', loud, begin - 2, random.whole(500, 5000))),
+    () => {
+      const kind = random.of(['error', 'log-pattern'] as const);
+      novelties.push(noveltyOf(kind, random.of(services), begin + random.between(0, 3), random.whole(20, 2000)));
+    },
+    () => changes.push(changeOf('restart', random.of(services), begin + random.between(3.5, 8), 'one that followed')),
+    () => {
+      const of = { resource: 'cpu', host: random.of([...elsewhere, 'host-of-others']), title: 'cpu elsewhere' } as const;
+      gauges.push(gaugeOf(random, minutes, of, (minute) => (minute < begin - 2 ? 0.3 : 0.99)));
+    },
+    () => gauges.push(gaugeOf(random, minutes, { resource: 'disk', host: random.of(hosts), title: 'always full' }, () => 0.95)),
+    () => {
+      const of = { resource: 'memory', node: random.of(services), title: 'memory that grows' } as const;
+      gauges.push(gaugeOf(random, minutes, of, (minute) => 0.3 + (0.3 * minute) / minutes));
+    },
+    () => changes.push(changeOf('oom-kill', random.of(beside), begin - random.between(0, 3))),
+  ];
+  const wanted = random.whole(3, 7);
+  for (let index = 0; index < wanted; index++) random.of(ways)();
+};
+
+/** One case of a kind. A database that fails needs a system that has one. */
 export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   const random = drawing(seed * 7919 + 13);
   const system = systemOf(random);
   const { inTree, hosts, places, outside, databases } = system;
-  const noticed = faultMinute + random.whole(3, 12);
-  const minutes = noticed + random.whole(3, 15);
-  const changes: Change[] = [];
-  const gauges: Gauge[] = [];
-  const novelties: Novelty[] = [];
   const isDatabase = kind === 'slow-database' || kind === 'failing-database';
-  const target = isDatabase && databases.length > 0 ? random.of(databases) : random.of(inTree);
   if (isDatabase && databases.length === 0) return faultCase(seed + 100_000, kind);
+  const noticed = begin + random.whole(3, 12);
+  const minutes = noticed + random.whole(3, 15);
+  const target = isDatabase ? random.of(databases) : random.of(inTree);
   const path = pathTo(system, target);
-  const services = path.filter((node) => node.startsWith('service:'));
-  // It is seen where it is, or at what calls it.
-  const symptom = kind === 'unseen' ? target : random.of(services);
-  const targetHosts = places.get(target)?.hosts ?? [];
-  const host = random.of(targetHosts.length > 0 ? targetHosts : hosts);
-  const begin = faultMinute;
-  let neighbour = '';
-  let truth: FaultCase['truth'];
-  const [errors, slower] = [random.between(0.1, 0.4), random.between(2.5, 6)];
-  let effect: Effect = { errors: 0, slower: 1 };
-  let isOfHost = false;
-  const before = random.between(0.2, 2.5);
-  switch (kind) {
-    case 'bad-deployment':
-    case 'slow-deployment':
-    case 'configuration': {
-      const of = kind === 'configuration' ? 'configuration' : 'deployment';
-      effect =
-        kind === 'slow-deployment' || (kind === 'configuration' && random.next() < 0.5)
-          ? { errors: 0, slower }
-          : { errors, slower: 1 };
-      changes.push(changeOf(of, target, begin - before));
-      if (effect.errors > 0 && random.next() < 0.7)
-        novelties.push(noveltyOf('error', target, begin, random.whole(20, 300)));
-      truth = { kind: of, at: target };
-      break;
-    }
-    case 'oom-kill':
-      effect = { errors, slower: 1 };
-      changes.push(changeOf('oom-kill', target, begin - 0.5), changeOf('restart', target, begin - 0.3));
-      gauges.push(
-        gaugeOf(random, minutes, { resource: 'memory', node: target, title: `memory of ${target}` }, (minute) =>
-          minute < begin ? 0.5 + (0.48 * minute) / begin : 0.6,
-        ),
-      );
-      truth = { kind: 'oom-kill', at: target };
-      break;
-    case 'restart':
-      effect = { errors, slower: 1 };
-      changes.push(changeOf('restart', target, begin - 0.5));
-      truth = { kind: 'restart', at: target };
-      break;
-    case 'cpu':
-    case 'disk':
-      effect = kind === 'cpu' ? { errors: 0, slower } : { errors, slower: 1 };
-      isOfHost = true;
-      gauges.push(
-        gaugeOf(random, minutes, { resource: kind, host, title: `${kind} of ${host}` }, (minute) =>
-          minute < begin - 1 ? 0.5 : 0.99,
-        ),
-      );
-      truth = { kind: 'saturation', at: host };
-      break;
-    case 'neighbour':
-      effect = { errors: 0, slower };
-      isOfHost = true;
-      neighbour = random.of(outside);
-      gauges.push(
-        gaugeOf(random, minutes, { resource: 'cpu', host, title: `cpu of ${host}` }, (minute) =>
-          minute < begin - 1 ? 0.5 : 0.99,
-        ),
-      );
-      truth = { kind: 'neighbour', at: neighbour };
-      break;
-    case 'pool':
-      effect = { errors: 0, slower };
-      gauges.push(
-        gaugeOf(random, minutes, { resource: 'pool', node: target, title: `pool of ${target}` }, (minute) =>
-          minute < begin - 1 ? 0.4 : 1,
-        ),
-      );
-      truth = { kind: 'saturation', at: target };
-      break;
-    case 'slow-database':
-    case 'failing-database':
-      effect = kind === 'slow-database' ? { errors: 0, slower: 10 * slower } : { errors, slower: 1 };
-      truth = { kind: 'callee', at: target };
-      break;
-    case 'flag':
-      effect = { errors, slower: 1 };
-      novelties.push(noveltyOf('log-pattern', target, begin - random.between(1.2, 2.5), random.whole(3, 30)));
-      truth = { kind: 'log-pattern', at: target };
-      break;
-    case 'unseen':
-      effect = random.next() < 0.5 ? { errors, slower: 1 } : { errors: 0, slower };
-      break;
-    default:
-  }
-  if (neighbour !== '') {
-    const place = places.get(neighbour);
-    if (place !== undefined) places.set(neighbour, { ...place, hosts: [...new Set([...place.hosts, host])] });
-  }
-  const loud = outside.find((node) => node !== neighbour) ?? (outside[0] as string);
+  // It is seen where it is, or at what calls it; what nobody sees the cause of, where it is.
+  const symptom = kind === 'unseen' ? target : random.of(path.filter((node) => node.startsWith('service:')));
+  const host = random.of(places.get(target)?.hosts ?? hosts);
+  const making: Making = { random, system, kind, target, path, host, minutes, changes: [], gauges: [], novelties: [] };
+  const { effect, truth, isOfHost = false, neighbour = '' } = faults[kind](making);
+  const beside = places.get(neighbour);
+  if (beside !== undefined) places.set(neighbour, { ...beside, hosts: [...new Set([...beside.hosts, host])] });
+  const loud = outside.find((node) => node !== neighbour) ?? '';
+  distract(making, loud);
+
   const isLoud = random.next() < 0.6;
-  const quiet: Effect = { errors: 0, slower: 1 };
+  // Some faults grow over minutes.
+  const grows = random.next() < 0.3 ? random.whole(3, 8) : 1;
   const effectAt: EffectAt = (node, on, minute) => {
     if (isLoud && node === loud && minute >= begin - 2) return { errors: 0.6, slower: 3 };
-    if (minute < begin) return quiet;
-    if (isOfHost) return on === host && node === target ? effect : quiet;
-    return node === target ? effect : quiet;
+    if (minute < begin || node !== target || (isOfHost && on !== host)) return { errors: 0, slower: 1 };
+    const part = Math.min(1, (minute - begin + 1) / grows);
+    return { errors: part * effect.errors, slower: 1 + part * (effect.slower - 1) };
   };
-  const surge = random.next() < 0.3 ? random.of(inTree.slice(0, 1)) : '';
-  const traffic = (node: string, minute: number): number =>
-    node === neighbour && minute >= begin - 1 ? 4 : node === surge && minute >= begin - 10 ? 1.3 : 1;
-
-  // What looks like a cause.
-  const wanted = random.whole(3, 7);
-  const callers = services.filter((node) => node !== target);
-  const beside = inTree.filter(
-    (node) => !path.includes(node) && !(places.get(target)?.calls ?? []).some(({ to }) => to === node),
-  );
-  const distract: readonly (() => void)[] = [
-    () => changes.push(changeOf('deployment', random.of([...outside, ...beside]), begin + random.between(-4, 1))),
-    () => changes.push(changeOf('configuration', random.of([...outside, ...beside]), begin + random.between(-4, 1))),
-    () =>
-      callers.length > 0 && changes.push(changeOf('deployment', random.of(callers), begin - random.between(0.5, 15))),
-    () =>
-      changes.push(changeOf('deployment', target, begin - random.between(15, 50), `former deployment of ${target}`)),
-    () => novelties.push(noveltyOf('error', loud, begin - 2, random.whole(500, 5000))),
-    () =>
-      novelties.push(
-        noveltyOf(
-          random.of(['error', 'log-pattern']),
-          random.of(services),
-          begin + random.between(0, 3),
-          random.whole(20, 2000),
-        ),
-      ),
-    () =>
-      changes.push(changeOf('restart', random.of(services), begin + random.between(3.5, 8), 'restart that followed')),
-    () => {
-      const other = hosts.filter((each) => !targetHosts.includes(each));
-      if (other.length > 0)
-        gauges.push(
-          gaugeOf(random, minutes, { resource: 'cpu', host: random.of(other), title: 'cpu elsewhere' }, (minute) =>
-            minute < begin - 2 ? 0.3 : 0.99,
-          ),
-        );
-    },
-    () =>
-      gauges.push(
-        gaugeOf(
-          random,
-          minutes,
-          { resource: 'disk', host: random.of(hosts), title: 'disk that is always full' },
-          () => 0.95,
-        ),
-      ),
-    () =>
-      gauges.push(
-        gaugeOf(
-          random,
-          minutes,
-          { resource: 'memory', node: random.of(services), title: 'memory that grows' },
-          (minute) => 0.3 + (0.3 * minute) / minutes,
-        ),
-      ),
-    () => changes.push(changeOf('oom-kill', random.of([...outside, ...beside]), begin - random.between(0, 3))),
-  ];
-  for (let index = 0; index < wanted; index++) random.of(distract)();
-
+  const surge = random.next() < 0.3 ? (inTree[0] ?? '') : '';
+  const traffic = (node: string, minute: number): number => {
+    if (node === neighbour && isSince(minute)) return 4;
+    return node === surge && minute >= begin - 10 ? 1.3 : 1;
+  };
   const { nodes, hosts: onHosts, edges } = simulated(system, random, minutes, effectAt, traffic);
+  const { changes, gauges, novelties } = making;
   return {
     ...{ kind, truth },
     scene: {

@@ -1,41 +1,36 @@
 /** How often causes of made-up faults are found. */
 import { causesOf } from '../../../subjects/causes/judge.ts';
-import { type CaseKind, type FaultCase, faultCase, faultKinds } from './faults.ts';
+import { type CaseKind, faultCase, faultKinds } from './faults.ts';
 
-export interface Found {
-  readonly cases: number;
-  readonly first: number;
-  readonly three: number;
-  readonly none: number;
-  readonly claimed: number;
-  readonly missed: readonly string[];
+/** Each fault, and a third as many cases without a cause. */
+export const caseKinds: readonly CaseKind[] = [...faultKinds, 'chance', 'unseen', 'chance', 'unseen'];
+
+export interface Judgement {
+  readonly name: string;
+  readonly hasCause: boolean;
+  /** Of the cause among those that are claimed, from 0 on; -1 where it is not there. */
+  readonly place: number;
+  readonly isClaimed: boolean;
 }
 
-const placeOf = ({ scene, truth }: FaultCase): number =>
-  causesOf(scene).causes.findIndex(({ kind, at }) => kind === truth?.kind && at === truth.at);
+export const judgementsOf = (seeds: readonly number[]): Judgement[] =>
+  seeds.flatMap((seed) =>
+    caseKinds.map((kind, index) => {
+      const { scene, truth } = faultCase(1000 * index + seed, kind);
+      const { causes } = causesOf(scene);
+      const place = causes.findIndex((cause) => cause.kind === truth?.kind && cause.at === truth.at);
+      return { name: `${kind} ${1000 * index + seed}`, hasCause: truth !== undefined, place, isClaimed: causes.length > 0 };
+    }),
+  );
 
-/** Cases of these seeds: each fault, and as many cases without a cause as a quarter of them. */
-export const foundOf = (seeds: readonly number[]): Found => {
-  let [cases, first, three, none, claimed] = [0, 0, 0, 0, 0];
-  const missed: string[] = [];
-  for (const seed of seeds) {
-    const kinds: CaseKind[] = [...faultKinds, 'chance', 'unseen', 'chance', 'unseen'];
-    for (const kind of kinds) {
-      const made = faultCase(seed, kind);
-      if (made.truth === undefined) {
-        none++;
-        if (causesOf(made.scene).causes.length > 0) {
-          claimed++;
-          missed.push(`${kind} ${seed}`);
-        }
-        continue;
-      }
-      cases++;
-      const place = placeOf(made);
-      if (place === 0) first++;
-      else missed.push(`${kind} ${seed}`);
-      if (place >= 0 && place < 3) three++;
-    }
-  }
-  return { cases, first, three, none, claimed, missed };
+/** Shares: the cause is first, is among three, and that one is claimed where there is none. */
+export const sharesOf = (all: readonly Judgement[]) => {
+  const [faults, none] = [all.filter(({ hasCause }) => hasCause), all.filter(({ hasCause }) => !hasCause)];
+  const share = (of: readonly Judgement[], is: (one: Judgement) => boolean): number =>
+    of.filter(is).length / Math.max(1, of.length);
+  return {
+    first: share(faults, ({ place }) => place === 0),
+    three: share(faults, ({ place }) => place >= 0 && place < 3),
+    claimed: share(none, ({ isClaimed }) => isClaimed),
+  };
 };
