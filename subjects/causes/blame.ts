@@ -13,7 +13,8 @@ export interface Blamed {
   readonly reaching: number;
   readonly own: number;
   readonly onsetMs: number;
-  /** It may have begun as late as this. */
+  /** It may have begun as early, and as late, as these. */
+  readonly earliestMs: number;
   readonly latestMs: number;
   /** What of it is worse; empty where its own requests are not, or where it sends no spans. */
   readonly worse: readonly Worsening[];
@@ -51,8 +52,8 @@ export const blameOf = (scene: Scene): Blamed[] => {
   const found = new Map<string, Blamed>();
   const visit = (node: string, reaching: number, path: readonly string[], around: number): void => {
     const minutes = nodes.get(node) ?? [];
-    const { onsetMs, latestMs } =
-      minutes.length === 0 ? { onsetMs: around, latestMs: around } : onsetOf(minutes, around);
+    const known = { onsetMs: around, earliestMs: around, latestMs: around };
+    const { onsetMs, earliestMs, latestMs } = minutes.length === 0 ? known : onsetOf(minutes, around);
     const worse = worseSince(minutes, onsetMs, { untilMs }) ?? [];
     const edges = path.length > mostCalls ? [] : scene.edges.filter(({ client }) => client === node);
     const shares = edges
@@ -62,12 +63,12 @@ export const blameOf = (scene: Scene): Blamed[] => {
     const total = shares.reduce((sum, { share }) => sum + share, 0);
     const scale = total > 1 ? 1 / total : 1;
     const own = reaching * Math.max(0, 1 - total);
-    const known = found.get(node);
+    const before = found.get(node);
     found.set(node, {
-      ...{ node, onsetMs, latestMs, worse },
-      reaching: (known?.reaching ?? 0) + reaching,
-      own: (known?.own ?? 0) + own,
-      path: known?.path ?? [...path, node],
+      ...{ node, onsetMs, earliestMs, latestMs, worse },
+      reaching: (before?.reaching ?? 0) + reaching,
+      own: (before?.own ?? 0) + own,
+      path: before?.path ?? [...path, node],
     });
     for (const { edge, share } of shares) {
       const { onsetMs: from } = onsetOf(edge.minutes, onsetMs);

@@ -71,8 +71,8 @@ interface Weighed {
 }
 
 /** By when it began: shortly before the symptom is likely, after it impossible. */
-const byTime = (beginMs: number, { onsetMs, latestMs }: Blamed): Weighed => {
-  const gap = (onsetMs - beginMs) / minuteMs;
+const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Weighed => {
+  const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
   if (beginMs > latestMs + late * minuteMs)
     return { weight: 0, evidence: [], against: [`it began ${minutesText(beginMs - onsetMs)} after the symptom`] };
   if (gap > early)
@@ -96,16 +96,16 @@ const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
 };
 
 /** Whether requests of the node became worse with it, and not only with the symptom. */
-const byEffect = (atMs: number, { node, onsetMs, worse }: Blamed, { nodes, untilMs }: Scene): Weighed => {
+const byEffect = (atMs: number, { node, onsetMs, earliestMs, worse }: Blamed, { nodes, untilMs }: Scene): Weighed => {
   const minutes = nodes.get(node) ?? [];
   const since = worseSince(minutes, Math.min(atMs, onsetMs), { untilMs });
   if (since === undefined)
     return { weight: 0, evidence: [], against: [`too few requests of ${nodeName(node)} to compare before and after`] };
   if (since.length === 0) return { weight: 0, evidence: [], against: ['requests are not worse after it than before'] };
   const evidence = [`${nodeName(node)} after it: ${worseText(since)}`];
-  if (onsetMs - atMs <= tellingGap * minuteMs) return { weight: 1, evidence, against: [] };
-  const alone = worseSince(minutes, atMs, { untilMs: onsetMs });
-  const isAlone = alone !== undefined && alone.some(({ aspect }) => worse.some((each) => each.aspect === aspect));
+  if (earliestMs - atMs <= tellingGap * minuteMs) return { weight: 1, evidence, against: [] };
+  const alone = worseSince(minutes, atMs, { untilMs: earliestMs });
+  const isAlone = alone?.some(({ aspect }) => worse.some((each) => each.aspect === aspect));
   return isAlone
     ? { weight: 1, evidence, against: [] }
     : { weight: 0.1, evidence: [], against: [`for ${minutesText(onsetMs - atMs)} after it nothing changed`] };

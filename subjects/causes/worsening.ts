@@ -44,7 +44,9 @@ const scoreOf = {
 const nearly = 0.85;
 
 /** The place that splits values into two with the largest difference of their means, and how much of all it explains. */
-const split = (values: readonly number[]): { readonly at: number; readonly latest: number; readonly gain: number } => {
+const split = (
+  values: readonly number[],
+): { readonly at: number; readonly earliest: number; readonly latest: number; readonly gain: number } => {
   let [at, gain, sum] = [0, 0, 0];
   const gains: number[] = [];
   const total = values.reduce((all, value) => all + value, 0);
@@ -55,7 +57,8 @@ const split = (values: readonly number[]): { readonly at: number; readonly lates
     gains.push(own);
     if (own > gain) [at, gain] = [index, own];
   }
-  return { at, latest: 1 + gains.findLastIndex((own) => own >= nearly * gain), gain };
+  const isNear = (own: number): boolean => own >= nearly * gain;
+  return { at, earliest: 1 + gains.findIndex(isNear), latest: 1 + gains.findLastIndex(isNear), gain };
 };
 
 /** Where values begin to be higher, around a time. */
@@ -70,7 +73,8 @@ export const riseOf = (values: readonly (readonly [atMs: number, value: number])
 
 export interface Onset {
   readonly onsetMs: number;
-  /** It may have been as late as this. */
+  /** It may have been as early, and as late, as these. */
+  readonly earliestMs: number;
   readonly latestMs: number;
 }
 
@@ -81,15 +85,20 @@ export const onsetOf = (minutes: readonly Minute[], noticedMs: number): Onset =>
     const values = window.map(scoreOf[aspect]);
     const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
     const all = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-    const { at, latest, gain } = split(values);
+    const { at, earliest, latest, gain } = split(values);
     const timeOf = (index: number): number => window[index]?.atMs ?? noticedMs;
-    return { atMs: timeOf(at), latestMs: timeOf(latest), explained: all === 0 ? 0 : gain / all };
+    return {
+      atMs: timeOf(at),
+      earliestMs: timeOf(earliest),
+      latestMs: timeOf(latest),
+      explained: all === 0 ? 0 : gain / all,
+    };
   });
   const [one, other] = found as [(typeof found)[number], (typeof found)[number]];
-  const { atMs, latestMs } = one.explained >= other.explained ? one : other;
+  const { atMs, earliestMs, latestMs } = one.explained >= other.explained ? one : other;
   const within = (ms: number): number =>
     Math.min(noticedMs + beyond * minuteMs, Math.max(noticedMs - noticedAfter * minuteMs, ms));
-  return { onsetMs: within(atMs), latestMs: within(latestMs) };
+  return { onsetMs: within(atMs), earliestMs: within(earliestMs), latestMs: within(latestMs) };
 };
 
 /** Where in a range a node began to be worse, for whom nothing else tells when. */

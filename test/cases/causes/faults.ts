@@ -87,6 +87,49 @@ type System = ReturnType<typeof systemOf>;
 
 const sampleMost = 60;
 
+interface Sample {
+  readonly duration: number;
+  readonly isError: boolean;
+}
+
+const minuteOf = (samples: readonly Sample[], atMs: number): Minute => {
+  const buckets = new Map<number, number>();
+  let [errors, durationSum] = [0, 0];
+  for (const { duration, isError } of samples) {
+    const bucket = durationBucket(duration);
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+    durationSum += duration;
+    if (isError) errors++;
+  }
+  return { atMs, requests: samples.length, errors, durationSum, buckets };
+};
+
+/** Calls of a request to others, of which each takes its time, and may fail. */
+interface Calling {
+  readonly call: Place['calls'][number];
+  readonly samples: readonly Sample[];
+  /** Those that were made. */
+  readonly made: Sample[];
+}
+
+const withCalls = (own: Sample, callees: readonly Calling[], index: number, random: Random): Sample => {
+  let { duration, isError } = own;
+  for (const { call, samples, made } of callees)
+    for (let time = 0; time < call.times; time++) {
+      const sample = samples[(index * call.times + time) % samples.length] as Sample;
+      made.push(sample);
+      duration += sample.duration;
+      if (sample.isError && random.next() < call.passes) isError = true;
+    }
+  return { duration, isError };
+};
+
+const push = <Key, One>(lists: Map<Key, One[]>, key: Key, one: One): void => {
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, [one]);
+  else known.push(one);
+};
+
 /** What each node was asked by the minute, from the callees up. */
 const simulated = (
   system: System,
@@ -100,69 +143,53 @@ const simulated = (
   const hosts = new Map<string, Map<string, Minute[]>>();
   const edges = new Map<string, { client: string; server: string; minutes: Minute[] }>();
   const rates = new Map(system.services.map((node) => [node, random.between(10, 60)]));
-  interface Sample {
-    readonly duration: number;
-    readonly isError: boolean;
-  }
-  const minuteOf = (samples: readonly Sample[], atMs: number): Minute => {
-    const buckets = new Map<number, number>();
-    let [errors, durationSum] = [0, 0];
-    for (const { duration, isError } of samples) {
-      const bucket = durationBucket(duration);
-      buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
-      durationSum += duration;
-      if (isError) errors++;
+  /** One slow minute slows all requests in it. */
+  const drawn = (node: string, number: number, minute: number, callees: readonly Calling[]): Map<string, Sample[]> => {
+    const place = places.get(node);
+    const wobble = Math.exp(0.08 * random.normal());
+    const byHost = new Map<string, Sample[]>();
+    for (let index = 0; index < number; index++) {
+      const host = place === undefined ? '' : (place.hosts[index % place.hosts.length] as string);
+      const { errors, slower } = effect(node, host, minute);
+      const own = {
+        duration: (place?.base ?? 4e6) * wobble * slower * Math.exp(0.5 * random.normal()),
+        isError: random.next() < (place?.failing ?? 0.001) + errors,
+      };
+      push(byHost, host, withCalls(own, callees, index, random));
     }
-    return { atMs, requests: samples.length, errors, durationSum, buckets };
+    return byHost;
+  };
+  const note = (
+    node: string,
+    byHost: ReadonlyMap<string, Sample[]>,
+    callees: readonly Calling[],
+    atMs: number,
+  ): void => {
+    for (const { call, made } of callees) {
+      const key = `${node} ${call.to}`;
+      const edge = edges.get(key) ?? { client: node, server: call.to, minutes: [] };
+      edges.set(key, edge);
+      edge.minutes.push(minuteOf(made, atMs));
+    }
+    if (databases.includes(node)) return;
+    push(nodes, node, minuteOf([...byHost.values()].flat(), atMs));
+    const known = hosts.get(node) ?? new Map<string, Minute[]>();
+    hosts.set(node, known);
+    for (const [host, samples] of byHost) push(known, host, minuteOf(samples, atMs));
   };
   for (let minute = 0; minute < minutes; minute++) {
-    const atMs = originMs + minute * minuteMs;
     const memo = new Map<string, Sample[]>();
-    // One slow minute slows all requests in it.
     const samplesOf = (node: string, wanted: number): Sample[] => {
       const known = memo.get(node);
       if (known !== undefined) return known;
-      const place = places.get(node);
-      const wobble = Math.exp(0.08 * random.normal());
-      const own: Sample[] = [];
-      const number = Math.min(
-        system.outside.includes(node) ? 4 * sampleMost : sampleMost,
-        Math.max(1, Math.round(wanted)),
-      );
-      const callees = (place?.calls ?? []).map((call) => ({
-        call,
-        samples: samplesOf(call.to, number * call.times),
-        calls: [] as Sample[],
-      }));
-      const byHost = new Map<string, Sample[]>();
-      for (let index = 0; index < number; index++) {
-        const host = place === undefined ? '' : (place.hosts[index % place.hosts.length] as string);
-        const { errors, slower } = effect(node, host, minute);
-        let duration = (place?.base ?? 4e6) * wobble * slower * Math.exp(0.5 * random.normal());
-        let isError = random.next() < (place?.failing ?? 0.001) + errors;
-        for (const { call, samples, calls } of callees)
-          for (let time = 0; time < call.times; time++) {
-            const sample = samples[(index * call.times + time) % samples.length] as Sample;
-            calls.push(sample);
-            duration += sample.duration;
-            if (sample.isError && random.next() < call.passes) isError = true;
-          }
-        const sample = { duration, isError };
-        own.push(sample);
-        byHost.set(host, [...(byHost.get(host) ?? []), sample]);
-      }
-      for (const { call, calls } of callees) {
-        const key = `${node} ${call.to}`;
-        const edge = edges.get(key) ?? { client: node, server: call.to, minutes: [] };
-        edges.set(key, edge);
-        edge.minutes.push(minuteOf(calls, atMs));
-      }
-      if (!databases.includes(node)) {
-        nodes.set(node, [...(nodes.get(node) ?? []), minuteOf(own, atMs)]);
-        const known = hosts.get(node) ?? new Map<string, Minute[]>();
-        hosts.set(node, known);
-        for (const [host, samples] of byHost) known.set(host, [...(known.get(host) ?? []), minuteOf(samples, atMs)]);
-      }
+      const most = system.outside.includes(node) ? 4 * sampleMost : sampleMost;
+      const number = Math.min(most, Math.max(1, Math.round(wanted)));
+      const callees = (places.get(node)?.calls ?? []).map((call): Calling => {
+        return { call, samples: samplesOf(call.to, number * call.times), made: [] };
+      });
+      const byHost = drawn(node, number, minute, callees);
+      note(node, byHost, callees, originMs + minute * minuteMs);
+      const own = [...byHost.values()].flat();
       memo.set(node, own);
       return own;
     };
@@ -234,8 +261,7 @@ const isSince = (minute: number): boolean => minute >= begin - 1;
 /** Half of the faults are small. */
 const effectOf = ({ random }: Making, kind: 'errors' | 'slower'): Effect => {
   const isSmall = random.next() < 0.5;
-  if (kind === 'errors')
-    return { errors: isSmall ? random.between(0.05, 0.15) : random.between(0.15, 0.4), slower: 1 };
+  if (kind === 'errors') return { errors: isSmall ? random.between(0.05, 0.15) : random.between(0.15, 0.4), slower: 1 };
   return { errors: 0, slower: isSmall ? random.between(1.5, 2.5) : random.between(2.5, 6) };
 };
 
@@ -251,7 +277,8 @@ const ofHost = (making: Making, resource: 'cpu' | 'disk', effect: Effect, neighb
   const { random, host, minutes, gauges } = making;
   const title = `${resource} of ${host}`;
   gauges.push(gaugeOf(random, minutes, { resource, host, title }, (minute) => (isSince(minute) ? 0.99 : 0.5)));
-  const truth = neighbour === '' ? ({ kind: 'saturation', at: host } as const) : ({ kind: 'neighbour', at: neighbour } as const);
+  const truth =
+    neighbour === '' ? ({ kind: 'saturation', at: host } as const) : ({ kind: 'neighbour', at: neighbour } as const);
   return { effect, truth, isOfHost: true, neighbour };
 };
 
@@ -273,8 +300,7 @@ const faults: Readonly<Record<CaseKind, (making: Making) => Fault>> = {
   },
   cpu: (making) => ofHost(making, 'cpu', effectOf(making, 'slower')),
   disk: (making) => ofHost(making, 'disk', effectOf(making, 'errors')),
-  neighbour: (making) =>
-    ofHost(making, 'cpu', effectOf(making, 'slower'), making.random.of(making.system.outside)),
+  neighbour: (making) => ofHost(making, 'cpu', effectOf(making, 'slower'), making.random.of(making.system.outside)),
   pool: (making) => {
     const { random, target, minutes, gauges } = making;
     const of = { resource: 'pool', node: target, title: `pool of ${target}` } as const;
@@ -298,7 +324,10 @@ const faults: Readonly<Record<CaseKind, (making: Making) => Fault>> = {
 };
 
 /** Adds what looks like a cause and is none; `loud` fails by itself, and is called by nobody. */
-const distract = ({ random, system, target, path, minutes, changes, gauges, novelties }: Making, loud: string): void => {
+const distract = (
+  { random, system, target, path, minutes, changes, gauges, novelties }: Making,
+  loud: string,
+): void => {
   const { hosts, places, outside, inTree } = system;
   const services = path.filter((node) => node.startsWith('service:'));
   const callers = services.filter((node) => node !== target);
@@ -318,10 +347,17 @@ const distract = ({ random, system, target, path, minutes, changes, gauges, nove
     },
     () => changes.push(changeOf('restart', random.of(services), begin + random.between(3.5, 8), 'one that followed')),
     () => {
-      const of = { resource: 'cpu', host: random.of([...elsewhere, 'host-of-others']), title: 'cpu elsewhere' } as const;
+      const of = {
+        resource: 'cpu',
+        host: random.of([...elsewhere, 'host-of-others']),
+        title: 'cpu elsewhere',
+      } as const;
       gauges.push(gaugeOf(random, minutes, of, (minute) => (minute < begin - 2 ? 0.3 : 0.99)));
     },
-    () => gauges.push(gaugeOf(random, minutes, { resource: 'disk', host: random.of(hosts), title: 'always full' }, () => 0.95)),
+    () =>
+      gauges.push(
+        gaugeOf(random, minutes, { resource: 'disk', host: random.of(hosts), title: 'always full' }, () => 0.95),
+      ),
     () => {
       const of = { resource: 'memory', node: random.of(services), title: 'memory that grows' } as const;
       gauges.push(gaugeOf(random, minutes, of, (minute) => 0.3 + (0.3 * minute) / minutes));

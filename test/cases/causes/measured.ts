@@ -19,7 +19,12 @@ export const judgementsOf = (seeds: readonly number[]): Judgement[] =>
       const { scene, truth } = faultCase(1000 * index + seed, kind);
       const { causes } = causesOf(scene);
       const place = causes.findIndex((cause) => cause.kind === truth?.kind && cause.at === truth.at);
-      return { name: `${kind} ${1000 * index + seed}`, hasCause: truth !== undefined, place, isClaimed: causes.length > 0 };
+      return {
+        name: `${kind} ${1000 * index + seed}`,
+        hasCause: truth !== undefined,
+        place,
+        isClaimed: causes.length > 0,
+      };
     }),
   );
 
