@@ -1,10 +1,10 @@
 /** What detectors tell of their series, from points to anomalies. */
 import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
+import { scoreSeries } from '../../queries/anomalies/scorer.ts';
 import type { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
-import { scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { randomOf } from './random.ts';
 import { TaskRun } from './run-task.ts';
 
