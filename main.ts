@@ -75,9 +75,11 @@ const openBus = async (
 
 const openColumns = async (settings: Settings, directory: string, log: Log): Promise<Columns> => {
   const { CLICKHOUSE_URL: urls, CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: insertQuorum } = settings;
+  const { CLICKHOUSE_STORAGE_POLICY: policy, CLICKHOUSE_COLD_AFTER_DAYS: coldAfterDays } = settings;
   if (urls !== undefined) {
     const { clickhouseColumns } = await import('./adapters/columns-clickhouse/columns-clickhouse.ts');
-    return clickhouseColumns({ urls, cluster, insertQuorum, log });
+    const storage = policy === undefined ? undefined : { policy, coldAfterDays };
+    return clickhouseColumns({ urls, cluster, insertQuorum, storage, log });
   }
   const { chdbColumns } = await import('./adapters/columns-chdb/columns-chdb.ts');
   return chdbColumns({ directory, log });

@@ -82,6 +82,15 @@ export const settingDefinitions = {
   ).describe(
     'How many replicas must have stored a batch before it counts as landed, or auto for more than half; if empty, one',
   ),
+  CLICKHOUSE_STORAGE_POLICY: optional(z.string().regex(/^\w+$/, 'must be a name of system.storage_policies')).describe(
+    'Storage policy of tables of telemetry, which has a volume named cold: what is older than OIQ_CLICKHOUSE_COLD_AFTER_DAYS moves there; set by oiq migrate',
+  ),
+  CLICKHOUSE_COLD_AFTER_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(7)
+    .describe('Days after which rows move to the volume cold of OIQ_CLICKHOUSE_STORAGE_POLICY'),
   MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
     'MongoDB replica set; if empty, SQLite in the data directory',
   ),

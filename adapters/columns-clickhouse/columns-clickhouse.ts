@@ -1,7 +1,6 @@
 /** The columns port on a ClickHouse server, over HTTP. */
 import { Readable } from 'node:stream';
 import type { ClickHouseClient, ClickHouseSettings, ExecParams } from '@clickhouse/client';
-import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type {
   Columns,
   NativeBlock,
@@ -14,14 +13,15 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { StoredLandings } from '../columns-sql/landings.ts';
-import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
+import { insertSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { fencedColumns } from '../columns-sql/tenant-fence.ts';
+import { answered, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
 import { Placements } from './placements.ts';
-import { replicatedForm } from './replicated.ts';
-import { asError, type ClickhouseServer, codeOf } from './server.ts';
-import { ClickhouseServers, unreachable, wholeDatabase } from './servers.ts';
+import type { ClickhouseServer } from './server.ts';
+import { ClickhouseServers } from './servers.ts';
+import { type Storage, storeBy } from './storage.ts';
 import { tablesRead } from './tables-read.ts';
 import { makeWholeTables } from './whole-tables.ts';
 
@@ -35,11 +35,10 @@ export interface ClickhouseColumnsOptions {
   readonly cluster?: string | undefined;
   /** How many replicas must have stored an insert, or `auto` for more than half; by default the one that answers. */
   readonly insertQuorum?: number | 'auto' | undefined;
+  /** By default tables are where the server puts them. */
+  readonly storage?: Storage | undefined;
   readonly log?: Log;
 }
-
-/** Long lists of ids are part of the statement. */
-const maxQueryBytes = 64 * 1024 ** 2;
 
 class ClickhouseColumns implements Columns {
   readonly #servers: ClickhouseServers;
@@ -47,8 +46,10 @@ class ClickhouseColumns implements Columns {
   readonly #placements: Placements | undefined;
   readonly #landings: StoredLandings;
   readonly #insertSettings: ClickHouseSettings;
+  readonly #storage: Storage | undefined;
 
-  constructor(servers: ClickhouseServers, insertSettings: ClickHouseSettings, log: Log) {
+  constructor(servers: ClickhouseServers, insertSettings: ClickHouseSettings, storage: Storage | undefined, log: Log) {
+    this.#storage = storage;
     this.#servers = servers;
     this.#placements = servers.cluster === undefined ? undefined : new Placements(servers);
     this.#insertSettings = insertSettings;
@@ -188,6 +189,7 @@ class ClickhouseColumns implements Columns {
 
   async tablesChanged(): Promise<void> {
     const { cluster, members } = this.#servers;
+    if (this.#storage !== undefined) for (const { local } of members) await storeBy(local, this.#storage);
     if (cluster === undefined) return;
     for (const member of members) await makeWholeTables(member, cluster);
     await this.#placements?.begin();
@@ -204,101 +206,17 @@ class ClickhouseColumns implements Columns {
   }
 }
 
-type ErrorOf = (code: number | undefined, cause: Error) => Error;
-
-/** Runs on a server; a failure that is not the statement's own fault counts against its connections. */
-const counted = async <Result>(
-  server: ClickhouseServer,
-  work: (client: ClickHouseClient) => Promise<Result>,
-  errorOf: ErrorOf,
-  signal?: AbortSignal,
-): Promise<Result> => {
-  try {
-    return await server.repeatable(work, signal);
-  } catch (error) {
-    if (!signal?.aborted && !(errorOf(codeOf(error), asError(error)) instanceof PermanentError)) server.failed();
-    throw error;
-  }
-};
-
-/** Rejects with an error of ours. */
-const answered = async <Result>(asked: Promise<Result>, errorOf: ErrorOf, signal?: AbortSignal): Promise<Result> => {
-  try {
-    return await asked;
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof UnavailableError) throw error;
-    throw codeOf(error) === undefined ? unreachable(error) : errorOf(codeOf(error), asError(error));
-  }
-};
-
-/** One server of them alone: its own tables. */
-class OneServer implements ServerColumns {
-  readonly #server: ClickhouseServer;
-  readonly #isCluster: boolean;
-
-  constructor(server: ClickhouseServer, isCluster: boolean) {
-    this.#server = server;
-    this.#isCluster = isCluster;
-  }
-
-  async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
-    const text = await answered(
-      this.#server.repeatable(async (client) => {
-        const result = await client.query({
-          query: bindLiterals(sql, parameters),
-          clickhouse_settings: readSettings(limits, undefined),
-          format: resultFormat,
-        });
-        return result.text();
-      }),
-      queryError,
-    );
-    return rowsOf<Row>(text).rows;
-  }
-
-  async execute(sql: string): Promise<void> {
-    try {
-      const replicated = this.#isCluster ? replicatedForm(sql) : sql;
-      const isReplica = replicated !== sql && (await this.#server.hasReplicaMacros());
-      await this.#server.command(isReplica ? replicated : sql);
-    } catch (error) {
-      if (codeOf(error) === undefined) throw unreachable(error);
-      throw new Error(`the statement failed on ${this.#server.name}: ${asError(error).message}`, { cause: error });
-    }
-  }
-}
-
-const readSettings = (
-  limits: QueryLimits,
-  tenantId: string | undefined,
-  servers?: ClickhouseServers,
-): ClickHouseSettings => {
-  const isCluster = servers?.cluster !== undefined;
-  const filters = filterSettings(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
-  const settings: Record<string, string | number> = {
-    ...limitSettings(limits, tenantId),
-    // An error in the middle of a result is then an error, not its last line.
-    wait_end_of_query: 1,
-    cancel_http_readonly_queries_on_client_close: 1,
-    max_query_size: maxQueryBytes,
-    ...(filters === undefined ? {} : { additional_table_filters: filters }),
-    // What a statement looks up in another table is looked up on all shards, and once.
-    ...(isCluster && { distributed_product_mode: 'global' }),
-  };
-  return settings;
-};
-
 /** Columns on servers. Does not wait for them: `check` says whether they answer. */
 export const clickhouseColumns = async ({
   urls,
   cluster,
   insertQuorum,
+  storage,
   log = silent,
 }: ClickhouseColumnsOptions): Promise<Columns> => {
   const servers = new ClickhouseServers(urls, cluster);
   const quorum: ClickHouseSettings = insertQuorum === undefined ? {} : { insert_quorum: String(insertQuorum) };
-  const columns = new ClickhouseColumns(servers, quorum, log);
+  const columns = new ClickhouseColumns(servers, quorum, storage, log);
   log.info({ hosts: servers.members.map(({ local }) => local.name).join(', ') }, 'columns are on ClickHouse');
   return columns;
 };

@@ -134,6 +134,16 @@ export class ClickhouseServer {
     });
   }
 
+  /** Whether it makes tables shared by itself, as ClickHouse Cloud does. */
+  isManaged(): Promise<boolean> {
+    return this.#inDatabase(async () => {
+      const found = await this.select(
+        "SELECT 1 FROM system.settings WHERE name = 'cloud_mode' AND value IN ('1', 'true')",
+      );
+      return found.length > 0;
+    });
+  }
+
   async createDatabase(database: string): Promise<void> {
     const url = new URL(this.#url);
     url.pathname = '/default';

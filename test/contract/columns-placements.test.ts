@@ -10,9 +10,10 @@ import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { allTables } from '../../schemas/tables/index.ts';
 import { placeOfTenant } from '../../schemas/tables/lying.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { emptying, firstShards, startShards } from '../services/clickhouse-shards.ts';
+import { emptying, firstShards, startShards, tiered } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { blockOf, countOf, quoted, tableNamed } from './columns-harness.ts';
@@ -128,6 +129,37 @@ if (reason === undefined) {
     t.deepEqual([await counted(here), await counted(there)], [300, 300]);
     t.deepEqual(await askedBy(() => counted(here)), [1]);
     t.deepEqual(await askedBy(() => counted(there)), [0, 1]);
+  });
+
+  test.serial('rows that are old move to the volume cold, and are read there', async (t) => {
+    const storage = { policy: tiered, coldAfterDays: 7 };
+    const own = await clickhouseColumns({ urls: urls('stored', 1), storage });
+    t.teardown(() => own.close());
+    await migrate(own, silent);
+    await own.tablesChanged();
+    const tenant = tenantOf(0, 2);
+    await land('logs', tenant, { to: own });
+    await eventually('they move', async () => {
+      const parts = await own.query(
+        "SELECT disk_name AS disk FROM system.parts WHERE database = 'stored' AND table = 'logs' AND active",
+      );
+      return JSON.stringify(parts) === '[{"disk":"cold"}]';
+    });
+    t.is(await countOf({ columns: own, native }, 'logs', tenant), 100);
+    const tables = await own.query<{ name: string }>(
+      `SELECT name FROM system.tables WHERE database = 'stored' AND storage_policy = '${tiered}' AND create_table_query LIKE '%TO VOLUME ''cold''%'`,
+    );
+    const aging = allTables.filter(({ retention }) => retention !== 'never');
+    t.deepEqual(tables.map(({ name }) => name).toSorted(), aging.map(({ name }) => name).toSorted());
+    await own.tablesChanged();
+    const [mutations] = await own.query(
+      "SELECT count() AS n FROM system.mutations WHERE database = 'stored' AND table = 'logs'",
+    );
+    await own.tablesChanged();
+    t.deepEqual(
+      await own.query("SELECT count() AS n FROM system.mutations WHERE database = 'stored' AND table = 'logs'"),
+      [mutations],
+    );
   });
 
   test.serial('a shard that is added gets new rows, and is emptied again; all is read meanwhile', async (t) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
-import { replicatedForm } from '../../adapters/columns-clickhouse/replicated.ts';
+import { replicatedForm, sharedForm } from '../../adapters/columns-clickhouse/replicated.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { placementsTable } from '../../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
@@ -49,6 +49,14 @@ for (const [title, sql, expected] of [
   ['what each server was told of shards, which is its own', createTable(placementsTable), createTable(placementsTable)],
 ] as const)
   test(`the replicated form of ${title}`, (t) => t.is(replicatedForm(sql), expected));
+
+test('on a service that makes tables shared, a table is deduplicated as a replica', (t) =>
+  t.is(
+    sharedForm(
+      'CREATE TABLE IF NOT EXISTS logs (a UInt8) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 10000',
+    ),
+    'CREATE TABLE IF NOT EXISTS logs (a UInt8) ENGINE = MergeTree ORDER BY a SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800',
+  ));
 
 const reason = unavailable('clickhouse') ?? unavailable('zookeeper');
 const run = reason === undefined ? test : test.skip;

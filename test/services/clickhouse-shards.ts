@@ -23,8 +23,15 @@ ${ports
   .join('\n')}
   </${name}>`;
 
-const configurationOf = (tcpPorts: readonly number[], own: number): string => `<clickhouse>
+/** A storage policy with a volume `cold`, beside the disk that tables are on by default. */
+export const tiered = 'tiered';
+
+const configurationOf = (tcpPorts: readonly number[], own: number, directory: string): string => `<clickhouse>
   <tcp_port>${tcpPorts[own]}</tcp_port>
+  <storage_configuration>
+    <disks><cold><path>${directory}/cold/</path></cold></disks>
+    <policies><${tiered}><volumes><default><disk>default</disk></default><cold><disk>cold</disk></cold></volumes></${tiered}></policies>
+  </storage_configuration>
   <remote_servers>${[
     clusterOf(clusterName, tcpPorts),
     clusterOf(emptying, tcpPorts, 0),
@@ -41,7 +48,7 @@ export const startShards = async (count: number, directory: string): Promise<rea
     httpPorts.map(async (port, shard) => {
       const own = join(directory, `shard-${shard + 1}`);
       await mkdir(own, { recursive: true });
-      await writeFile(join(own, clusterFile), configurationOf(tcpPorts, shard));
+      await writeFile(join(own, clusterFile), configurationOf(tcpPorts, shard, own));
       return startService('clickhouse', { port, directory: own });
     }),
   );

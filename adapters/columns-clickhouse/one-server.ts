@@ -1,0 +1,109 @@
+/** Work on a server of the columns: as errors of ours, with the settings of reads, and one server by itself. */
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { QueryLimits, QueryParameters, ServerColumns } from '../../schemas/ports/columns.ts';
+import { queryError } from '../columns-sql/engine-errors.ts';
+import { filterSettings, limitSettings } from '../columns-sql/query-settings.ts';
+import { resultFormat, rowsOf } from '../columns-sql/rows.ts';
+import { bindLiterals } from '../columns-sql/sql-literals.ts';
+import { replicatedForm, sharedForm } from './replicated.ts';
+import { asError, type ClickhouseServer, codeOf } from './server.ts';
+import { type ClickhouseServers, unreachable, wholeDatabase } from './servers.ts';
+
+/** Long lists of ids are part of the statement. */
+const maxQueryBytes = 64 * 1024 ** 2;
+
+export type ErrorOf = (code: number | undefined, cause: Error) => Error;
+
+/** Runs on a server; a failure that is not the statement's own fault counts against its connections. */
+export const counted = async <Result>(
+  server: ClickhouseServer,
+  work: (client: ClickHouseClient) => Promise<Result>,
+  errorOf: ErrorOf,
+  signal?: AbortSignal,
+): Promise<Result> => {
+  try {
+    return await server.repeatable(work, signal);
+  } catch (error) {
+    if (!signal?.aborted && !(errorOf(codeOf(error), asError(error)) instanceof PermanentError)) server.failed();
+    throw error;
+  }
+};
+
+/** Rejects with an error of ours. */
+export const answered = async <Result>(
+  asked: Promise<Result>,
+  errorOf: ErrorOf,
+  signal?: AbortSignal,
+): Promise<Result> => {
+  try {
+    return await asked;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof UnavailableError) throw error;
+    throw codeOf(error) === undefined ? unreachable(error) : errorOf(codeOf(error), asError(error));
+  }
+};
+
+/** One server of them alone: its own tables. */
+export class OneServer implements ServerColumns {
+  readonly #server: ClickhouseServer;
+  readonly #isCluster: boolean;
+
+  constructor(server: ClickhouseServer, isCluster: boolean) {
+    this.#server = server;
+    this.#isCluster = isCluster;
+  }
+
+  async query<Row>(sql: string, parameters: QueryParameters = {}, limits: QueryLimits = {}): Promise<Row[]> {
+    const text = await answered(
+      this.#server.repeatable(async (client) => {
+        const result = await client.query({
+          query: bindLiterals(sql, parameters),
+          clickhouse_settings: readSettings(limits, undefined),
+          format: resultFormat,
+        });
+        return result.text();
+      }),
+      queryError,
+    );
+    return rowsOf<Row>(text).rows;
+  }
+
+  async execute(sql: string): Promise<void> {
+    try {
+      await this.#server.command(await this.#form(sql));
+    } catch (error) {
+      if (codeOf(error) === undefined) throw unreachable(error);
+      throw new Error(`the statement failed on ${this.#server.name}: ${asError(error).message}`, { cause: error });
+    }
+  }
+
+  /** DDL as this server takes it: with replicated engines where it is a replica, and their settings where it makes tables shared. */
+  async #form(sql: string): Promise<string> {
+    const replicated = this.#isCluster ? replicatedForm(sql) : sql;
+    if (replicated !== sql && (await this.#server.hasReplicaMacros())) return replicated;
+    const shared = sharedForm(sql);
+    return shared !== sql && (await this.#server.isManaged()) ? shared : sql;
+  }
+}
+
+export const readSettings = (
+  limits: QueryLimits,
+  tenantId: string | undefined,
+  servers?: ClickhouseServers,
+): ClickHouseSettings => {
+  const isCluster = servers?.cluster !== undefined;
+  const filters = filterSettings(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
+  const settings: Record<string, string | number> = {
+    ...limitSettings(limits, tenantId),
+    // An error in the middle of a result is then an error, not its last line.
+    wait_end_of_query: 1,
+    cancel_http_readonly_queries_on_client_close: 1,
+    max_query_size: maxQueryBytes,
+    ...(filters === undefined ? {} : { additional_table_filters: filters }),
+    // What a statement looks up in another table is looked up on all shards, and once.
+    ...(isCluster && { distributed_product_mode: 'global' }),
+  };
+  return settings;
+};
