@@ -47,7 +47,7 @@ export const readPing = ({
   out,
   error,
 }: Said): { readonly loss: number; readonly averageMs: number | undefined } => {
-  const [, sent, received] = /(\d+) packets transmitted, (\d+)(?: packets)? received/.exec(out) ?? [];
+  const [, sent, received] = /^(\d{1,9}) packets transmitted, (\d{1,9})(?: packets)? received/m.exec(out) ?? [];
   if (exitCode === missing) throw cannot('there is no `ping`');
   // 0: answered; 1: not. Anything else says that it could not be tried.
   if (sent === undefined || received === undefined || sent === '0' || (exitCode !== 0 && exitCode !== 1))
