@@ -41,6 +41,10 @@ export const askElsewhere = async (
       if (!(error instanceof ConflictError)) throw error;
     }
     // Those of an interval before, which nobody answers any more.
-    await deleteMatching(asked, { checkId, isElsewhere: true, askedMs: { $lt: nowMs - 2 * msOf(check.every) - askedForMs } });
+    await deleteMatching(asked, {
+      checkId,
+      isElsewhere: true,
+      askedMs: { $lt: nowMs - 2 * msOf(check.every) - askedForMs },
+    });
   }
 };
