@@ -156,3 +156,23 @@ declare('a trace that is not there is told', async (t) => {
   await tab.page.locator('.problem', { hasText: /trace/ }).waitFor();
   await holdsAsAView(t, tab, '.problem');
 });
+
+declare('two traces stand side by side, and the call that took longer in one is told', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/traces/${traceOf(slow - 1)}`);
+  await page.getByLabel('Hold against').fill('none');
+  await page.getByRole('button', { name: 'Side by side' }).click();
+  await page.getByText('An id of a trace has 32 digits').waitFor();
+  // An address of another trace is pasted.
+  await page.getByLabel('Hold against').fill(`${harness.url}/traces/${traceOf(slow)}?from=now-1h`);
+  await page.getByRole('button', { name: 'Side by side' }).click();
+  const rows = page.locator('.two tbody tr');
+  await rows.nth(2).waitFor();
+  t.deepEqual(await rows.allTextContents(), [
+    'web POST /checkout20 ms2 s1.98 s more',
+    'payments POST /charges18 ms2 s1.98 s more',
+    'bank <b>charge</b>14 ms1.99 s 1 failed1.98 s more',
+  ]);
+  await holdsAsAView(t, tab, '.two tbody');
+});

@@ -11,6 +11,7 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
 import { Flame } from './flame.tsx';
+import { HoldAgainst } from './hold-against.tsx';
 import { OpenSpan } from './span.tsx';
 import { holds, inOrder, type PlacedSpan } from './span-order.ts';
 import { folded, Waterfall } from './waterfall.tsx';
@@ -181,6 +182,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
         <button type="button" class="plain" onClick={() => change({ view: isFlame ? '' : 'flame' })}>
           {isFlame ? 'Waterfall' : 'Flame graph'}
         </button>
+        <HoldAgainst />
       </div>
       {logs.standing.value.answer?.nextCursor == null ? null : (
         <p class="soft">The last {number.format(mostLogs)} logs stand among the spans.</p>

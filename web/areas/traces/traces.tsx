@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
 import { addressWith, change, go, inAddress, path } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { later } from '../../frame/later.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -15,6 +16,8 @@ import { Compared } from './compared.tsx';
 import { Heatmap } from './heatmap.tsx';
 import { suggestOfTraces } from './suggest.ts';
 import { TraceView } from './trace.tsx';
+
+const TwoTraces = later(async () => (await import('./two.tsx')).TwoTraces);
 
 const list = new Paged(tracesCall, ({ items }) => items);
 
@@ -78,5 +81,7 @@ const List = () => {
 
 export const Traces = () => {
   const id = path.value.split('/')[2];
-  return id === undefined ? <List /> : <TraceView key={id} id={id} />;
+  const withId = inAddress('with');
+  if (id === undefined) return <List />;
+  return withId === '' ? <TraceView key={id} id={id} /> : <TwoTraces key={`${id} ${withId}`} id={id} withId={withId} />;
 };

@@ -1,0 +1,46 @@
+/** How the page holds two traces against each other. */
+import test from 'ava';
+import { moreOf, paired } from '../../web/areas/traces/beside.ts';
+import type { PlacedSpan } from '../../web/areas/traces/span-order.ts';
+
+/** A span by its depth, name and milliseconds. */
+const placed = (
+  ...spans: readonly (readonly [depth: number, name: string, ms: number, failed?: boolean])[]
+): PlacedSpan[] =>
+  spans.map(
+    ([depth, name, ms, failed = false]) =>
+      ({
+        depth,
+        offsetNs: 0,
+        below: 0,
+        span: { service: 's', name, durationNs: String(ms * 1e6), status: failed ? 'error' : 'ok' },
+      }) as never,
+  );
+const told = (one: PlacedSpan[], other: PlacedSpan[]) =>
+  paired(one, other).map((call) => [call.depth, call.name, call.one?.count, call.other?.count, moreOf(call) / 1e6]);
+
+test('calls of one name below the same calls are one line, and tell how much more the other took', (t) => {
+  const one = placed([0, 'root', 10], [1, 'query', 2], [1, 'query', 3], [1, 'mail', 1]);
+  const other = placed([0, 'root', 40], [1, 'query', 30, true], [1, 'pay', 4]);
+  t.deepEqual(told(one, other), [
+    [0, 'root', 1, 1, 30],
+    [1, 'query', 2, 1, 25],
+    [1, 'mail', 1, undefined, -1],
+    [1, 'pay', undefined, 1, 4],
+  ]);
+  t.is(paired(one, other)[1]?.other?.failed, 1);
+});
+
+test('calls of one name below other calls are not the same', (t) => {
+  t.deepEqual(told(placed([0, 'a', 1], [1, 'x', 1]), placed([0, 'b', 1], [1, 'x', 1])), [
+    [0, 'a', 1, undefined, -1],
+    [1, 'x', 1, undefined, -1],
+    [0, 'b', undefined, 1, 1],
+    [1, 'x', undefined, 1, 1],
+  ]);
+});
+
+test('a chain of calls may be as long as a trace', (t) => {
+  const chain = placed(...Array.from({ length: 100_000 }, (_, depth): [number, string, number] => [depth, 'x', 1]));
+  t.is(paired(chain, chain).length, 100_000);
+});

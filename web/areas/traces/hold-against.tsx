@@ -1,0 +1,34 @@
+/** Leads from one trace to two side by side. */
+import { useState } from 'preact/hooks';
+import { change } from '../../frame/address.ts';
+
+/** An id of 32 digits in base 16, wherever it stands in what was pasted. */
+const idIn = (text: string): string | undefined =>
+  /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
+
+/** Asks which trace to hold against this one. */
+export const HoldAgainst = () => {
+  const [wrong, setWrong] = useState(false);
+  return (
+    <form
+      class="toolbar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const found = idIn(String(new FormData(event.currentTarget).get('with')));
+        setWrong(found === undefined);
+        if (found !== undefined) change({ with: found, span: '', view: '' });
+      }}
+    >
+      <label>
+        Hold against{' '}
+        <input name="with" class="field-name" autocomplete="off" spellcheck={false} placeholder="id of a trace" />
+      </label>
+      <button type="submit" class="plain">
+        Side by side
+      </button>
+      <span class="problem-text" role="alert">
+        {wrong ? 'An id of a trace has 32 digits and letters from a to f.' : ''}
+      </span>
+    </form>
+  );
+};
