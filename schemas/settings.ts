@@ -110,6 +110,15 @@ export const settingDefinitions = {
   OUTBOUND_NETWORKS: networks.describe(
     'Private networks (CIDR) that requests to user-supplied addresses (identity providers) may reach, comma-separated; none by default',
   ),
+  MODEL_URL: optional(url).describe(
+    'Base address of a language model that speaks OpenAI’s chat completions (https://host/v1), for wording and coverage of questions and answers; without it there is none. In a private network OIQ_OUTBOUND_NETWORKS must allow it',
+  ),
+  MODEL_NAME: z.string().min(1).default('default').describe('Name of the model at that address'),
+  MODEL_KEY: optional(z.string().min(1)).describe('Key that is sent to it as a bearer token'),
+  MODEL_ORGANIZATIONS: list.describe(
+    'Ids of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
+  ),
+  MODEL_TOKENS_PER_DAY: count(200_000).describe('Tokens that each organization may use of the model on one day, in UTC'),
   BOOTSTRAP_EMAIL: optional(z.email()).describe(
     'E-mail address of the first organization’s owner, used at the first start',
   ),
@@ -311,7 +320,7 @@ const sentenceOf = (issue: z.core.$ZodRawIssue): string => {
 const formats: Readonly<Record<string, string>> = { email: 'an e-mail address' };
 
 /** Names whose values are never shown. URLs may hold a password; the public one is for everybody. */
-const secret = /PASSWORD|SECRET|LICENSE_KEY|HEADERS|(?<!PUBLIC_)URL/;
+const secret = /PASSWORD|SECRET|LICENSE_KEY|MODEL_KEY|HEADERS|(?<!PUBLIC_)URL/;
 
 /** Whether the value of a setting (without `OIQ_`) is not for everybody to see. */
 export const isSecretSetting = (name: string): boolean => secret.test(name);

@@ -3,6 +3,7 @@ import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Log } from '../../schemas/ports/log.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Standings } from '../../schemas/ports/standing.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
@@ -23,6 +24,7 @@ export interface Ports extends IdentityPorts {
   readonly bus: Bus;
   readonly promql: PromqlReading;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly passwords: Passwords;
   /** Scopes that API tokens can have. */
   readonly scopes: readonly ScopeEntry[];

@@ -195,6 +195,18 @@ export const metricDefinitions = {
     buckets: seconds,
     summary: 'One insert into ClickHouse',
   },
+  oiq_model_requests_total: {
+    type: 'counter',
+    unit: '{request}',
+    labels: ['purpose', 'outcome'],
+    summary: 'Requests to the language model by outcome: answered, refused, failed, over-budget',
+  },
+  oiq_model_tokens_total: {
+    type: 'counter',
+    unit: '{token}',
+    labels: ['purpose'],
+    summary: 'Tokens that were counted against organizations for the language model',
+  },
   oiq_api_requests_total: {
     type: 'counter',
     unit: '{request}',

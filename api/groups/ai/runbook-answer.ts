@@ -7,6 +7,7 @@ import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { Figure, figuresNamed } from './named-figures.ts';
 import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
+import { wordedByModel } from './worded-answer.ts';
 
 /** Passages that an answer is made of. */
 const mostPassages = 8;
@@ -34,8 +35,16 @@ export const answerFromRunbooks = defineOperation({
     passages: z.array(PassageView),
     figures: z.array(Figure),
     notRead,
+    model: z
+      .strictObject({
+        used: z.boolean().describe('false: the sentences stand in the passages as they are'),
+        leftOut: z.int().describe('Sentences of the model that no passage says, or whose numbers are in none'),
+        reason: z.string().nullable().describe('Why it was not used'),
+      })
+      .nullable()
+      .describe('null: there is none for this organization'),
   }),
-  async handler({ caller, body, signal }, ports) {
+  async handler({ caller, body, request, signal }, ports) {
     const { question, sources, timeZone } = body;
     if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
     const range = askedRange(body, ports.clock.now());
@@ -43,10 +52,14 @@ export const answerFromRunbooks = defineOperation({
     const { sentences, reason } = bestSentences(question, found.passages);
     // What says nothing of the question names no query of it.
     const fitting = sentences.length === 0 ? [] : found.passages;
+    const model =
+      sentences.length === 0 ? null : await wordedByModel(question, found.passages, { caller, ports, request, signal });
+    const shown = model?.used ? model.sentences : sentences;
     const figures = await figuresNamed(question, fitting, { caller, ports, signal, range, timeZone });
     return {
-      sentences: sentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
+      sentences: shown.map(({ text, passages }) => ({ text, passages: [...passages] })),
       ...{ reason, passages: found.passages.map(passageView), figures, notRead: found.notRead },
+      model: model && { used: model.used, leftOut: model.leftOut, reason: model.reason },
     };
   },
 });

