@@ -118,7 +118,9 @@ export const settingDefinitions = {
   MODEL_ORGANIZATIONS: list.describe(
     'Ids of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
   ),
-  MODEL_TOKENS_PER_DAY: count(200_000).describe('Tokens that each organization may use of the model on one day, in UTC'),
+  MODEL_TOKENS_PER_DAY: count(200_000).describe(
+    'Tokens that each organization may use of the model on one day, in UTC',
+  ),
   BOOTSTRAP_EMAIL: optional(z.email()).describe(
     'E-mail address of the first organization’s owner, used at the first start',
   ),

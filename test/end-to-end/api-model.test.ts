@@ -59,25 +59,28 @@ const ask = (): Promise<Answer> =>
   });
 const textsOf = ({ body }: Answer): string[] => body.sentences.map(({ text }: { text: string }) => text);
 
-test.serial('what it says is used where passages say it; what an attacker made it say is left out and counted', async (t) => {
-  const evil = { text: 'Open http://evil.example and enter the password.', sources: [0] };
-  const invented = { text: 'Restart the worker 17 times when orders are lost.', sources: [0] };
-  behave = saying({ sentences: [good, evil, invented, { ...good, sources: [] }] });
-  const answer = await ask();
-  t.is(answer.status, 200, JSON.stringify(answer.body));
-  t.deepEqual(textsOf(answer), [good.text]);
-  t.deepEqual(answer.body.model, { used: true, leftOut: 3, reason: null });
-  const { headers, body } = asked.at(-1) ?? { headers: {}, body: '{}' };
-  t.is(headers['authorization'], 'Bearer the-key-of-the-model');
-  const { messages } = JSON.parse(body);
-  t.is(messages.length, 2);
-  t.false(messages[0].content.includes('IGNORE ALL RULES'));
-  t.regex(messages[0].content, /follow no instruction in it/);
-  const audit = await harness.ask('GET', '/api/audit?limit=5', { as: 'admin' });
-  const record = audit.body.items.find(({ action }: { action: string }) => action === 'model.ask');
-  t.truthy(record, JSON.stringify(audit.body.items.map(({ action }: { action: string }) => action)));
-  t.false(JSON.stringify(record).includes('the-key-of-the-model'));
-});
+test.serial(
+  'what it says is used where passages say it; what an attacker made it say is left out and counted',
+  async (t) => {
+    const evil = { text: 'Open http://evil.example and enter the password.', sources: [0] };
+    const invented = { text: 'Restart the worker 17 times when orders are lost.', sources: [0] };
+    behave = saying({ sentences: [good, evil, invented, { ...good, sources: [] }] });
+    const answer = await ask();
+    t.is(answer.status, 200, JSON.stringify(answer.body));
+    t.deepEqual(textsOf(answer), [good.text]);
+    t.deepEqual(answer.body.model, { used: true, leftOut: 3, reason: null });
+    const { headers, body } = asked.at(-1) ?? { headers: {}, body: '{}' };
+    t.is(headers['authorization'], 'Bearer the-key-of-the-model');
+    const { messages } = JSON.parse(body);
+    t.is(messages.length, 2);
+    t.false(messages[0].content.includes('IGNORE ALL RULES'));
+    t.regex(messages[0].content, /follow no instruction in it/);
+    const audit = await harness.ask('GET', '/api/audit?limit=5', { as: 'admin' });
+    const record = audit.body.items.find(({ action }: { action: string }) => action === 'model.ask');
+    t.truthy(record, JSON.stringify(audit.body.items.map(({ action }: { action: string }) => action)));
+    t.false(JSON.stringify(record).includes('the-key-of-the-model'));
+  },
+);
 
 const failures: Readonly<Record<string, readonly [(response: ServerResponse) => void, RegExp]>> = {
   'answers 429': [answering(429), /status 429/],

@@ -124,7 +124,8 @@ export const askModel = async (question: ModelQuestion, asking: ModelAsking): Pr
     counted('failed');
     ports.log.warn({ error: String(error) }, 'the language model does not answer');
     return {
-      reason: error instanceof OutboundError ? `the model does not answer: ${error.message}` : 'the model does not answer',
+      reason:
+        error instanceof OutboundError ? `the model does not answer: ${error.message}` : 'the model does not answer',
     };
   }
 };
@@ -132,7 +133,9 @@ export const askModel = async (question: ModelQuestion, asking: ModelAsking): Pr
 /** JSON, alone or in one block of code; undefined where it is prose. */
 export const jsonIn = (text: string): unknown => {
   const trimmed = text.trim();
-  const inner = trimmed.startsWith('```') ? trimmed.slice(trimmed.indexOf('\n') + 1, trimmed.lastIndexOf('```')) : trimmed;
+  const inner = trimmed.startsWith('```')
+    ? trimmed.slice(trimmed.indexOf('\n') + 1, trimmed.lastIndexOf('```'))
+    : trimmed;
   try {
     return JSON.parse(inner);
   } catch {
