@@ -2,25 +2,9 @@
 import { transactFor } from '../changes.ts';
 import { ApiError } from '../errors.ts';
 import { refuseLowRights } from './admission.ts';
-import type { Input, Operation } from './operation.ts';
-import type { Ports } from './ports.ts';
+import type { Operation } from './operation.ts';
+import type { Call } from './ports.ts';
 import { makeRouter } from './router.ts';
-
-export interface CalledRequest {
-  readonly method: string;
-  /** Without a query: `/api/slos`. */
-  readonly path: string;
-  /** Names in lower case, such as `if-match`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-/** Rejects with the `ApiError` that the caller's own request would be answered with. What is answered is JSON. */
-export type Call = (
-  request: CalledRequest,
-  asking: Pick<Input<unknown, unknown, unknown>, 'caller' | 'request' | 'signal'>,
-  ports: Ports,
-) => Promise<unknown>;
 
 export const callOf = (operations: readonly Operation[]): Call => {
   const router = makeRouter<Operation>();

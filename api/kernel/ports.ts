@@ -8,6 +8,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Standings } from '../../schemas/ports/standing.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { Evidence } from '../audit/evidence.ts';
+import type { Caller } from '../callers/caller.ts';
 import type { ScopeEntry } from '../callers/scopes.ts';
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
@@ -16,7 +17,23 @@ import type { Passwords } from '../identity/password.ts';
 import type { IdentityPorts } from '../identity/ports.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
-import type { Call } from './call.ts';
+import type { RequestFacts } from '../request-facts.ts';
+
+interface CalledRequest {
+  readonly method: string;
+  /** Without a query: `/api/slos`. */
+  readonly path: string;
+  /** Names in lower case, such as `if-match`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Rejects with the `ApiError` that the caller's own request would be answered with. What is answered is JSON. */
+export type Call = (
+  request: CalledRequest,
+  asking: { readonly caller: Caller; readonly request: RequestFacts; readonly signal: AbortSignal },
+  ports: Ports,
+) => Promise<unknown>;
 
 /** Everything that handlers work with. Nothing is a global. */
 export interface Ports extends IdentityPorts {

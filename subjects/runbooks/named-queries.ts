@@ -11,7 +11,14 @@ export interface NamedQuery {
 }
 
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-const span = /`([^`\n]{3,1000})`/g;
+const longestSpan = 1_000;
+
+/** What stands between two marks of a line. */
+const spansIn = (line: string): string[] =>
+  line
+    .split('`')
+    .slice(0, -1)
+    .filter((each, index) => index % 2 === 1 && each.length <= longestSpan);
 
 /** What stands as code: blocks, and spans within a line. */
 const codeIn = (text: string): string[] => {
@@ -22,7 +29,7 @@ const codeIn = (text: string): string[] => {
       if (block !== undefined) found.push(block.join('\n'));
       block = block === undefined ? [] : undefined;
     } else if (block !== undefined) block.push(line);
-    else found.push(...[...line.matchAll(span)].map(([, code = '']) => code));
+    else found.push(...spansIn(line));
   }
   return block === undefined ? found : [...found, block.join('\n')];
 };

@@ -23,14 +23,26 @@ const leastErrors = 20;
 const minutesOfWindow = 5;
 const targets = [99.9, 99.5, 99, 95, 90] as const;
 
+const names = ['service', 'service.name', 'resource.service.name', 'service_name'];
+
+/** What stands in parentheses behind each `by` of PromQL. */
+const groupedIn = (expression: string): string[] =>
+  expression.split(/\bby\b/).flatMap((rest, index) => {
+    const text = rest.trimStart();
+    return index > 0 && text.startsWith('(') ? text.slice(1).split(')', 1).flatMap((each) => each.split(/[\s,]+/)) : [];
+  });
+
 /** Whether a query names the service, or counts each service by itself. */
 const covers = (query: unknown, service: string): boolean => {
-  const text = JSON.stringify(query) ?? '';
-  if (!text.includes('service')) return false;
-  const grouped =
-    /"groupBy":\[[^\]]{0,2000}"(?:resource\.)?service(?:\.name)?"/.test(text) ||
-    /\bby\s?\([^)]{0,500}\bservice/.test(text);
-  return grouped || text.includes(JSON.stringify(service).slice(1, -1));
+  const grouped: string[] = [];
+  const text =
+    JSON.stringify(query, (key, value: unknown) => {
+      if (key === 'groupBy' && Array.isArray(value)) grouped.push(...value.map(String));
+      if (key === 'expression' && typeof value === 'string') grouped.push(...groupedIn(value));
+      return value;
+    }) ?? '';
+  if (grouped.some((name) => names.includes(name))) return true;
+  return text.includes('service') && text.includes(JSON.stringify(service).slice(1, -1));
 };
 
 const percent = (share: number): string => `${Number((100 * share).toFixed(3))} %`;

@@ -8,13 +8,14 @@ import {
   suggestionId,
   suggestionKinds,
 } from '../../../subjects/suggestions/suggestion.ts';
+import { type Suggested, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { type Suggested, suggestNow } from './suggesting.ts';
 
 /** For so long after a request was made, the same is not made again: longer than it can take. */
 const applyingMs = 60_000;
@@ -54,7 +55,10 @@ const marksOf = async ({ caller, ports }: Asking, ids: readonly string[]) => {
 
 /** Those that nobody dismissed for the same evidence. */
 const openSuggestions = async (asking: Asking): Promise<Suggested> => {
-  const { suggestions, missing } = await suggestNow(asking);
+  const { suggestions, missing } = await suggestNow({
+    documents: asking.ports.documents.of(asking.caller.tenantId),
+    ...{ reading: readingOf(asking.caller, asking.ports), log: asking.ports.log },
+  });
   const idOf = (suggestion: Suggestion): string => suggestionId(asking.caller.tenantId, suggestion);
   const marks = new Map((await marksOf(asking, suggestions.map(idOf))).map((mark) => [mark.id, mark]));
   const isOpen = (suggestion: Suggestion): boolean => {
@@ -129,7 +133,12 @@ export const applySuggestion = defineOperation({
   operationId: 'applySuggestion',
   summary: 'Make the request of a suggestion as the caller, with the caller’s rights; once',
   role: 'editor',
-  audit: ['suggestion.apply', 'suggestion.fail'],
+  audit: [
+    ...['suggestion.apply', 'suggestion.fail'],
+    // Of the request that it makes.
+    ...['service-level-objective.create', 'alert-rule-v2.create', 'alert-rule-v2.update'],
+    ...['anomaly-detector.create', 'dashboard.create'],
+  ],
   params: idParameter,
   response: z.strictObject({ suggestion: SuggestionView, answer: z.unknown().describe('What the request answered') }),
   async handler({ caller, params, request, signal, change }, ports) {

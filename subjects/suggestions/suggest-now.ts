@@ -1,30 +1,30 @@
 /** Reads what suggestions are made of, each kind by itself: what cannot be read costs its own kind alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { usesOfMetrics } from '../../../queries/metrics/uses.ts';
-import type { Range } from '../../../queries/range.ts';
-import { seriesSeen, seriesSeenValues } from '../../../queries/series-seen.ts';
-import { documentsIn } from '../../../runtime/documents-in.ts';
-import { alertAcknowledgements, alertRules } from '../../../schemas/resources/alert-rule.ts';
-import { anomalyDetectors, mostDetectors } from '../../../schemas/resources/anomaly-detector.ts';
-import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
-import { slos } from '../../../schemas/resources/slo.ts';
-import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
-import type { Labels } from '../../../subjects/alerts/state.ts';
-import { readDetector } from '../../../subjects/anomalies/detector.ts';
-import { fitOf, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
-import { ranked } from '../../../subjects/dashboards/templates/ranking.ts';
-import { templates } from '../../../subjects/dashboards/templates/templates.ts';
-import { landedCatalogue } from '../../../subjects/questions/landed.ts';
-import { minutesCondition, minutesValues } from '../../../subjects/services/minutes.ts';
-import { dashboardSuggestions } from '../../../subjects/suggestions/dashboards.ts';
-import { detectorSuggestions } from '../../../subjects/suggestions/detectors.ts';
-import { noisyRuleSuggestion, type PastValues } from '../../../subjects/suggestions/noisy-rules.ts';
-import { type ServiceSeen, serviceSuggestions } from '../../../subjects/suggestions/services.ts';
-import type { Suggestion } from '../../../subjects/suggestions/suggestion.ts';
-import { type MetricCost, patternSuggestions, unreadMetricSuggestions } from '../../../subjects/suggestions/unread.ts';
-import type { Caller } from '../../callers/caller.ts';
-import type { Ports } from '../../kernel/ports.ts';
-import { readingOf } from '../../kernel/reading.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import { usesOfMetrics } from '../../queries/metrics/uses.ts';
+import type { Range } from '../../queries/range.ts';
+import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
+import { documentsIn } from '../../runtime/documents-in.ts';
+import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
+import { anomalyDetectors, mostDetectors } from '../../schemas/resources/anomaly-detector.ts';
+import { templateUses } from '../../schemas/resources/dashboard-template.ts';
+import { slos } from '../../schemas/resources/slo.ts';
+import { type AlertRule, readRule } from '../alerts/rule.ts';
+import type { Labels } from '../alerts/state.ts';
+import { readDetector } from '../anomalies/detector.ts';
+import { fitOf, landedOf, needsOf } from '../dashboards/templates/fit.ts';
+import { ranked } from '../dashboards/templates/ranking.ts';
+import { templates } from '../dashboards/templates/templates.ts';
+import { landedCatalogue } from '../questions/landed.ts';
+import { minutesCondition, minutesValues } from '../services/minutes.ts';
+import { dashboardSuggestions } from './dashboards.ts';
+import { detectorSuggestions } from './detectors.ts';
+import { noisyRuleSuggestion, type PastValues } from './noisy-rules.ts';
+import { type ServiceSeen, serviceSuggestions } from './services.ts';
+import type { Suggestion } from './suggestion.ts';
+import { type MetricCost, patternSuggestions, unreadMetricSuggestions } from './unread.ts';
 
 const dayMs = 86_400_000;
 const noisyDays = 7;
@@ -35,23 +35,22 @@ const leastFired = 10;
 const mostMetrics = 50;
 const mostServices = 1000;
 
-interface Asking {
-  readonly caller: Caller;
-  readonly ports: Ports;
+export interface Asking {
+  readonly documents: TenantDocuments;
+  readonly reading: QueryReading;
+  readonly log: Pick<Log, 'warn'>;
 }
 
-const has = ({ caller }: Asking, entitlement: string): boolean => caller.plan.entitlements.includes(entitlement);
+const has = ({ reading }: Asking, entitlement: string): boolean => reading.plan.entitlements.includes(entitlement);
 
 const lastDay = (nowMs: number): Range => ({
   from: BigInt(nowMs - dayMs) * 1_000_000n,
   to: BigInt(nowMs) * 1_000_000n,
 });
 
-const own = ({ caller, ports }: Asking) => ports.documents.of(caller.tenantId);
-
 const rulesOf = async (asking: Asking): Promise<readonly AlertRule[]> => {
   const rules: AlertRule[] = [];
-  for await (const stored of documentsIn(own(asking).collection(alertRules))) {
+  for await (const stored of documentsIn(asking.documents.collection(alertRules))) {
     const rule = readRule(stored);
     // Those of an objective or a check are changed there.
     if (rule?.enabled === true && !stored.managedBy) rules.push(rule);
@@ -60,7 +59,7 @@ const rulesOf = async (asking: Asking): Promise<readonly AlertRule[]> => {
 };
 
 const servicesSeen = async (asking: Asking): Promise<ServiceSeen[]> => {
-  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const { columns, nowMs } = asking.reading;
   const minutes = minutesValues(lastDay(nowMs));
   const [answered, wrote] = await Promise.all([
     has(asking, 'traces')
@@ -91,14 +90,14 @@ const servicesSeen = async (asking: Asking): Promise<ServiceSeen[]> => {
 const ofServices = async (asking: Asking): Promise<Suggestion[]> => {
   const [services, rules] = await Promise.all([servicesSeen(asking), rulesOf(asking)]);
   const objectives: { service: string; query: unknown }[] = [];
-  for await (const { enabled, query, ...rest } of documentsIn(own(asking).collection(slos)))
+  for await (const { enabled, query, ...rest } of documentsIn(asking.documents.collection(slos)))
     if (enabled) objectives.push({ service: String((rest as { service?: unknown }).service ?? ''), query });
   const asked = rules.flatMap(({ condition }) => (condition.kind === 'composite' ? [] : [{ query: condition.query }]));
   return serviceSuggestions(services, { objectives, rules: asked });
 };
 
 const ofRules = async (asking: Asking): Promise<Suggestion[]> => {
-  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const { columns, nowMs } = asking.reading;
   const since = { since: String(nowMs - noisyDays * dayMs) };
   const fired = await columns.query<{ rule: string }>(
     `SELECT toString(rule_id) AS rule FROM alert_transitions
@@ -119,10 +118,10 @@ const ofRules = async (asking: Asking): Promise<Suggestion[]> => {
       { maxResultRows: mostValues },
     );
     const acknowledged: { alertId: string; startedAtMs: number }[] = [];
-    const seenTo = own(asking).collection(alertAcknowledgements);
+    const seenTo = asking.documents.collection(alertAcknowledgements);
     for await (const { id, startedAtMs } of documentsIn(seenTo, { filter: { ruleId: rule.id } }))
       acknowledged.push({ alertId: id, startedAtMs });
-    const history = { rule, tenantId: asking.caller.tenantId, evaluations: byTime(rows), acknowledged };
+    const history = { rule, tenantId: asking.documents.tenantId, evaluations: byTime(rows), acknowledged };
     const suggestion = noisyRuleSuggestion(history, noisyDays);
     if (suggestion !== undefined) suggestions.push(suggestion);
     await nextTurn();
@@ -141,15 +140,15 @@ const byTime = (
     .sort((one, other) => one.atMs - other.atMs);
 
 const ofMetrics = async (asking: Asking): Promise<Suggestion[]> => {
-  if (!has(asking, 'metrics')) return [];
-  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const { columns, nowMs, promql } = asking.reading;
+  if (!has(asking, 'metrics') || promql === undefined) return [];
   const rows = await columns.query<{ name: string; held: string }>(
     `SELECT toString(series.metric) AS name, toString(uniqExact(series_id)) AS held FROM series
     WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${mostMetrics}`,
     seriesSeenValues(lastDay(nowMs)),
   );
   const costs = rows.map(({ name, held }): MetricCost => ({ metric: name, series: Number(held) }));
-  const reading = { documents: own(asking), columns, translation: asking.ports.promql.translation };
+  const reading = { documents: asking.documents, columns, translation: promql.translation };
   return unreadMetricSuggestions(
     costs,
     await usesOfMetrics(
@@ -161,7 +160,7 @@ const ofMetrics = async (asking: Asking): Promise<Suggestion[]> => {
 
 const ofPatterns = async (asking: Asking): Promise<Suggestion[]> => {
   if (!has(asking, 'logs')) return [];
-  const { columns, nowMs } = readingOf(asking.caller, asking.ports);
+  const { columns, nowMs } = asking.reading;
   const counts = await columns.query<{ id: string; name: string; records: string; loud: string; total: string }>(
     `SELECT toString(pattern_id) AS id, toString(service) AS name, toString(sum(count)) AS records,
       toString(sumIf(count, severity IN ('warn', 'error', 'fatal'))) AS loud, toString(sum(sum(count)) OVER ()) AS total
@@ -186,22 +185,22 @@ const ofPatterns = async (asking: Asking): Promise<Suggestion[]> => {
 
 const ofDetectors = async (asking: Asking): Promise<Suggestion[]> => {
   const present = [];
-  for await (const stored of documentsIn(own(asking).collection(anomalyDetectors))) {
+  for await (const stored of documentsIn(asking.documents.collection(anomalyDetectors))) {
     const detector = readDetector(stored);
     if (detector !== undefined) present.push(detector);
   }
   if (present.length >= mostDetectors) return [];
-  return detectorSuggestions(await landedCatalogue(readingOf(asking.caller, asking.ports)), present);
+  return detectorSuggestions(await landedCatalogue(asking.reading), present);
 };
 
 const ofDashboards = async (asking: Asking): Promise<Suggestion[]> => {
   const all = await templates();
   const landed = await landedOf(
-    readingOf(asking.caller, asking.ports),
+    asking.reading,
     all.flatMap(({ panels }) => needsOf(panels)),
   );
   const made = new Map<string, number>();
-  for await (const { templateId } of documentsIn(own(asking).collection(templateUses)))
+  for await (const { templateId } of documentsIn(asking.documents.collection(templateUses)))
     made.set(templateId, (made.get(templateId) ?? 0) + 1);
   const standings = all.map((template) => ({
     ...{ template, panels: fitOf(template.panels, landed), made: made.get(template.id) ?? 0, favourites: 0 },
@@ -232,7 +231,7 @@ export const suggestNow = async (asking: Asking): Promise<Suggested> => {
       try {
         return await read(asking);
       } catch (error) {
-        asking.ports.log.warn({ error: String(error), what }, 'what suggestions are made of cannot be read');
+        asking.log.warn({ error: String(error), what }, 'what suggestions are made of cannot be read');
         missing.push(what);
         return [];
       }
