@@ -149,7 +149,10 @@ declare('a rule is written with what it would find beside it, is tried over the 
   await page.getByLabel('Must hold for').fill('');
   await trial.getByRole('button', { name: /^Try it over/ }).click();
   await trial.locator('#firings', { hasText: 'once' }).waitFor();
-  await trial.getByRole('region', { name: 'What would have fired' }).getByRole('cell', { name: 'service=cart' }).waitFor();
+  await trial
+    .getByRole('region', { name: 'What would have fired' })
+    .getByRole('cell', { name: 'service=cart' })
+    .waitFor();
   await page.waitForURL(/draft=/);
   await holdsAsAView(t, tab, '.trial .text-error');
   t.is(await page.getByLabel('Window').inputValue(), '10m');
@@ -158,7 +161,15 @@ declare('a rule is written with what it would find beside it, is tried over the 
   await beside.getByText('Errors <i>by hand</i>').waitFor();
   const saved = async () =>
     (await asked('/api/alerts/rules?search=by%20hand')).items.map(({ name, condition, labels, version }: Answered) => [
-      ...[name, condition.query.search, condition.query.groupBy, condition.thresholds, condition.window, labels, version],
+      ...[
+        name,
+        condition.query.search,
+        condition.query.groupBy,
+        condition.thresholds,
+        condition.window,
+        labels,
+        version,
+      ],
     ]);
   const limit = { severity: 'warning', operator: 'above', value: 5 };
   t.deepEqual(await saved(), [
