@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { merged } from '../../web/areas/dashboards/editing/merge.ts';
+import { movedTo, withoutSection } from '../../web/areas/dashboards/editing/section-moves.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearranged } from '../../web/areas/dashboards/rearranged.ts';
 import { reduced } from '../../web/charts/reduce.ts';
@@ -90,3 +91,30 @@ for (const [reducer, figure] of [
   test(`the figure ${reducer} of 1, 2, 3, 4 and nothing is ${figure}`, (t) => {
     t.is(reduced([1, '2', 3, 4, null], reducer), figure);
   });
+
+test('without a section its panels stand below the others, what was in it is in none, and a panel moves to the end of one', (t) => {
+  const at = (id: string, section: string | null, y: number) => ({
+    id,
+    place: { section, x: 3, y, width: 6, height: 4 },
+  });
+  const before = document({
+    sections: [
+      { id: 's', within: null },
+      { id: 'in', within: 's' },
+    ],
+    panels: [at('top', null, 2), at('a', 's', 0), at('b', 's', 4), at('c', 'in', 0)],
+  });
+  const after = withoutSection(before, 's');
+  t.deepEqual(after.sections, [{ id: 'in', within: null }] as never);
+  t.deepEqual(
+    after.panels?.map(({ id, place }) => [id, place.section, place.y]),
+    [
+      ['top', null, 2],
+      ['a', null, 6],
+      ['b', null, 10],
+      ['c', 'in', 0],
+    ],
+  );
+  const moved = movedTo(before, 'top', 's').panels?.[0]?.place;
+  t.deepEqual([moved?.section, moved?.x, moved?.y], ['s', 0, 8]);
+});

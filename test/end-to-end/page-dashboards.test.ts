@@ -262,11 +262,21 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await beside.getByLabel('Unit').fill('By');
   await beside.getByLabel('Unit').press('Tab');
   await within(tab, 'Requests').getByRole('img', { name: /KiBy/ }).waitFor();
+  await beside.getByRole('button', { name: 'Add a formula' }).click();
+  await beside.getByLabel('Arithmetic').fill('A * 2');
+  await beside.getByLabel('Query A is only for formulas').check();
+  await within(tab, 'Requests')
+    .getByRole('img', { name: /1 series, from 7\.\d+ KiBy/ })
+    .waitFor();
+  await page.getByText('Sections', { exact: true }).click();
+  await page.getByRole('button', { name: 'Add a section' }).click();
+  await page.getByLabel('Section', { exact: true }).fill('Shops');
+  await beside.getByLabel('Stands in').selectOption('Shops');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowRight');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowDown');
   const move = page.getByRole('button', { name: 'Move one, with the arrow keys' });
   const box = await move.boundingBox();
-  const column = ((await page.locator('.panels').boundingBox())?.width ?? 0) / 24;
+  const column = ((await page.locator('.panels').first().boundingBox())?.width ?? 0) / 24;
   if (box === null) throw new Error('there is no handle');
   await page.mouse.move(box.x + 5, box.y + 5);
   await page.mouse.down();
@@ -277,6 +287,9 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   const { body } = await harness.ask('GET', `/api/dashboards/${own}`);
   const { x, width, height } = body.panels[0].place;
   t.deepEqual({ x, width, height }, { x: 4, width: 13, height: 5 });
+  t.like(body.panels[1], { formulas: [{ expression: 'A * 2' }], queries: [{ hidden: true }] });
+  t.is(body.panels[1].place.section, body.sections[0].id);
+  t.is(body.sections[0].title, 'Shops');
   await page.goto(`${harness.url}/dashboards/${own}?${range}&edit=true&panel=panel-2`);
   await within(tab, 'Requests').getByRole('img', { name: /KiBy/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');

@@ -14,6 +14,7 @@ import { type Drafting, saved } from './draft.ts';
 import { Handles } from './handles.tsx';
 import { type Conflict, merged } from './merge.ts';
 import { bareQuery, EditPanel } from './panel.tsx';
+import { Sections } from './sections.tsx';
 
 interface EditingProps {
   readonly drafting: Drafting;
@@ -106,6 +107,11 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
         {drafting.hasChanged.value ? 'Leave without saving' : 'Done'}
       </button>
       <Problem error={failed ?? action.error.value} />
+      {(action.error.value?.details ?? []).map(({ path, message }) => (
+        <p key={`${path} ${message}`} class="problem-text">
+          {shownText(`${path}: ${message}`)}
+        </p>
+      ))}
       {met === undefined ? null : <Conflicts met={met} onTake={(taken) => void merge(taken)} />}
     </>
   );
@@ -242,6 +248,7 @@ export const Editing = (props: EditingProps) => {
         {dashboard.source === null ? null : <p class="soft">It is kept as code in {shownText(dashboard.source)}.</p>}
       </div>
       <About drafting={drafting} />
+      <Sections drafting={drafting} />
       <div class={open === undefined ? 'list' : 'list with-record'}>
         <div class="scrolled editing" id="panels">
           <PartView part={part} head={head} show={cell} />

@@ -4,6 +4,8 @@ import { QuestionFields } from '../../../editors/question-fields.tsx';
 import { Beside } from '../../../lists/beside.tsx';
 import type { Panel } from '../calls.ts';
 import type { Drafting } from './draft.ts';
+import { Formulas } from './formulas.tsx';
+import { SectionOfPanel } from './sections.tsx';
 
 type PanelQuery = Panel['queries'][number];
 
@@ -201,9 +203,11 @@ export const EditPanel = ({
         ) : (
           <>
             <Queries panel={panel} onChange={set} />
+            <Formulas panel={panel} onChange={set} />
             <Look panel={panel} onChange={set} />
           </>
         )}
+        <SectionOfPanel drafting={drafting} panelId={panel.id} />
         <div class="act">
           <button type="button" class="plain" onClick={() => drafting.add(panel, { ...panel.place })}>
             Copy this panel

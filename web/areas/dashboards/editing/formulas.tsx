@@ -1,0 +1,97 @@
+/** Formulas of a panel: arithmetic over its queries by name. */
+import type { Panel } from '../calls.ts';
+
+type Formula = Panel['formulas'][number];
+
+const nextName = (panel: Panel): string => {
+  const taken = new Set([...panel.queries, ...panel.formulas].map(({ name }) => name));
+  return [...'FGHIJKLMNOPQRSTUVWXYZABCDE'].find((name) => !taken.has(name)) ?? `F${panel.formulas.length + 1}`;
+};
+
+const One = ({
+  formula,
+  onChange,
+  onRemove,
+}: {
+  readonly formula: Formula;
+  readonly onChange: (formula: Formula) => void;
+  readonly onRemove: () => void;
+}) => (
+  <fieldset>
+    <legend>Formula {formula.name}</legend>
+    <label>
+      Arithmetic{' '}
+      <input
+        value={formula.expression}
+        maxLength={1024}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="100 * A / B"
+        onInput={({ currentTarget }) => onChange({ ...formula, expression: currentTarget.value })}
+      />
+    </label>
+    <label>
+      Names of series{' '}
+      <input
+        value={formula.legend}
+        maxLength={1024}
+        spellcheck={false}
+        placeholder="{{service}}"
+        onInput={({ currentTarget }) => onChange({ ...formula, legend: currentTarget.value })}
+      />
+    </label>
+    <button type="button" class="plain" onClick={onRemove}>
+      Remove formula {formula.name}
+    </button>
+  </fieldset>
+);
+
+/** Queries that are only for formulas, and the formulas. */
+export const Formulas = ({
+  panel,
+  onChange,
+}: {
+  readonly panel: Panel;
+  readonly onChange: (fields: Partial<Panel>) => void;
+}) => (
+  <>
+    {panel.formulas.length === 0
+      ? null
+      : panel.queries.map((query) => (
+          <label key={query.name} class="choice">
+            <input
+              type="checkbox"
+              checked={query.hidden}
+              onChange={({ currentTarget }) =>
+                onChange({
+                  queries: panel.queries.map((one) =>
+                    one.name === query.name ? { ...one, hidden: currentTarget.checked } : one,
+                  ),
+                })
+              }
+            />{' '}
+            Query {query.name} is only for formulas
+          </label>
+        ))}
+    {panel.formulas.map((formula, index) => (
+      <One
+        key={formula.name}
+        formula={formula}
+        onChange={(changed) => onChange({ formulas: panel.formulas.with(index, changed) })}
+        onRemove={() => onChange({ formulas: panel.formulas.toSpliced(index, 1) })}
+      />
+    ))}
+    <button
+      type="button"
+      class="plain"
+      disabled={panel.queries.length === 0}
+      onClick={() => {
+        const [first] = panel.queries;
+        const formula = { name: nextName(panel), expression: `${first?.name ?? 'A'} * 1`, hidden: false, legend: '' };
+        onChange({ formulas: [...panel.formulas, formula] });
+      }}
+    >
+      Add a formula
+    </button>
+  </>
+);

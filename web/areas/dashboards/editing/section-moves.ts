@@ -1,0 +1,30 @@
+/** What becomes of panels where sections go, and where panels go to sections. */
+import type { Document } from '../calls.ts';
+
+/** The lowest end of the panels of a section; null for those that are in none. */
+const bottomOf = (panels: Document['panels'], section: string | null): number =>
+  Math.max(0, ...panels.filter(({ place }) => place.section === section).map(({ place }) => place.y + place.height));
+
+/** The document without a section: its panels stand below those that are in none, and what was in it is in none. */
+export const withoutSection = (document: Document, id: string): Partial<Document> => {
+  const below = bottomOf(document.panels, null);
+  return {
+    sections: document.sections
+      .filter((section) => section.id !== id)
+      .map((section) => (section.within === id ? { ...section, within: null } : section)),
+    panels: document.panels.map((panel) =>
+      panel.place.section === id
+        ? { ...panel, place: { ...panel.place, section: null, y: panel.place.y + below } }
+        : panel,
+    ),
+  };
+};
+
+/** A panel at the end of a section. */
+export const movedTo = (document: Document, panelId: string, section: string | null): Partial<Document> => ({
+  panels: document.panels.map((panel) =>
+    panel.id === panelId
+      ? { ...panel, place: { ...panel.place, section, x: 0, y: bottomOf(document.panels, section) } }
+      : panel,
+  ),
+});

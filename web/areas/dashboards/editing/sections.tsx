@@ -1,0 +1,128 @@
+/** Sections of a dashboard while it is edited: their names, their order, and whether they are rows or tabs. */
+import { markedText } from '../../../frame/shown-text.tsx';
+import type { Document, Section } from '../calls.ts';
+import type { Drafting } from './draft.ts';
+import { movedTo, withoutSection } from './section-moves.ts';
+
+const freeId = (sections: readonly Section[]): string => {
+  const taken = new Set(sections.map(({ id }) => id));
+  let number = sections.length + 1;
+  while (taken.has(`section-${number}`)) number++;
+  return `section-${number}`;
+};
+
+const One = ({
+  section,
+  index,
+  drafting,
+  document,
+}: {
+  readonly section: Section;
+  readonly index: number;
+  readonly drafting: Drafting;
+  readonly document: Document;
+}) => {
+  const { sections } = document;
+  const set = (fields: Partial<Section>): void =>
+    drafting.change({ sections: sections.with(index, { ...section, ...fields }) });
+  const name = markedText(section.title === '' ? section.id : section.title);
+  const up = (): void => {
+    const before = sections[index - 1];
+    if (before !== undefined) drafting.change({ sections: sections.with(index - 1, section).with(index, before) });
+  };
+  return (
+    <div class="act">
+      <label>
+        Section{' '}
+        <input
+          value={section.title}
+          maxLength={512}
+          onInput={({ currentTarget }) => set({ title: currentTarget.value })}
+        />
+      </label>
+      <label>
+        as{' '}
+        <select
+          value={section.kind}
+          onChange={({ currentTarget }) => set({ kind: currentTarget.value === 'tab' ? 'tab' : 'row' })}
+        >
+          <option value="row">a row</option>
+          <option value="tab">a tab</option>
+        </select>
+      </label>
+      {section.kind === 'tab' ? null : (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={section.folded}
+            onChange={({ currentTarget }) => set({ folded: currentTarget.checked })}
+          />{' '}
+          closed at first
+        </label>
+      )}
+      <button
+        type="button"
+        class="plain"
+        disabled={index === 0}
+        aria-label={`Move the section ${name} up`}
+        onClick={up}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        class="plain"
+        aria-label={`Remove the section ${name}, and keep its panels`}
+        onClick={() => drafting.change(withoutSection(document, section.id))}
+      >
+        Remove
+      </button>
+    </div>
+  );
+};
+
+const fresh = { title: 'New section', kind: 'row', within: null, folded: false, repeat: null } as const;
+
+export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
+  const document = drafting.draft.value;
+  if (document === undefined) return null;
+  const { sections } = document;
+  return (
+    <details class="about">
+      <summary>Sections</summary>
+      {sections.map((section, index) => (
+        <One key={section.id} {...{ section, index, drafting, document }} />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => drafting.change({ sections: [...sections, { ...fresh, id: freeId(sections) }] })}
+      >
+        Add a section
+      </button>
+    </details>
+  );
+};
+
+/** In which section a panel stands. */
+export const SectionOfPanel = ({ drafting, panelId }: { readonly drafting: Drafting; readonly panelId: string }) => {
+  const document = drafting.draft.value;
+  const panel = drafting.panel(panelId);
+  if (document === undefined || panel === undefined || document.sections.length === 0) return null;
+  return (
+    <label>
+      Stands in{' '}
+      <select
+        value={panel.place.section ?? ''}
+        onChange={({ currentTarget }) => drafting.change(movedTo(document, panelId, currentTarget.value || null))}
+      >
+        <option value="">no section</option>
+        {document.sections.map(({ id, title }) => (
+          <option key={id} value={id}>
+            {title === '' ? id : title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
