@@ -1,7 +1,8 @@
 /** A call that a view shows: its answer, how old that is, and what went wrong. */
 import { signal } from '@preact/signals';
+import { asCurl } from './as-curl.ts';
 import { ask, CallError } from './ask.ts';
-import { type Answered, asCurl, type Call, type Declared, type Sent } from './call.ts';
+import type { Answered, Call, Declared, Sent } from './call.ts';
 
 /** What is known of a call. While it is asked anew, the answer before stays. */
 export interface Standing<Answer> {

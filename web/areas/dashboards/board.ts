@@ -6,8 +6,8 @@ import type {
   DashboardLine,
   PanelItem,
 } from '../../../subjects/dashboards/query/question.ts';
+import { asCurl } from '../../client/as-curl.ts';
 import { askLines, CallError } from '../../client/ask.ts';
-import { asCurl } from '../../client/call.ts';
 import type { Standing } from '../../client/question.ts';
 import { type Document, queryCall } from './calls.ts';
 
