@@ -29,7 +29,12 @@ const names = ['service', 'service.name', 'resource.service.name', 'service_name
 const groupedIn = (expression: string): string[] =>
   expression.split(/\bby\b/).flatMap((rest, index) => {
     const text = rest.trimStart();
-    return index > 0 && text.startsWith('(') ? text.slice(1).split(')', 1).flatMap((each) => each.split(/[\s,]+/)) : [];
+    return index > 0 && text.startsWith('(')
+      ? text
+          .slice(1)
+          .split(')', 1)
+          .flatMap((each) => each.split(/[\s,]+/))
+      : [];
   });
 
 /** Whether a query names the service, or counts each service by itself. */

@@ -1,12 +1,12 @@
 /** Reads what suggestions are made of, each kind by itself: what cannot be read costs its own kind alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { QueryReading } from '../../queries/promql/reading.ts';
-import type { Log } from '../../schemas/ports/log.ts';
-import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { usesOfMetrics } from '../../queries/metrics/uses.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Range } from '../../queries/range.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { documentsIn } from '../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { Log } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
 import { anomalyDetectors, mostDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { templateUses } from '../../schemas/resources/dashboard-template.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type SuggestionMark, suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
+import { type Suggested, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
 import {
   isAlike,
   isSuggestionId,
@@ -8,7 +9,6 @@ import {
   suggestionId,
   suggestionKinds,
 } from '../../../subjects/suggestions/suggestion.ts';
-import { type Suggested, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Transact } from '../../changes.ts';
 import { ApiError, notFound } from '../../errors.ts';
