@@ -31,7 +31,9 @@ declare('areas stand in named groups beside what is shown, and one that the plan
   const found = menu.getByRole('list', { name: 'Health' });
   t.deepEqual(await found.getByRole('link').allTextContents(), [
     'Services: The plan of this organization does not include services.',
-    ...['Errors', 'Alerts', 'Objectives', 'Checks'],
+    ...['Errors', 'Alerts'],
+    'Anomalies: The plan of this organization does not include anomalies.',
+    ...['Objectives', 'Checks'],
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
   t.is(await menu.getByRole('button').count(), 0);
