@@ -3,7 +3,7 @@ import { Document, type ToStringOptions, visit } from 'yaml';
 
 /** Characters that are no text of YAML (c-printable of YAML 1.2, 5.1), that begin a line in YAML 1.1 alone, or that mark the order of bytes. */
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
-const everyUnprintable = new RegExp(unprintable, 'g');
+const everyUnprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** Texts that YAML 1.1 gives a meaning and that the list of `compat` does not have: the value and merge keys. */
 const meaningIn11 = new Set(['=', '<<']);

@@ -15,6 +15,8 @@ import { metricsNamed, understand } from '../../../subjects/questions/understand
 import { type Asking, refusalCodes } from '../../../subjects/questions/understanding.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+import { hasModel } from './model.ts';
+import { type AskedByModel, queryByModel } from './query-by-model.ts';
 
 const words = z
   .array(z.strictObject({ text: z.string(), became: z.string().nullable() }))
@@ -60,8 +62,16 @@ export const askInWords = defineOperation({
       .nullable(),
     alternatives: z.array(Asked).describe('Where the question has several meanings: ask one of these queries'),
     refusal: Refusal.nullable(),
+    model: z
+      .strictObject({
+        used: z.boolean().describe('Whether the query is the model’s'),
+        tries: z.int().describe('How often it was asked'),
+        reason: z.string().nullable().describe('Why it was not used'),
+      })
+      .nullable()
+      .describe('null: it was not asked, as there is none for this organization or the question was read without it'),
   }),
-  async handler({ caller, body, signal }, ports) {
+  async handler({ caller, body, request, signal }, ports) {
     const { question, timeZone } = body;
     if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
     const usualRange = askedRange(body, ports.clock.now());
@@ -72,29 +82,45 @@ export const askInWords = defineOperation({
     const told = (asking: Asking) => toldOf(asking, timeZone);
     switch (understood.is) {
       case 'refusal': {
+        const { words } = understood;
         const { code, reason, nearest, operation } = understood.refusal;
-        const refusal = { code, reason, nearest: [...nearest], operation, words: [...understood.words] };
-        return { answer: null, alternatives: [], refusal };
+        const model =
+          wordedOtherwise.has(code) && hasModel({ caller, ports })
+            ? await queryByModel({ question, words }, catalogue, { caller, ports, request, signal })
+            : undefined;
+        if (model?.asking !== undefined) {
+          const answer = { ...told(model.asking), ...(await resultOf(model.asking, reading, signal)) };
+          return { answer, alternatives: [], refusal: null, model: modelOf(model) };
+        }
+        const refusal = { code, reason, nearest: [...nearest], operation, words: [...words] };
+        return { answer: null, alternatives: [], refusal, model: modelOf(model) };
       }
       case 'alternatives':
-        return { answer: null, alternatives: understood.askings.map(told), refusal: null };
+        return { answer: null, alternatives: understood.askings.map(told), refusal: null, model: null };
       default: {
         const { asking } = understood;
         const [validity] = await validitiesNow([queryOf(asking.query)], caller, ports);
         const [problem] = validity?.problems ?? [];
         if (validity?.isValid === false && problem !== undefined) {
           const refusal = { code: 'invalid' as const, reason: problem.message, nearest: [], operation: null };
-          return { answer: null, alternatives: [], refusal: { ...refusal, words: [...asking.words] } };
+          return { answer: null, alternatives: [], refusal: { ...refusal, words: [...asking.words] }, model: null };
         }
         return {
           answer: { ...told(asking), ...(await resultOf(asking, reading, signal)) },
           alternatives: [],
           refusal: null,
+          model: null,
         };
       }
     }
   },
 });
+
+/** Refusals of which another wording is the reason; the others hold whoever reads the question. */
+const wordedOtherwise: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
+
+const modelOf = (model: AskedByModel | undefined) =>
+  model === undefined ? null : { used: model.asking !== undefined, tries: model.tries, reason: model.reason };
 
 const toldOf = (asking: Asking, timeZone: string): z.input<typeof Asked> => ({
   query: queryOf(asking.query),

@@ -1,0 +1,49 @@
+/** What of a catalogue is shown to a model: what fits the question first, within bounds. */
+import test from 'ava';
+import type { KnownField } from '../../subjects/questions/catalogue.ts';
+import { fittingOf } from '../../subjects/questions/fitting.ts';
+
+const field = (name: string, values: readonly string[] = []): KnownField => ({
+  ...{ name, values, isNumber: false, hasAllValues: true },
+});
+const metric = (name: string) => ({ ...{ name, unit: 's', services: [], labels: [] }, kind: 'gauge' as const });
+
+test('names and values that share words with the question come first, and no more than a model may get', (t) => {
+  const others = Array.from({ length: 1_000 }, (_, at) => `other.${at}`);
+  const records = {
+    services: [...others, 'shop-checkout'],
+    fields: [
+      ...others.map((name) => field(name)),
+      field('region', ['eu', 'CHECKOUT hall']),
+      field('cart.checkout'),
+    ],
+  };
+  const { services, logs, traces, metrics } = fittingOf('how slow is the checkout in the cart?', {
+    ...{ logs: records, traces: { services: ['shop-checkout'], fields: [] } },
+    metrics: [...others.map(metric), metric('cart.size')],
+  });
+  t.is(services[0], 'shop-checkout');
+  t.is(services.length, 50);
+  t.deepEqual(
+    logs.slice(0, 2).map(({ name }) => name),
+    ['cart.checkout', 'region'],
+  );
+  t.deepEqual(logs[1]?.values, ['CHECKOUT hall', 'eu']);
+  t.is(logs.length, 40);
+  t.deepEqual(traces, []);
+  t.deepEqual(metrics[0], { name: 'cart.size', kind: 'gauge', unit: 's' });
+  t.is(metrics.length, 60);
+});
+
+test('values are cut, and the largest catalogue fits into what a model may get', (t) => {
+  const long = 'x'.repeat(5_000);
+  const fields = Array.from({ length: 2_000 }, (_, at) => field(`${at}.${'y'.repeat(100)}`, [long, `${long}1`]));
+  const fitting = fittingOf('anything', {
+    logs: { services: [], fields },
+    traces: { services: [], fields },
+    metrics: [],
+  });
+  t.true(fitting.logs.length > 0);
+  t.true(fitting.logs.every(({ values }) => values.every((value) => value.length <= 60)));
+  t.true(JSON.stringify(fitting).length <= 16_000);
+});
