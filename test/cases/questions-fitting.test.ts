@@ -12,11 +12,7 @@ test('names and values that share words with the question come first, and no mor
   const others = Array.from({ length: 1_000 }, (_, at) => `other.${at}`);
   const records = {
     services: [...others, 'shop-checkout'],
-    fields: [
-      ...others.map((name) => field(name)),
-      field('region', ['eu', 'CHECKOUT hall']),
-      field('cart.checkout'),
-    ],
+    fields: [...others.map((name) => field(name)), field('region', ['eu', 'CHECKOUT hall']), field('cart.checkout')],
   };
   const { services, logs, traces, metrics } = fittingOf('how slow is the checkout in the cart?', {
     ...{ logs: records, traces: { services: ['shop-checkout'], fields: [] } },
