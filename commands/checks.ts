@@ -1,11 +1,11 @@
 /** `oiq checks`: keeps the synthetic checks of an organization as files, over the API, as a pipeline does. */
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { lineOfField, readCheckFiles } from '../subjects/synthetics/as-code.ts';
+import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
+import { type YamlFile, yamlFilesIn } from './yaml-files.ts';
 
 const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--api URL]
 oiq checks apply DIR [the same]
@@ -45,9 +45,7 @@ interface Label {
 }
 
 /** A file of checks, and what it says that the API does not look at. */
-interface CheckFile {
-  readonly path: string;
-  readonly source: string;
+interface CheckFile extends YamlFile {
   readonly names: readonly string[];
   readonly refused: readonly Item[];
 }
@@ -72,36 +70,11 @@ const askOf =
   (base: string, token: string): Ask =>
   async (method, path, body) => {
     const url = new URL(path, base);
-    const response = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(answerMs),
-    }).catch((error: Error) => {
-      const cause = error.cause instanceof Error ? error.cause.message : error.message;
-      throw new Error(`${url.origin}: ${cause}`, { cause: error });
-    });
-    if (!response.ok)
-      throw new Error(`${method} ${url} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
-    return response.json();
+    return accepted(await send(url, { token, answerMs, method, body }), `${method} ${url}`);
   };
 
-const filesIn = async (folder: string): Promise<readonly { readonly path: string; readonly source: string }[]> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  return Promise.all(
-    paths.map(async (path) => ({ path: relative(folder, path), source: await readFile(path, 'utf8') })),
-  );
-};
-
 /** Names that are there twice would change each other; a check without the label would be pruned by nobody. */
-const lookInto = (
-  files: readonly { readonly path: string; readonly source: string }[],
-  label: Label | undefined,
-): readonly CheckFile[] => {
+const lookInto = (files: readonly YamlFile[], label: Label | undefined): readonly CheckFile[] => {
   const known = new Map<string, string>();
   return files.map(({ path, source }) => {
     const refused: Item[] = [];
@@ -198,10 +171,7 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   const label = labelOf(values.label);
   if (prunes && label === undefined)
     throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
-  const token = environment['CHECKS_TOKEN'];
-  if (token === undefined || token === '') throw new UsageError(`CHECKS_TOKEN is not set\n\n${help}`);
-  const ask = askOf(api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`, token);
-  const files = lookInto(await filesIn(folder), label);
-  if (files.length === 0) throw new Error(`${folder} holds no files of YAML`);
+  const ask = askOf(apiAddress(api, environment), tokenIn(environment, 'CHECKS_TOKEN', help));
+  const files = lookInto(await yamlFilesIn(folder), label);
   report(verb, await deploy(files, { ask, label, isPlan: verb === 'plan', prunes }));
 };

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DashboardId, documentFile } from '../subjects/dashboards/as-code.ts';
+import { apiAddress, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import { DashboardsApi } from './dashboards/api.ts';
 import { folderOf, planOf, type Step } from './dashboards/plan.ts';
@@ -99,9 +100,8 @@ export const dashboardsCommand = async ({ args, environment }: CommandContext): 
   const [verb, directory, ...more] = positionals;
   if ((verb !== 'plan' && verb !== 'apply' && verb !== 'export') || directory === undefined || more.length > 0)
     throw new UsageError(`say plan, apply or export, and one folder\n\n${help}`);
-  const token = environment['DASHBOARDS_TOKEN'];
-  if (token === undefined || token === '') throw new UsageError(`DASHBOARDS_TOKEN is not set\n\n${help}`);
-  const api = new DashboardsApi(values.api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`, token);
+  const token = tokenIn(environment, 'DASHBOARDS_TOKEN', help);
+  const api = new DashboardsApi(apiAddress(values.api, environment), token);
   const { source, folder, prune = false } = values;
   if (verb === 'export') return write(directory, api, { source, folder });
   if (source === undefined || source === '') throw new UsageError(`--source is missing\n\n${help}`);

@@ -1,9 +1,9 @@
 /** `oiq rules`: deploys a folder of detection rules over the API, as a pipeline does. */
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
+import { yamlFilesIn } from './yaml-files.ts';
 
 const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled] [--scope NAME [--prune]]
 oiq rules apply DIR [the same]
@@ -37,29 +37,9 @@ interface Item {
   readonly message: string;
 }
 
-const filesIn = async (folder: string): Promise<{ name: string; source: string }[]> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile() && /\.ya?ml$/i.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  return Promise.all(
-    paths.map(async (path) => ({ name: relative(folder, path), source: await readFile(path, 'utf8') })),
-  );
-};
-
-const send = async (url: URL, token: string, files: readonly object[]): Promise<readonly Item[]> => {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ files }),
-    signal: AbortSignal.timeout(answerMs),
-  }).catch((error: Error) => {
-    const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new Error(`${url.origin}: ${cause}`, { cause: error });
-  });
-  if (!response.ok) throw new Error(`${url} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
-  return ((await response.json()) as { items: Item[] }).items;
+const deploy = async (url: URL, token: string, files: readonly object[]): Promise<readonly Item[]> => {
+  const answer = await accepted(await send(url, { token, answerMs, method: 'POST', body: { files } }), String(url));
+  return (answer as { items: Item[] }).items;
 };
 
 const told = ({ ruleId, title, outcome, message }: Item): string =>
@@ -68,9 +48,9 @@ const told = ({ ruleId, title, outcome, message }: Item): string =>
 const urlOf = (
   verb: string,
   { api, disabled, status, scope, prune, ...values }: Values,
-  address: string | undefined,
+  environment: CommandContext['environment'],
 ): URL => {
-  const url = new URL('/api/siem/rules/import', api ?? `http://${address ?? '127.0.0.1:8080'}`);
+  const url = new URL('/api/siem/rules/import', apiAddress(api, environment));
   if (verb === 'plan') url.searchParams.set('dryRun', 'true');
   if (disabled === true) url.searchParams.set('enabled', 'false');
   if (status !== undefined) url.searchParams.set('status', status);
@@ -108,9 +88,7 @@ export const rulesCommand = async ({ args, environment }: CommandContext): Promi
     throw new UsageError(`say plan or apply, and one folder\n\n${help}`);
   if (values.prune === true && values.scope === undefined)
     throw new UsageError(`--prune needs --scope: only rules of that scope are deleted\n\n${help}`);
-  const token = environment['RULES_TOKEN'];
-  if (token === undefined || token === '') throw new UsageError(`RULES_TOKEN is not set\n\n${help}`);
-  const files = await filesIn(folder);
-  if (files.length === 0) throw new Error(`${folder} holds no files of YAML`);
-  report(verb, await send(urlOf(verb, values, environment['OIQ_HTTP_ADDRESS']), token, files));
+  const token = tokenIn(environment, 'RULES_TOKEN', help);
+  const files = (await yamlFilesIn(folder)).map(({ path, source }) => ({ name: path, source }));
+  report(verb, await deploy(urlOf(verb, values, environment), token, files));
 };

@@ -1,4 +1,5 @@
 /** `oiq slo gate`: tells a pipeline whether the error-budget policy of an objective lets it deploy. */
+import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -29,15 +30,7 @@ interface Status {
 
 const statusOf = async (api: string, id: string, token: string): Promise<Status> => {
   const url = new URL(`/api/slos/${encodeURIComponent(id)}/status`, api);
-  const response = await fetch(url, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(answerMs),
-  }).catch((error: Error) => {
-    const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new Error(`${url.origin}: ${cause}`, { cause: error });
-  });
-  if (!response.ok) throw new Error(`${url} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
-  return (await response.json()) as Status;
+  return (await accepted(await send(url, { token, answerMs }), String(url))) as Status;
 };
 
 const told = (id: string, { budget: { leftPct }, policy }: Status): string => {
@@ -52,9 +45,8 @@ export const sloCommand = async ({ args, environment }: CommandContext): Promise
   if (values.help === true) return void process.stdout.write(help);
   const [verb, ...ids] = positionals;
   if (verb !== 'gate' || ids.length === 0) throw new UsageError(`say gate, and the ids of objectives\n\n${help}`);
-  const token = environment['SLO_TOKEN'];
-  if (token === undefined || token === '') throw new UsageError(`SLO_TOKEN is not set\n\n${help}`);
-  const api = values.api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`;
+  const token = tokenIn(environment, 'SLO_TOKEN', help);
+  const api = apiAddress(values.api, environment);
   for (const id of ids) {
     const status = await statusOf(api, id, token);
     process.stdout.write(told(id, status));

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { DashboardFields as Fields } from '../../subjects/dashboards/document.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
+import { accepted, send } from '../api-request.ts';
 
 /** A dashboard as the API has it. */
 export interface Present {
@@ -48,25 +49,12 @@ export class DashboardsApi {
   ): Promise<unknown> {
     const url = new URL(path, this.#base);
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
-    const response = await fetch(url, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(answerMs),
-    }).catch((error: Error) => {
-      const cause = error.cause instanceof Error ? error.cause.message : error.message;
-      throw new Error(`${url.origin}: ${cause}`, { cause: error });
+    const response = await send(url, {
+      ...{ token: this.#token, answerMs, method, body },
+      ...(version !== undefined && { headers: { 'if-match': `"${version}"` } }),
     });
     if (response.status === 404 && method === 'GET') return undefined;
-    if (!response.ok)
-      throw new Error(
-        `${method} ${url.pathname} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`,
-      );
-    return response.json();
+    return accepted(response, `${method} ${url.pathname}`);
   }
 
   async find(id: string): Promise<Present | undefined> {

@@ -1,0 +1,49 @@
+/** Requests of commands to the API of a running installation, with a token. */
+import type { CommandContext } from './platform.ts';
+import { UsageError } from './usage-error.ts';
+
+type Environment = CommandContext['environment'];
+
+/** The address that was given, else that of the installation on this machine. */
+export const apiAddress = (api: string | undefined, environment: Environment): string =>
+  api ?? `http://${environment['OIQ_HTTP_ADDRESS'] ?? '127.0.0.1:8080'}`;
+
+/** The token of a variable; without it, a usage error with the help. */
+export const tokenIn = (environment: Environment, variable: string, help: string): string => {
+  const token = environment[variable];
+  if (token === undefined || token === '') throw new UsageError(`${variable} is not set\n\n${help}`);
+  return token;
+};
+
+interface Sent {
+  readonly token: string;
+  /** Milliseconds until the answer. */
+  readonly answerMs: number;
+  readonly method?: string;
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The answer, whatever its status; throws with the origin where there is none. */
+export const send = (url: URL, { token, answerMs, method = 'GET', body, headers = {} }: Sent): Promise<Response> =>
+  fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(answerMs),
+  }).catch((error: Error) => {
+    const cause = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new Error(`${url.origin}: ${cause}`, { cause: error });
+  });
+
+/** The JSON of an answer; throws what a refusal says. `what` names the request. */
+export const accepted = async (response: Response, what: string): Promise<unknown> => {
+  if (!response.ok)
+    throw new Error(`${what} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  return response.json();
+};
