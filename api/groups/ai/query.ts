@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { invalid } from '../../../queries/errors.ts';
 import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { Query } from '../../../queries/query.ts';
 import { askedRange } from '../../../queries/range.ts';
@@ -7,7 +6,6 @@ import { Result } from '../../../queries/result.ts';
 import { queryOf, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
-import { isZone } from '../../../queries/time-text.ts';
 import { excludingIn, isEmpty } from '../../../subjects/questions/excluding.ts';
 import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
@@ -15,6 +13,7 @@ import { metricsNamed, understand } from '../../../subjects/questions/understand
 import { type Asking, refusalCodes } from '../../../subjects/questions/understanding.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
+import { askedZone } from './asked-zone.ts';
 import { hasModel } from './model.ts';
 import { type AskedByModel, queryByModel } from './query-by-model.ts';
 
@@ -48,7 +47,7 @@ export const askInWords = defineOperation({
   unaudited: 'it reads telemetry, as lists do',
   body: z.strictObject({
     question: z.string().min(1).max(16_384).describe('In English; PromQL and searches are recognized, too'),
-    timeZone: z.string().max(64).default('UTC').describe('In which days and hours of the question are: Europe/Zurich'),
+    timeZone: askedZone,
     from: TimeText.default('now-1h').describe('For a question that names no time'),
     to: TimeText.default('now').describe('For a question that names no time'),
   }),
@@ -73,7 +72,6 @@ export const askInWords = defineOperation({
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { question, timeZone } = body;
-    if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
     const usualRange = askedRange(body, ports.clock.now());
     const reading = readingOf(caller, ports);
     const catalogue = await landedCatalogue(reading);

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { invalid } from '../../../queries/errors.ts';
 import { askedRange } from '../../../queries/range.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
-import { isZone } from '../../../queries/time-text.ts';
 import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { askedZone } from './asked-zone.ts';
 import { Figure, figuresNamed } from './named-figures.ts';
 import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
 import { wordedByModel } from './worded-answer.ts';
@@ -23,7 +22,7 @@ export const answerFromRunbooks = defineOperation({
   body: z.strictObject({
     question: z.string().min(1).max(16_384),
     sources: sourcesAsked,
-    timeZone: z.string().max(64).default('UTC').describe('In which days and hours of the question are: Europe/Zurich'),
+    timeZone: askedZone,
     from: TimeText.default('now-1h').describe('Of queries that name no time'),
     to: TimeText.default('now').describe('Of queries that name no time'),
   }),
@@ -46,7 +45,6 @@ export const answerFromRunbooks = defineOperation({
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { question, sources, timeZone } = body;
-    if (!isZone(timeZone)) throw invalid('timeZone', 'is no time zone: write one such as Europe/Zurich');
     const range = askedRange(body, ports.clock.now());
     const found = await passagesFor({ question, limit: mostPassages, sources }, { caller, ports });
     const { sentences, reason } = bestSentences(question, found.passages);
