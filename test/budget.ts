@@ -10,7 +10,7 @@ export const shardKills = Number(process.env['TEST_SHARD_KILLS'] ?? 2);
 export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
 
 /** Schemathesis works out 280 requests an operation from the document; a run asks them of one operation in so many, which it draws. */
-export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 8);
+export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 24);
 
 /** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only a part of those that read something else. */
 export const asksAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';

@@ -6,22 +6,33 @@ export const everySuite: readonly string[] = ['test/{architecture,contract,cases
 /** Suites of the API that run over the engine in the process run over a server and over shards, too. */
 const served = /-(?:served|sharded)\.test\.ts$/;
 
+/** What takes longest: processes that are killed, servers that go away, an upgrade; and walks through the page. */
+const inTurns: readonly RegExp[] = [
+  /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
+  /end-to-end\/page-[a-z-]+\.test\.ts$/,
+];
+
 /**
- * What a whole run leaves out: it has each suite of the API over the engine in the process, and over a server or over shards, which changes
- * from suite to suite and from part to part. Nothing, where all is one part.
+ * What a whole run leaves out, which changes with the part; nothing, where all is one part. It has each suite of the API over the
+ * engine in the process, and over a server or over shards; and every second of the suites that run in turns.
  */
 export const leftOut = (
   files: readonly string[],
   { part, of }: { readonly part: number; readonly of: number },
 ): string[] => {
-  const suites = [
-    ...new Set(files.filter((path) => served.test(path)).map((path) => path.replace(served, ''))),
-  ].toSorted();
-  return files.filter((path) => {
-    const suite = suites.indexOf(path.replace(served, ''));
-    if (of === 1 || !served.test(path)) return false;
-    return (suite + part) % 2 === (path.includes('-sharded') ? 0 : 1);
-  });
+  if (of === 1) return [];
+  const suiteOf = (path: string): string => path.replace(served, '');
+  const suites = [...new Set(files.filter((path) => served.test(path)).map(suiteOf))].toSorted();
+  const apart = files.filter(
+    (path) => served.test(path) && (suites.indexOf(suiteOf(path)) + part) % 2 === (path.includes('-sharded') ? 0 : 1),
+  );
+  const waiting = inTurns.flatMap((family) =>
+    files
+      .filter((path) => family.test(path) && !served.test(path))
+      .toSorted()
+      .filter((_, place) => (place + part) % 2 === 1),
+  );
+  return [...apart, ...waiting];
 };
 
 /** The files that have one of the words in their path. */

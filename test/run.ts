@@ -128,6 +128,15 @@ if (notDrawn.length > 0) console.log(`# TEST_SEED=${drawSeed} leaves out ${notDr
 const scratch = scratchDirectory();
 const computing = join(scratch, 'computing');
 let longest: string[] = [];
+/** A run that is cut off has said what it waited for. */
+const progress = setInterval(() => {
+  const ended = existsSync(computing) ? readFileSync(computing, 'utf8') : '';
+  const open = (isWhole ? files.filter((path) => !notDrawn.includes(path)) : chosen).filter(
+    (path) => !ended.includes(`\t${path}\n`),
+  );
+  const minutes = Math.round((Date.now() - started) / 60_000);
+  console.log(`# ${minutes} min: ${open.length} files have not ended${open.length > 8 ? '' : `: ${open.join(', ')}`}`);
+}, 300_000);
 const services = await starting;
 try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
@@ -142,6 +151,7 @@ try {
   });
   if (existsSync(computing)) longest = longestComputing(readFileSync(computing, 'utf8'), 30);
 } finally {
+  clearInterval(progress);
   await services.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
