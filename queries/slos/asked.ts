@@ -10,7 +10,7 @@ import { budgetOf, budgetSpentOf, burnRateOf, coverageOf, objectiveOf, type Sums
 import { asNumber, compared, type Fraction } from './fraction.ts';
 import { readStanding, type StandingSlo } from './slices.ts';
 import { readWindows } from './window-sums.ts';
-import { lengthWithout, periodAt, rollingAt, type Window } from './windows.ts';
+import { periodAt, rollingAt, slicesIn, type Window } from './windows.ts';
 
 /** Objectives of one statement. */
 export const mostSlosTogether = 1000;
@@ -45,7 +45,7 @@ const excludedBy = ({ excluded = [] }: SloObjective): Window[] => excluded.map((
 const slicesOfWhole = (objective: SloObjective, endMs: number): number => {
   const { calendar, windowDays, sliceMs } = objective;
   const whole = calendar === undefined ? rollingAt(windowDays, endMs) : periodAt(calendar, endMs - 1);
-  return Math.round(lengthWithout(whole, excludedBy(objective)) / sliceMs);
+  return slicesIn(whole, excludedBy(objective), sliceMs);
 };
 
 /** What is summed of an objective for one end: its windows, the longest first, and its own. */
@@ -104,7 +104,7 @@ const figureAt = (
   const objective = objectiveOf(told);
   const [longest = whole] = windows;
   const sums = summed(longest);
-  const coverage = coverageOf(sums, Math.round(lengthWithout(longest, excludedBy(told)) / told.sliceMs));
+  const coverage = coverageOf(sums, slicesIn(longest, excludedBy(told), told.sliceMs));
   const known = { sums, coverage };
   const budget = () => budgetOf(summed(whole), objective, slicesOfWhole(told, endMs));
   switch (query.figure) {

@@ -63,6 +63,11 @@ export const clippedTo = ({ fromMs, toMs }: Window, times: readonly Window[]): W
     .filter((time) => time.fromMs < toMs && time.toMs > fromMs)
     .map((time) => ({ fromMs: Math.max(time.fromMs, fromMs), toMs: Math.min(time.toMs, toMs) }));
 
-/** How long a window is without the times that are left out of it. */
-export const lengthWithout = (window: Window, excluded: readonly Window[]): number =>
-  clippedTo(window, excluded).reduce((left, { fromMs, toMs }) => left - (toMs - fromMs), window.toMs - window.fromMs);
+/**
+ * How many slices begin in a window, without those that begin in times that are left out of it. A slice counts where it begins: periods of time zones
+ * whose offset is a part of an hour begin within slices of an hour.
+ */
+export const slicesIn = (window: Window, excluded: readonly Window[], sliceMs: number): number => {
+  const begins = ({ fromMs, toMs }: Window): number => Math.ceil(toMs / sliceMs) - Math.ceil(fromMs / sliceMs);
+  return clippedTo(window, excluded).reduce((left, time) => left - begins(time), begins(window));
+};

@@ -70,7 +70,8 @@ export const reportOf = async (
     const sli = sliOf(sums);
     return {
       ...{ from: time(period.fromMs), to: time(period.toMs), targetPct, hasEnded },
-      isSettled: hasEnded && last !== undefined && last.settledUpToMs >= period.toMs,
+      // A slice counts where it begins, and its last records come once it has ended.
+      isSettled: hasEnded && last !== undefined && last.settledUpToMs >= Math.ceil(period.toMs / sliceMs) * sliceMs,
       isMet: sli === undefined ? null : compared(sli, objectiveOf(toldObjective(then)).target) >= 0,
       ...figuresOf(then, sums, period, excluded),
       withMaintenance: slo.query.excludeMaintenance ? figuresOf(then, summed(window, 'all'), period, []) : null,

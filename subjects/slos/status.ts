@@ -12,7 +12,7 @@ import {
 import { asNumber, type Fraction, fraction, times } from '../../queries/slos/fraction.ts';
 import { type LastLook, readLooks } from '../../queries/slos/slices.ts';
 import { readWindows } from '../../queries/slos/window-sums.ts';
-import { lengthWithout, periodAt, rollingAt, type Window } from '../../queries/slos/windows.ts';
+import { periodAt, rollingAt, slicesIn, type Window } from '../../queries/slos/windows.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
@@ -85,8 +85,7 @@ export const figuresOf = (
   excluded: readonly Window[],
 ) => {
   const objective = objectiveOf(slo);
-  const slicesIn = (range: Window): number => Math.round(lengthWithout(range, excluded) / sliceMs);
-  const budget = budgetOf(window, objective, slicesIn(whole));
+  const budget = budgetOf(window, objective, slicesIn(whole, excluded, sliceMs));
   return {
     sli: numberOf(sliOf(window)),
     ...{ good: asNumber(window.good), total: asNumber(window.total) },
@@ -94,7 +93,7 @@ export const figuresOf = (
       ...{ total: asNumber(budget.total), left: asNumber(budget.left) },
       leftPct: numberOf(budget.leftShare && times(budget.leftShare, hundred)),
     },
-    coverage: coverageOf(window, slicesIn({ fromMs: whole.fromMs, toMs: endMs })),
+    coverage: coverageOf(window, slicesIn({ fromMs: whole.fromMs, toMs: endMs }, excluded, sliceMs)),
   };
 };
 
@@ -154,7 +153,7 @@ export const statusOf = async (
   const windows = [soFar, ...burning, ...(policy === undefined ? [] : windowsOfPolicy(policy).map(backBy))];
   const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows, excluded }]))(0);
   const objective = objectiveOf(slo);
-  const budget = budgetOf(summed(soFar), objective, Math.round(lengthWithout(soFar, excluded) / soFar.sliceMs));
+  const budget = budgetOf(summed(soFar), objective, slicesIn(soFar, excluded, soFar.sliceMs));
   return {
     ...figuresOf(slo, summed(soFar), soFar, excluded),
     withMaintenance: slo.query.excludeMaintenance ? figuresOf(slo, summed(soFar, 'all'), soFar, []) : null,

@@ -21,7 +21,7 @@ import {
   plus,
   sumOf,
 } from '../../../queries/slos/fraction.ts';
-import { periodAt, rollingAt } from '../../../queries/slos/windows.ts';
+import { periodAt, rollingAt, slicesIn } from '../../../queries/slos/windows.ts';
 import { isReachable, usualBurnRules } from '../../../subjects/slos/burn-rules.ts';
 
 const minuteMs = 60_000;
@@ -162,6 +162,27 @@ test('a period of a calendar begins on the wall clock, over changes of the clock
     '2011-12-30T10:00',
   ]);
   t.deepEqual(rollingAt(30, 31 * dayMs), { fromMs: dayMs, toMs: 31 * dayMs });
+});
+
+test('a slice counts in the period in which it begins, also where periods begin within slices', (t) => {
+  const hour = 60 * minuteMs;
+  // Day by day in zones whose midnight is no full hour of UTC; Lord Howe's clocks change by half an hour.
+  const zones: readonly (readonly [timeZone: string, day: string, slices: number])[] = [
+    ['Asia/Kathmandu', '2026-05-01', 24],
+    ['Australia/Lord_Howe', '2026-04-05', 25],
+    ['Australia/Lord_Howe', '2026-10-04', 23],
+    ['Pacific/Chatham', '2026-04-05', 25],
+    ['Pacific/Chatham', '2026-09-27', 23],
+    ['Europe/Berlin', '2026-03-29', 23],
+  ];
+  for (const [timeZone, day, slices] of zones) {
+    const period = periodAt({ period: 'day', timeZone, startsAt: '2026-01-01T00:00' }, Date.parse(`${day}T00:00:00Z`));
+    const begins = Array.from({ length: 80 }, (_, index) => (Math.floor(period.fromMs / hour) + index) * hour);
+    const known = begins.filter((ms) => ms >= period.fromMs && ms < period.toMs).length;
+    t.deepEqual([slicesIn(period, [], hour), known], [slices, slices], `${timeZone} ${day}`);
+    const maintained = { fromMs: period.fromMs, toMs: (begins[3] ?? 0) + hour };
+    t.is(slicesIn(period, [maintained], hour), slices - begins.slice(0, 4).filter((ms) => ms >= period.fromMs).length);
+  }
 });
 
 test('periods tile time: every instant is in the one that begins at or before it', (t) => {
