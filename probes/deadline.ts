@@ -5,6 +5,9 @@ export class Deadline {
   #leftMs: number;
   #sinceMs = performance.now();
   #timer: NodeJS.Timeout;
+  /** How much is done outside of it now: connections of a browser wait side by side. */
+  #outside = 0;
+  #isEnded = false;
 
   /** `stopping` ends it at once. */
   constructor(ms: number, stopping: AbortSignal) {
@@ -15,18 +18,23 @@ export class Deadline {
 
   /** Does what takes no time of it. */
   async outside<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.end();
-    this.#leftMs -= performance.now() - this.#sinceMs;
+    if (this.#outside++ === 0) {
+      clearTimeout(this.#timer);
+      this.#leftMs -= performance.now() - this.#sinceMs;
+    }
     try {
       return await work();
     } finally {
-      this.#sinceMs = performance.now();
-      this.#timer = this.#start();
+      if (--this.#outside === 0 && !this.#isEnded) {
+        this.#sinceMs = performance.now();
+        this.#timer = this.#start();
+      }
     }
   }
 
   /** Nothing is over any more. */
   end(): void {
+    this.#isEnded = true;
     clearTimeout(this.#timer);
   }
 
