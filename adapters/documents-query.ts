@@ -57,6 +57,10 @@ export const pinnedTo = (condition: unknown): readonly Scalar[] | undefined => {
   return values.every((one): one is Scalar => isScalar(one) && one !== null) ? values : undefined;
 };
 
+/** The values of a condition that says no more than that. */
+export const pinnedExactlyTo = (condition: unknown): readonly Scalar[] | undefined =>
+  isPlain(condition) && Object.keys(condition).length > 1 ? undefined : pinnedTo(condition);
+
 /** Field paths that a match must hold one of the given values at. */
 export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Scalar[]> => {
   const required = new Map<string, readonly Scalar[]>();
@@ -108,6 +112,18 @@ export const valuesAt = (value: unknown, path: readonly string[]): unknown[] => 
   }
   return isPlain(value) && Object.hasOwn(value, name) ? valuesAt(value[name], rest) : [];
 };
+
+/** Refuses fields whose values are not counted. */
+export const countedField = (field: string): string => {
+  if (field.includes('.') || ['id', 'version', 'createdAt', 'updatedAt'].includes(field))
+    throw new TypeError(`values of ${field} are not counted`);
+  return field;
+};
+
+/** What is counted of a document's field, each value once. */
+export const countedValues = (document: Readonly<Record<string, unknown>>, field: string): ReadonlySet<CountedValue> =>
+  new Set(valuesAt(document, [field]).filter((value): value is CountedValue => isScalar(value) && value !== null));
+type CountedValue = NonNullable<Scalar>;
 
 /** A document's place in the order. Throws when it holds a list or an object where the sort needs one value. */
 export const placeOf = (document: Readonly<Record<string, unknown>>, order: Order): readonly Scalar[] =>

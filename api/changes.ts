@@ -99,6 +99,7 @@ const noting = (transaction: Pick<Documents, 'of'>, written: Written[]): Pick<Do
           find: (id) => stored.find(id),
           list: (options) => stored.list(options),
           count: (filter) => stored.count(filter),
+          counts: (field, options) => stored.counts(field, options),
           insert: (fields) => noted(stored.insert(fields)),
           replace: (id, fields, version) => noted(stored.replace(id, fields, version)),
           update: (id, changes, version) => noted(stored.update(id, changes, version)),

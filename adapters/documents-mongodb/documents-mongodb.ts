@@ -19,9 +19,18 @@ import {
   type Page,
   type Stored,
   type TenantDocuments,
+  type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import { changed, checkedName, checkedTenant, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
-import { afterPlace, cursorOf, defaultLimit, orderOf, placeOf, placeOfCursor } from '../documents-query.ts';
+import {
+  afterPlace,
+  countedField,
+  cursorOf,
+  defaultLimit,
+  orderOf,
+  placeOf,
+  placeOfCursor,
+} from '../documents-query.ts';
 import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
 import { isTransient, translated } from './errors.ts';
 import { MongoFeed } from './feed.ts';
@@ -81,6 +90,31 @@ const listPage = async (
   // Every item's place is taken, so that a list or object under the sort fails on every page and not on some.
   const last = items.map((item) => placeOf(item, order)).at(-1);
   return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
+};
+
+const countsIn = async (
+  records: Records,
+  tenant: string,
+  field: string,
+  { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
+  session: ClientSession | undefined,
+): Promise<readonly ValueCount[]> => {
+  const path = `$${pathOf(field)}`;
+  // A set, so that a value that stands twice in a list counts once.
+  const values = { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] };
+  const found = records.aggregate<{ readonly _id: ValueCount['value']; readonly count: number }>(
+    [
+      { $match: filterWithin(tenant, filterOf(filter)) },
+      { $project: { _id: 0, value: values } },
+      { $unwind: '$value' },
+      { $match: { value: { $type: ['string', 'number', 'bool'] } } },
+      { $group: { _id: '$value', count: { $sum: 1 } } },
+      { $sort: { count: -1 } },
+      { $limit: limit },
+    ],
+    { ...(session && { session }) },
+  );
+  return (await found.toArray()).map(({ _id: value, count }) => ({ value, count }));
 };
 
 /** Replaces a document whose version was just read. Undefined when another write came between. */
@@ -153,6 +187,8 @@ const collectionOf = (access: Access, records: Records, tenant: string, clock: C
       access.read(() =>
         records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
       ),
+    counts: (field, options = {}) =>
+      access.read(() => countsIn(records, tenant, countedField(field), options, session)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),

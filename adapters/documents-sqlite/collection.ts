@@ -11,10 +11,13 @@ import {
   type FindOptions,
   type Page,
   type Stored,
+  type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import { changed, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
 import {
   comparePlaces,
+  countedField,
+  countedValues,
   cursorOf,
   defaultLimit,
   idBoundsOf,
@@ -110,6 +113,27 @@ const pageOf = (
   };
 };
 
+/** As indexes tell it, else as the matches do. */
+const countsOf = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenant: string,
+  field: string,
+  { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
+): readonly ValueCount[] => {
+  const matches = matcherOf(filter);
+  const known = tables.counts(definition, tenant, field, filter, limit);
+  if (known !== undefined) return known;
+  const counts = new Map<ValueCount['value'], number>();
+  for (const row of tables.candidates(definition, tenant, filter, rangeOf(filter)))
+    if (matches(row))
+      for (const value of countedValues(row.fields, field)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((left, right) => right.count - left.count)
+    .slice(0, limit);
+};
+
 const inserted = (
   tables: DocumentTables,
   definition: Definition,
@@ -183,6 +207,8 @@ export const collectionOf = (
           if (matches(row)) count += 1;
         return count;
       }),
+    counts: (field, options = {}) =>
+      access.read((tables) => countsOf(tables, definition, tenantId, countedField(field), options)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) =>

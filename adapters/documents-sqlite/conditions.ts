@@ -20,6 +20,14 @@ const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condi
   parameters: conditions.flatMap(({ parameters }) => parameters),
 });
 
+/** The parts as one condition; undefined where one of them is. Without parts `AND` is true, and `OR` is not known. */
+export const allOf = (parts: readonly (Condition | undefined)[], operator: 'AND' | 'OR'): Condition | undefined => {
+  const known = parts.filter((part) => part !== undefined);
+  if (known.length < parts.length) return undefined;
+  if (known.length > 0) return joined(known, operator);
+  return operator === 'AND' ? { sql: '1', parameters: [] } : undefined;
+};
+
 /** A longer list of values is left to the filter. */
 const mostValues = 10;
 
@@ -58,24 +66,21 @@ const holdsText = (path: string, condition: unknown): Condition | undefined => {
 };
 
 const partOf = (path: string, condition: unknown): Condition | undefined => {
-  if (path === '$and') return allOf((condition as Filter[]).map(partsOf));
-  if (path === '$or') {
-    const parts = (condition as Filter[]).map(partsOf);
-    const known = parts.filter((part) => part !== undefined);
-    return known.length === parts.length && known.length > 0 ? joined(known, 'OR') : undefined;
-  }
+  if (path === '$and') return allKnown((condition as Filter[]).map(partsOf));
+  if (path === '$or') return allOf((condition as Filter[]).map(partsOf), 'OR');
   if (!isField(path)) return undefined;
   const values = pinnedTo(condition);
   return values === undefined ? holdsText(path, condition) : holdsOne(path, values);
 };
 
-const allOf = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
+/** Those that are known: the others may be true. */
+const allKnown = (parts: readonly (Condition | undefined)[]): Condition | undefined => {
   const known = parts.filter((part) => part !== undefined);
   return known.length === 0 ? undefined : joined(known, 'AND');
 };
 
 const partsOf = (filter: Filter): Condition | undefined =>
-  allOf(Object.entries(filter).map(([path, condition]) => partOf(path, condition)));
+  allKnown(Object.entries(filter).map(([path, condition]) => partOf(path, condition)));
 
 /** True of every document that matches, and of few others. What SQLite does not read as JSON, as it is nested too deep, may match. */
 export const mayMatch = (filter: Filter): Condition => {

@@ -4,10 +4,22 @@
  * index changes no schema and a field path never becomes part of a statement.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type CollectionDefinition, ConflictError, type Filter } from '../../schemas/ports/documents.ts';
+import {
+  type CollectionDefinition,
+  ConflictError,
+  type Filter,
+  type ValueCount,
+} from '../../schemas/ports/documents.ts';
 import type { Entry, Fields } from '../documents-form.ts';
-import { type IdBounds, type Order, requiredValues, type Scalar, valuesAt } from '../documents-query.ts';
-import { type Condition, isUnplaced, mayMatch, placingOf } from './conditions.ts';
+import {
+  type IdBounds,
+  type Order,
+  pinnedExactlyTo,
+  requiredValues,
+  type Scalar,
+  valuesAt,
+} from '../documents-query.ts';
+import { allOf, type Condition, isUnplaced, mayMatch, placingOf } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -42,6 +54,7 @@ const columns = 'tenant, id, version, created_at, updated_at, fields';
 const listed =
   'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
 const ofTenant = 'FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?';
+const countsOf = 'SELECT value, count(*) AS n FROM indexed_values WHERE collection = ? AND path = ? AND tenant = ?';
 const listedOfTenant = `AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`;
 
 const statements = {
@@ -111,6 +124,28 @@ const uniqueValues = (definition: Definition, tenant: string, fields: Fields): R
   for (const set of definition.unique ?? []) add(tenant, set);
   for (const set of definition.uniqueEverywhere ?? []) add('', set);
   return lines;
+};
+
+/** True of the ids of exactly the matches; undefined of a filter that asks for more than values of indexed fields. */
+const listedIn = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
+  const partOf = (path: string, condition: unknown): Condition | undefined => {
+    if (path === '$and' || path === '$or')
+      return allOf(
+        (condition as Filter[]).map((part) => listedIn(definition, tenant, part)),
+        path === '$and' ? 'AND' : 'OR',
+      );
+    const values = indexedPaths(definition).includes(path) ? pinnedExactlyTo(condition) : undefined;
+    if (values === undefined) return undefined;
+    const texts = JSON.stringify(values.map((value) => JSON.stringify(value)));
+    return {
+      sql: `id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`,
+      parameters: [definition.name, path, texts, tenant],
+    };
+  };
+  return allOf(
+    Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
+    'AND',
+  );
 };
 
 const isConstraint = (error: unknown): boolean => {
@@ -232,6 +267,19 @@ export class DocumentTables {
         ? this.#sql('pageOfAll').all(name, after.tenantId, after.id, pageSize)
         : this.#sql('pageOfAllListed').all(name, name, ...index, after.tenantId, after.id, pageSize);
     return { rows: found.map(rowOf), last: found.length < pageSize };
+  }
+
+  /**
+   * How many of a tenant's matches have each value of a field, the most frequent first; told by indexes alone. Undefined where they do not
+   * tell it: the field is not indexed, or the filter asks for more than values of fields that are.
+   */
+  counts(definition: Definition, tenant: string, field: string, filter: Filter, limit: number) {
+    const isKnown = this.#ensured.has(definition) && indexedPaths(definition).includes(field);
+    const matching = isKnown ? listedIn(definition, tenant, filter) : undefined;
+    if (matching === undefined) return undefined;
+    return this.#statement(`${countsOf} AND ${matching.sql} GROUP BY value ORDER BY n DESC LIMIT ?`)
+      .all(definition.name, field, tenant, ...matching.parameters, limit)
+      .map(({ value, n }): ValueCount => ({ value: JSON.parse(String(value)), count: Number(n) }));
   }
 
   /** The first indexed path that the filter pins to values, in the definition's order. */

@@ -53,25 +53,43 @@ export type ListParameters = Readonly<Record<string, unknown>> & {
 
 const usualSorts = ['name', 'createdAt', 'updatedAt'];
 
-/** A page of what the parameters ask for. */
-export const readPage = async <Fields extends object>(
-  collection: Collection<Fields>,
-  { filters = {}, searched = ['name'], sorts = usualSorts }: Listing,
-  { query, now, where }: { readonly query: ListParameters; readonly now: string; readonly where?: Filter | undefined },
-): Promise<Page<Fields & Stored>> => {
+interface Asked {
+  readonly query: ListParameters;
+  readonly now: string;
+  /** Beside what the parameters say. */
+  readonly where?: Filter | undefined;
+}
+
+/** What the parameters ask for, those of `without` left out. */
+const asFilter = (
+  { filters = {}, searched = ['name'] }: Listing,
+  { query, now, where }: Asked,
+  without?: string,
+): Filter => {
   const conditions = Object.entries(filters).flatMap(([name, { where: filter }]) => {
     const value = query[name];
-    return typeof value === 'string' ? [filter(value, now)] : [];
+    return typeof value === 'string' && name !== without ? [filter(value, now)] : [];
   });
   if (where !== undefined) conditions.push(where);
-  const { search, sort = sorts[0] ?? 'id', limit, cursor } = query;
+  const { search } = query;
   if (typeof search === 'string') {
     conditions.push({ $or: searched.map((field) => ({ [field]: containing(search) })) });
   }
+  return conditions.length === 0 ? {} : { $and: conditions };
+};
+
+/** A page of what the parameters ask for. */
+export const readPage = async <Fields extends object>(
+  collection: Collection<Fields>,
+  listing: Listing,
+  asked: Asked,
+): Promise<Page<Fields & Stored>> => {
+  const { sorts = usualSorts } = listing;
+  const { sort = sorts[0] ?? 'id', limit, cursor } = asked.query;
   const { by, direction } = sortOf(sort);
   try {
     return await collection.list({
-      filter: conditions.length === 0 ? {} : { $and: conditions },
+      filter: asFilter(listing, asked),
       sort: { [by]: direction === 'ascending' ? 1 : -1 },
       limit,
       after: cursor,
@@ -81,4 +99,25 @@ export const readPage = async <Fields extends object>(
       throw invalid('cursor', 'is not a cursor of this list in this order');
     throw error;
   }
+};
+
+/** What a parameter of a list can be given, and how many it would find. */
+export const FacetValues = z.strictObject({
+  values: z.array(z.strictObject({ value: z.string(), count: z.int().positive() })).describe('The most frequent first'),
+  partial: z.boolean().describe('Whether there are more'),
+});
+
+const mostValues = 1000;
+
+/** Values of the field that a parameter restricts, among what the other parameters ask for. */
+export const readFacet = async <Fields extends object>(
+  collection: Collection<Fields>,
+  listing: Listing,
+  asked: Asked & { readonly parameter: string; readonly field: string },
+): Promise<z.input<typeof FacetValues>> => {
+  const filter = asFilter(listing, asked, asked.parameter);
+  const counts = await collection.counts(asked.field, { filter, limit: mostValues + 1 });
+  const values = counts.slice(0, mostValues).map(({ value, count }) => ({ value: String(value), count }));
+  values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
+  return { values, partial: counts.length > mostValues };
 };

@@ -63,6 +63,12 @@ export interface Page<Document> {
   readonly nextCursor: string | null;
 }
 
+/** A value, and how many documents have it. */
+export interface ValueCount {
+  readonly value: string | number | boolean;
+  readonly count: number;
+}
+
 /** Thrown by writes. `duplicate` names the fields in `fields`; `version` means that the document moved on or is gone. */
 export class ConflictError extends Error {
   readonly kind: 'duplicate' | 'version';
@@ -89,6 +95,11 @@ export interface Collection<Fields extends object> {
   find(id: string): Promise<(Fields & Stored) | undefined>;
   list(options?: FindOptions): Promise<Page<Fields & Stored>>;
   count(filter?: Filter): Promise<number>;
+  /**
+   * How many matches have each value of a field: the most frequent first, in any order among equals, `limit` (1,000) at most. A list
+   * counts once for each value in it; null and what is missing are no values. The field is not one of `Stored`, nor below another.
+   */
+  counts(field: string, options?: Pick<FindOptions, 'filter' | 'limit'>): Promise<readonly ValueCount[]>;
   /** Replaces all fields. With `version`, only that version: else `ConflictError` (`version`), also when there is no such document. */
   replace(id: string, fields: Fields, version?: number): Promise<Fields & Stored>;
   /** Sets the given top-level fields; `undefined` removes one. Same versions as `replace`. */

@@ -44,7 +44,7 @@ export interface DashboardSummary
 }
 export const dashboardSummaries = defineCollection<DashboardSummary>({
   name: 'dashboard-summaries',
-  indexes: [['folders'], ['tags'], ['source']],
+  indexes: [['folders'], ['tags'], ['source'], ['visibility'], ['ownerId']],
   sorts: ['name', 'createdAt', 'updatedAt'],
 });
 

@@ -87,5 +87,8 @@ await measured('tag of one in 20', { tag: 'tier-3' });
 await measured('tag of all', { tag: 'services' });
 await measured('folder', { folder: 'team-7' });
 await measured('folder, tag and search', { folder: 'team-7', tag: 'tier-7', search: 'area 1' });
+await measured('list with its tags and folders', { facets: 'true' });
+await measured('folder, with the tags in it', { folder: 'team-7', facets: 'true' });
+await measured('search that finds most, with tags and folders', { search: 'service', facets: 'true' });
 await documents.close();
 process.exit(0);

@@ -310,6 +310,45 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     }
   });
 
+  test.serial(`${name}: values are counted among matches, with and without an index`, async (t) => {
+    const indexed = { indexes: [['state'], ['tags'], ['owner.id'], ['rank']] };
+    for (const definition of [freshCollection(), freshCollection(indexed)]) {
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      for (const sample of samples) await things.insert(sample);
+      await things.insert({ id: 'g', tags: ['y', 'y'], state: 'closed' });
+      await things.insert({ id: 'gone', tags: ['y'], state: 'gone' });
+      await things.delete('gone');
+      await kept(definition, b).insert({ ...samples[0] });
+      const counted = async (field: string, filter?: Filter): Promise<string> => {
+        const counts = await things.counts(field, { ...(filter && { filter }) });
+        t.deepEqual(
+          counts.map(({ count }) => count),
+          counts.map(({ count }) => count).toSorted((one, other) => other - one),
+        );
+        return counts
+          .map(({ value, count }) => `${JSON.stringify(value)} ${count}`)
+          .sort()
+          .join(', ');
+      };
+      t.is(await counted('tags'), '"x" 1, "y" 3, 1 1, true 1');
+      t.is(await counted('state'), '"closed" 2, "open" 3');
+      t.is(await counted('rank'), '"2" 1, 1 1, 10 1, 2 1, true 1');
+      t.is(await counted('owner'), '');
+      t.is(await counted('name', { state: 'open' }), '"" 1, "Anna" 1, "anna" 1');
+      t.is(await counted('tags', { state: 'closed' }), '"y" 2');
+      t.is(await counted('tags', { $or: [{ state: 'open' }, { 'owner.id': 'u1' }] }), '"x" 1, "y" 1');
+      t.is(await counted('tags', { $and: [{ state: { $in: ['open', 'closed'] } }, { tags: 'y' }] }), '"x" 1, "y" 3');
+      t.is(await counted('tags', { state: { $in: ['open', 'closed'], $ne: 'open' } }), '"y" 2');
+      t.is(await counted('tags', { name: { $regex: 'ANN', $options: 'i' } }), '"x" 1, "y" 1');
+      t.is(await counted('tags', { state: null }), '1 1, true 1');
+      t.deepEqual(await things.counts('tags', { limit: 1 }), [{ value: 'y', count: 3 }]);
+      for (const field of ['id', 'owner.id'])
+        await t.throwsAsync(things.counts(field), { instanceOf: TypeError }, field);
+      await t.throwsAsync(things.counts('tags', { filter: { $where: 'true' } }), { instanceOf: TypeError });
+    }
+  });
+
   test.serial(
     `${name}: a filter that is undefined somewhere, or uses what the stores do not share, is refused`,
     async (t) => {

@@ -263,6 +263,33 @@ test('lists find by text, tag and folder with all below it, and hold no panels',
   t.deepEqual(await ids('folder=Alpha'), []);
 });
 
+test('a list tells tags and folders with how many of those that the caller sees have each', async (t) => {
+  await make({ folder: 'Facets/One', tags: ['facet-a', 'facet-b'] });
+  await make({ folder: 'Facets/Two', tags: ['facet-a'] });
+  await make({ folder: 'Facets', tags: ['facet-b', 'facet-c'], visibility: 'private' }, 'editor');
+  const facets = async (query: string, as: string) => {
+    const { status, body } = await harness.ask('GET', `/api/dashboards?${query}`, { as });
+    t.is(status, 200, JSON.stringify(body));
+    const told = ({ values }: { values: { value: string; count: number }[] }): string =>
+      values
+        .filter(({ value }) => /^facet/i.test(value))
+        .map(({ value, count }) => `${value} ${count}`)
+        .join(', ');
+    return body.facets === null ? null : [told(body.facets.tags), told(body.facets.folders)];
+  };
+  t.is(await facets('', 'viewer'), null);
+  t.deepEqual(await facets('facets=true', 'viewer'), ['facet-a 2, facet-b 1', 'Facets 2, Facets/One 1, Facets/Two 1']);
+  t.deepEqual(await facets('facets=true', 'editor'), [
+    'facet-a 2, facet-b 2, facet-c 1',
+    'Facets 3, Facets/One 1, Facets/Two 1',
+  ]);
+  // What is chosen of one narrows the other, and leaves its own to choose from.
+  t.deepEqual(await facets('facets=true&tag=facet-b&folder=Facets/One', 'viewer'), [
+    'facet-a 1, facet-b 1',
+    'Facets 1, Facets/One 1',
+  ]);
+});
+
 test('a record of a change of one panel holds that panel alone', async (t) => {
   const made = await make({ panels: [text('a'), text('b', 'of the other')] });
   await write('PUT', `${made.id}/panels/a`, 1, text('a', 'new'));

@@ -3,7 +3,14 @@ import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type DashboardSummary, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { DashboardView, SourceName } from '../../dashboards/dashboard.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { equals, type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
+import {
+  equals,
+  FacetValues,
+  type Listing,
+  listParameters,
+  readFacet,
+  readPage,
+} from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { sharedOrOwn } from '../../resources/shared-or-own.ts';
 
@@ -35,18 +42,36 @@ const itemOf = (summary: DashboardSummary & Stored): z.input<typeof Item> => {
   return { ...told, tags: [...told.tags], id, ...of };
 };
 
+const facets = z.enum(['true', 'false']).optional().describe('true: tells tags and folders with how many have each');
+
 export const listDashboards = defineOperation({
   method: 'GET',
   path: '/api/dashboards',
   operationId: 'listDashboards',
   summary: 'List dashboards without their panels; search them by text, tag and folder',
   role: 'viewer',
-  query: listParameters(listing),
-  response: z.strictObject({ items: z.array(Item), nextCursor: z.string().nullable() }),
+  query: listParameters(listing).extend({ facets }),
+  response: z.strictObject({
+    items: z.array(Item),
+    nextCursor: z.string().nullable(),
+    facets: z
+      .strictObject({
+        tags: FacetValues.describe('Of what the parameters other than tag find'),
+        folders: FacetValues.describe('Of what the parameters other than folder find, each with those below it'),
+      })
+      .nullable()
+      .describe('null where they are not asked for'),
+  }),
   async handler({ caller, query }, { documents, clock }) {
     const summaries = documents.of(caller.tenantId).collection(dashboardSummaries);
     const now = new Date(clock.now()).toISOString();
-    const { items, nextCursor } = await readPage(summaries, listing, { query, now, where: sharedOrOwn.where(caller) });
-    return { items: items.map(itemOf), nextCursor };
+    const asked = { query, now, where: sharedOrOwn.where(caller) };
+    const { items, nextCursor } = await readPage(summaries, listing, asked);
+    if (query.facets !== 'true') return { items: items.map(itemOf), nextCursor, facets: null };
+    const [tags, folders] = await Promise.all([
+      readFacet(summaries, listing, { ...asked, parameter: 'tag', field: 'tags' }),
+      readFacet(summaries, listing, { ...asked, parameter: 'folder', field: 'folders' }),
+    ]);
+    return { items: items.map(itemOf), nextCursor, facets: { tags, folders } };
   },
 });
