@@ -12,14 +12,27 @@ import { regexChoice } from './formats.ts';
 import { inSearch } from './in-search.ts';
 import { single } from './scope.ts';
 
-/** Filters as they are chosen: `job=node`, `job!=node`, `job=~n.*`. Those of one label and operator are one of several values. */
-export const readFilters = (texts: readonly string[], name: string): Filter[] =>
-  texts.map((text) => {
-    const [, label, operator, value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(text) ?? [];
-    if (label === undefined || operator === undefined || value === undefined)
-      throw invalid(`variables.${name}`, `must be filters such as job=node: ${text}`);
-    return { label, operator: operator as Filter['operator'], values: [value] };
-  });
+const readFilter = (text: string, name: string): Filter => {
+  const [, label, operator, value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(text) ?? [];
+  if (label === undefined || operator === undefined || value === undefined)
+    throw invalid(`variables.${name}`, `must be filters such as job=node: ${text}`);
+  return { label, operator: operator as Filter['operator'], values: [value] };
+};
+
+/**
+ * Filters as they are chosen: `job=node`, `job!=node`, `job=~n.*`. Several of one label by = or != are one filter of several values.
+ * An empty text is none, so that it can be chosen to have none.
+ */
+export const readFilters = (texts: readonly string[], name: string): Filter[] => {
+  const filters = new Map<string, Filter>();
+  for (const text of texts.filter((each) => each !== '')) {
+    const filter = readFilter(text, name);
+    const key = filter.operator === '=' || filter.operator === '!=' ? `${filter.operator} ${filter.label}` : text;
+    const before = filters.get(key);
+    filters.set(key, before === undefined ? filter : { ...before, values: [...before.values, ...filter.values] });
+  }
+  return [...filters.values()];
+};
 
 /** A condition of PromQL. */
 const matcherText = ({ label, operator, values }: Filter): string => {

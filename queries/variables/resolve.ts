@@ -18,7 +18,12 @@ export interface ResolvedVariable {
   readonly selected: readonly string[];
   readonly partial: readonly Incompleteness[];
   /** Why its values could not be asked for; what was chosen holds nevertheless. */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    /** Of the variable: `pattern`, `names`; without it of what it asks. */
+    readonly path?: string;
+  };
 }
 
 export interface Resolved {
@@ -141,6 +146,10 @@ const known = (
   }
 };
 
+/** The field of the variable that an error is about, where it says that. */
+const fieldOf = ({ path = '' }: QueryError, name: string): string | undefined =>
+  path.startsWith(`variables.${name}.`) ? path.slice(`variables.${name}.`.length) : undefined;
+
 const resolveOne = async (
   variable: Variable,
   reading: QueryReading,
@@ -161,7 +170,9 @@ const resolveOne = async (
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     const { item, value } = listed(asked, { options: [], partial: [] }, selected);
-    return { item: { ...item, error: { code: error.code, message: error.message } }, value };
+    const path = fieldOf(error, asked.name);
+    const told = { code: error.code, message: error.message, ...(path === undefined ? {} : { path }) };
+    return { item: { ...item, error: told }, value };
   }
 };
 

@@ -144,7 +144,28 @@ test.serial('a variable that cannot be asked says why, and the others stand', as
   t.regex(items[0]?.error?.message ?? '', /parse error/);
   t.is(items[1]?.options.length, 2);
   t.deepEqual(scope.get('instance')?.values, ['x']);
+  const patterns = await resolved([
+    { ...job, pattern: '(' },
+    { kind: 'metric-names', name: 'metric', names: '[' },
+  ]);
+  t.deepEqual(
+    patterns.items.map(({ error }) => error?.path),
+    ['pattern', 'names'],
+  );
 });
+
+test.serial(
+  'conditions are those of the dashboard until others are chosen, and an empty text chooses none',
+  async (t) => {
+    const own = { label: 'job', operator: '=', values: ['node'] };
+    const variable = { kind: 'filters', name: 'f', filters: [own] };
+    t.deepEqual((await resolved([variable])).filters, [own] as never);
+    t.deepEqual((await resolved([variable], { chosen: { f: [''] } })).filters, []);
+    t.deepEqual((await resolved([variable], { chosen: { f: ['zone!=a'] } })).filters, [
+      { label: 'zone', operator: '!=', values: ['a'] },
+    ]);
+  },
+);
 
 test.serial('All is every value, or the value that its author wrote for it', async (t) => {
   const query = 'up{job=~"$job"}';

@@ -79,7 +79,13 @@ const AnsweredVariable = z.strictObject({
   options: z.array(z.strictObject({ value: z.string(), title: z.string() })).describe('What can be chosen'),
   selected: z.array(z.string()).describe('What is chosen: values, or $__all'),
   partial: z.array(Incompleteness),
-  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  error: z
+    .strictObject({
+      code: z.string(),
+      message: z.string(),
+      path: z.string().optional().describe('Of the variable: pattern, names; without it of what it asks'),
+    })
+    .optional(),
 });
 
 const head = { from: z.string(), to: z.string(), variables: z.array(AnsweredVariable) };
