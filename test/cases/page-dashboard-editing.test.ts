@@ -3,6 +3,15 @@ import test from 'ava';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { merged } from '../../web/areas/dashboards/editing/merge.ts';
 import { movedTo, withoutSection } from '../../web/areas/dashboards/editing/section-moves.ts';
+import {
+  filterLines,
+  isWritable,
+  type Lines,
+  moved,
+  newVariable,
+  optionLines,
+  turned,
+} from '../../web/areas/dashboards/editing/variable-kinds.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearranged } from '../../web/areas/dashboards/rearranged.ts';
 import { reduced } from '../../web/charts/reduce.ts';
@@ -117,4 +126,50 @@ test('without a section its panels stand below the others, what was in it is in 
   );
   const moved = movedTo(before, 'top', 's').panels?.[0]?.place;
   t.deepEqual([moved?.section, moved?.x, moved?.y], ['s', 0, 8]);
+});
+
+test('a variable that becomes of another kind keeps what both have, and has what the other needs', (t) => {
+  const before = { ...newVariable([{ name: 'variable2' }]), title: 'Job', several: true, pattern: 'x' } as never;
+  t.like(turned(before, 'field-values'), {
+    name: 'variable3',
+    title: 'Job',
+    several: true,
+    pattern: 'x',
+    field: 'service',
+  });
+  t.like(turned(before, 'list'), { name: 'variable3', several: true, options: [{ value: 'one' }] });
+  t.false('pattern' in turned(before, 'list'));
+  t.deepEqual(turned(before, 'constant'), {
+    ...{ kind: 'constant', name: 'variable3', title: 'Job', hide: 'nothing', inAddress: true, value: '' },
+  });
+  t.is(turned(before, 'no kind'), before);
+});
+
+test('a variable moves one place, and not beyond the ends', (t) => {
+  t.deepEqual(moved(['a', 'b', 'c'], 2, -1), ['a', 'c', 'b']);
+  t.deepEqual(moved(['a', 'b', 'c'], 0, -1), ['a', 'b', 'c']);
+  t.deepEqual(moved(['a', 'b', 'c'], 2, 1), ['a', 'b', 'c']);
+});
+
+const lists: readonly (readonly [Lines<never>, string, unknown])[] = [
+  [optionLines as Lines<never>, 'one\ntwo | The second', [{ value: 'one' }, { value: 'two', title: 'The second' }]],
+  [
+    filterLines as Lines<never>,
+    'job=a\njob=b\nzone!~x=.*\nno condition',
+    [
+      { label: 'job', operator: '=', values: ['a', 'b'] },
+      { label: 'zone', operator: '!~', values: ['x=.*'] },
+      { label: 'no condition', operator: '=', values: [] },
+    ],
+  ],
+];
+for (const [lines, text, items] of lists)
+  test(`lines are a list, and the list is the same lines: ${JSON.stringify(text)}`, (t) => {
+    t.deepEqual(lines.read(` \n${text}\n`), items as never);
+    t.is(lines.written(items as never), text);
+    t.true(isWritable(lines, items as never));
+  });
+
+test('what lines cannot say is known', (t) => {
+  for (const value of ['a\nb', ' a', '', 'a | b']) t.false(isWritable(optionLines, [{ value }]), value);
 });

@@ -295,6 +295,75 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await holdsAsAView(t, tab, '.beside h2');
 });
 
+declare(
+  'variables are added, tried, moved and removed, what is wrong stands at its field, and conditions are added',
+  async (t) => {
+    const own = await made({
+      name: 'Of variables',
+      variables: [{ kind: 'text', name: 'word', title: 'Word' }],
+      panels: [panel('all', 'bar-gauge', [promql('m0', { legend: '{{job}}' })], { width: 12, height: 8 })],
+    });
+    const tab = await chromium.open();
+    const { page } = tab;
+    await page.setViewportSize({ width: 1400, height: 1000 });
+    const address = `/dashboards/${own}?${range}`;
+    await signedInAt(tab, harness.url, `${address}&edit=true`, 'editor@a.example');
+    await page.getByRole('button', { name: 'Variables' }).click();
+    const beside = page.getByRole('complementary', { name: 'Variables' });
+    await beside.getByRole('button', { name: 'Add a variable' }).click();
+    const write = async (label: string, text: string): Promise<void> => {
+      const field = beside.locator('details[open]').getByLabel(label, { exact: true });
+      await field.fill(text);
+      await field.press('Tab');
+    };
+    await beside.getByText('4 values: job-0, job-1, job-2, job-3').waitFor();
+    await write('Only what matches', '(');
+    await beside.getByRole('alert').filter({ hasText: 'missing' }).waitFor();
+    await write('Only what matches', 'job-([0-2])');
+    await beside.getByLabel('Order').selectOption('number');
+    await beside.getByLabel('The last first').check();
+    await beside.getByText('3 values: 2, 1, 0').waitFor();
+    await write('Values that are always there, one a line', 'none | No job');
+    await beside.getByText('4 values: No job (none), 2, 1, 0').waitFor();
+    await beside.getByLabel('Several can be chosen').check();
+    await beside.getByLabel('All can be chosen').check();
+    await write('Name', 'not a name');
+    await beside.getByRole('alert').filter({ hasText: /./ }).waitFor();
+    await write('Name', 'job');
+    await page.locator('summary', { hasText: 'job: All' }).waitFor();
+    await beside.getByRole('button', { name: 'Move job up' }).press('Enter');
+    await beside.getByRole('button', { name: 'Remove job' }).waitFor();
+    t.deepEqual(await beside.locator('summary b').allTextContents(), ['job', 'word']);
+    await beside.getByText('word', { exact: true }).click();
+    await beside.getByRole('button', { name: 'Remove word' }).click();
+    await beside.getByRole('button', { name: 'Add a variable' }).click();
+    await beside.locator('details[open]').last().getByLabel('Stands for').selectOption('filters');
+    await page.locator('summary', { hasText: 'variable2: none' }).click();
+    await page.locator('.popup').getByLabel('Label').fill('job');
+    await page.locator('.popup').getByLabel('Value').fill('job-2');
+    await page.getByRole('button', { name: 'Add the condition' }).click();
+    await page.waitForURL(/var-variable2=job%3Djob-2/);
+    await within(tab, 'all').getByText('job-0').waitFor({ state: 'detached' });
+    t.deepEqual(await within(tab, 'all').locator('dt').allTextContents(), ['job-2']);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+    const { body } = await harness.ask('GET', `/api/dashboards/${own}`);
+    t.like(body.variables[0], {
+      ...{ kind: 'label-values', name: 'job', label: 'job', several: true, all: {}, pattern: 'job-([0-2])' },
+      order: { by: 'number', direction: 'descending' },
+      fixed: { options: [{ value: 'none', title: 'No job' }] },
+    });
+    t.deepEqual(
+      body.variables.map(({ name }: { name: string }) => name),
+      ['job', 'variable2'],
+    );
+    await page.goto(`${harness.url}${address}&edit=true&beside=variables`);
+    await beside.getByText('job', { exact: true }).click();
+    await beside.getByText('4 values').waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+  },
+);
+
 declare('what two people save is merged, and where they meet the one who saves chooses', async (t) => {
   const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
   const own = await made({ name: 'Of two', panels: [one] });

@@ -7,6 +7,11 @@ import { addressName, allValues } from './variable-values.ts';
 
 type Answered = Head['variables'][number];
 
+/** What a variable is called, in sight or not. */
+const Named = ({ variable: { title, name, hide } }: { readonly variable: Variable }) => (
+  <span class={hide === 'title' ? 'sr-only' : ''}>{shownText(title ?? name)}:</span>
+);
+
 const Several = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => {
   const isChosen = new Set(of.selected);
   const hasAll = 'all' in variable && variable.all !== undefined;
@@ -21,7 +26,7 @@ const Several = ({ variable, of }: { readonly variable: Variable; readonly of: A
   return (
     <details class="menu">
       <summary aria-label={`${title}: ${told.join(', ')}`}>
-        {shownText(title)}:{' '}
+        <Named variable={variable} />{' '}
         <bdi>{shownText(told.length > 3 ? `${told.length} values` : told.join(', ') || 'none')}</bdi>
       </summary>
       <div class="popup popup-left">
@@ -46,7 +51,7 @@ const One = ({ variable, of }: { readonly variable: Variable; readonly of: Answe
   const isKnown = of.options.some(({ value }) => value === selected) || (hasAll && selected === allValues);
   return (
     <label>
-      {shownText(variable.title ?? variable.name)}{' '}
+      <Named variable={variable} />{' '}
       <select
         value={selected}
         onChange={({ currentTarget }) => change({ [addressName(variable)]: currentTarget.value })}
@@ -65,17 +70,88 @@ const One = ({ variable, of }: { readonly variable: Variable; readonly of: Answe
 
 const Written = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => (
   <label>
-    {shownText(variable.title ?? variable.name)}{' '}
+    <Named variable={variable} />{' '}
     <input
       key={of.selected.join()}
       defaultValue={of.selected.join(', ')}
       autocomplete="off"
       spellcheck={false}
-      placeholder={variable.kind === 'filters' ? 'job=node' : ''}
       onChange={({ currentTarget }) => change({ [addressName(variable)]: currentTarget.value })}
     />
   </label>
 );
+
+type Filters = Extract<Variable, { kind: 'filters' }>;
+const operators = ['=', '!=', '=~', '!~', '<', '>'] as const;
+const textsOf = (filters: Filters['filters']): readonly string[] =>
+  filters.flatMap(({ label, operator, values }) => values.map((value) => `${label}${operator}${value}`));
+
+/** Conditions on labels, of which somebody adds some and takes others away. */
+const Conditions = ({ variable }: { readonly variable: Filters }) => {
+  const inIt = allInAddress(addressName(variable));
+  const chosen = inIt.length > 0 ? inIt.filter((text) => text !== '') : textsOf(variable.filters);
+  const always = textsOf(variable.always);
+  // An empty one says that there is none, where nothing would mean those of the dashboard.
+  const set = (texts: readonly string[]): void =>
+    change({ [addressName(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
+  const title = variable.title ?? variable.name;
+  const all = [...always, ...chosen];
+  return (
+    <details class="menu">
+      <summary aria-label={`${title}: ${all.join(', ') || 'none'}`}>
+        <Named variable={variable} />{' '}
+        <bdi>{shownText(all.length > 3 ? `${all.length} conditions` : all.join(', ') || 'none')}</bdi>
+      </summary>
+      <form
+        class="popup popup-left"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const written = new FormData(event.currentTarget);
+          const text = ['label', 'operator', 'value'].map((name) => String(written.get(name)).trim()).join('');
+          event.currentTarget.reset();
+          set([...chosen.filter((one) => one !== text), text]);
+        }}
+      >
+        {always.map((text) => (
+          <p key={text} class="soft">
+            <bdi>{shownText(text)}</bdi>
+          </p>
+        ))}
+        {chosen.map((text) => (
+          <p key={text}>
+            <bdi>{shownText(text)}</bdi>{' '}
+            <button type="button" class="plain" onClick={() => set(chosen.filter((one) => one !== text))}>
+              Take away <span class="sr-only">{text}</span>
+            </button>
+          </p>
+        ))}
+        <label>
+          Label <input name="label" required pattern="[^=!<>~]+" autocomplete="off" spellcheck={false} />
+        </label>
+        <label>
+          is{' '}
+          <select name="operator">
+            {operators.map((operator) => (
+              <option key={operator} value={operator}>
+                {operator}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Value <input name="value" autocomplete="off" spellcheck={false} />
+        </label>
+        <button type="submit">Add the condition</button>
+      </form>
+    </details>
+  );
+};
+
+const Field = ({ variable, of }: { readonly variable: Variable; readonly of: Answered }) => {
+  if (variable.kind === 'filters') return <Conditions variable={variable} />;
+  const View = variable.kind === 'text' ? Written : 'several' in variable && variable.several ? Several : One;
+  return <View variable={variable} of={of} />;
+};
 
 export const Variables = ({ variables, head }: { readonly variables: readonly Variable[]; readonly head: Head }) => (
   <>
@@ -85,11 +161,9 @@ export const Variables = ({ variables, head }: { readonly variables: readonly Va
       // What is chosen shows before it is answered.
       const of = answered && inIt.length > 0 ? { ...answered, selected: [...inIt] } : answered;
       if (of === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;
-      const isWritten = variable.kind === 'text' || variable.kind === 'filters';
-      const View = isWritten ? Written : 'several' in variable && variable.several ? Several : One;
       return (
         <div key={variable.name}>
-          <View variable={variable} of={of} />
+          <Field variable={variable} of={of} />
           {of.error === undefined ? null : <p class="problem-text">{shownText(of.error.message)}</p>}
         </div>
       );

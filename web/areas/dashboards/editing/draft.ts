@@ -1,5 +1,6 @@
 /** A dashboard while it is edited: what was opened, and what it is to become. */
 import { computed, signal } from '@preact/signals';
+import type { CallError } from '../../../client/ask.ts';
 import type { Dashboard, Document, Panel } from '../calls.ts';
 import { documentOf } from '../calls.ts';
 import { type Rectangle, rearranged } from '../rearranged.ts';
@@ -22,6 +23,8 @@ export class Drafting {
   readonly draft = signal<Document | undefined>(undefined);
   /** What was opened, and its version. */
   readonly base = signal<{ readonly document: Document; readonly version: number } | undefined>(undefined);
+  /** Why the last attempt to save was refused. */
+  readonly refused = signal<CallError | undefined>(undefined);
   readonly hasChanged = computed(
     () =>
       this.draft.value !== undefined && JSON.stringify(this.draft.value) !== JSON.stringify(this.base.value?.document),
@@ -36,6 +39,7 @@ export class Drafting {
 
   end(): void {
     this.draft.value = undefined;
+    this.refused.value = undefined;
     this.base.value = undefined;
   }
 

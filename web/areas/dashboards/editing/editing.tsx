@@ -15,6 +15,7 @@ import { Handles } from './handles.tsx';
 import { type Conflict, merged } from './merge.ts';
 import { bareQuery, EditPanel } from './panel.tsx';
 import { Sections } from './sections.tsx';
+import { EditVariables } from './variables.tsx';
 
 interface EditingProps {
   readonly drafting: Drafting;
@@ -26,7 +27,7 @@ interface EditingProps {
   readonly part: Part;
 }
 
-const leave = (): void => change({ edit: '', panel: '' });
+const leave = (): void => change({ edit: '', panel: '', beside: '' });
 
 /** What others saved in the meantime, and where that meets what is edited here. */
 interface Met {
@@ -93,7 +94,9 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
     const [base, body] = [drafting.base.peek(), drafting.draft.peek()];
     if (base === undefined || body === undefined) return;
     setFailed(undefined);
-    if ((await action.run({ params: { id }, body, ifMatch: base.version })) !== undefined) return done();
+    const isSaved = (await action.run({ params: { id }, body, ifMatch: base.version })) !== undefined;
+    drafting.refused.value = action.error.peek();
+    if (isSaved) return done();
     if (action.error.peek()?.status !== 412) return;
     action.error.value = undefined;
     await merge();
@@ -229,12 +232,13 @@ export const Editing = (props: EditingProps) => {
   const add = (): void => {
     // The API fills in what a kind has beside its name.
     const id = drafting.add(newPanel as unknown as Parameters<typeof drafting.add>[0]);
-    change({ panel: id });
+    change({ panel: id, beside: '' });
   };
+  const hasVariables = inAddress('beside') === 'variables';
   const cell = (each: Cell) => (
     <Card
       {...{ cell: each, board, head, ...range, marks }}
-      tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id })} />}
+      tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id, beside: '' })} />}
     />
   );
   return (
@@ -243,17 +247,27 @@ export const Editing = (props: EditingProps) => {
         <button type="button" onClick={add}>
           Add a panel
         </button>
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={hasVariables}
+          onClick={() => change({ beside: hasVariables ? '' : 'variables', panel: '' })}
+        >
+          Variables
+        </button>
         <Saving drafting={drafting} dashboard={dashboard} />
         <Removing dashboard={dashboard} />
         {dashboard.source === null ? null : <p class="soft">It is kept as code in {shownText(dashboard.source)}.</p>}
       </div>
       <About drafting={drafting} />
       <Sections drafting={drafting} />
-      <div class={open === undefined ? 'list' : 'list with-record'}>
+      <div class={open === undefined && !hasVariables ? 'list' : 'list with-record'}>
         <div class="scrolled editing" id="panels">
           <PartView part={part} head={head} show={cell} />
         </div>
-        {open === undefined ? null : (
+        {hasVariables ? (
+          <EditVariables drafting={drafting} board={board} onClose={() => change({ beside: '' })} />
+        ) : open === undefined ? null : (
           <EditPanel key={open.id} panel={open} drafting={drafting} onClose={() => change({ panel: '' })} />
         )}
       </div>

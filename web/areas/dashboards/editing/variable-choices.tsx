@@ -1,0 +1,142 @@
+/** Fields of variables of whose values people choose: how many, in which order, and what at first. */
+import { shownText } from '../../../frame/shown-text.tsx';
+import { allValues } from '../variable-values.ts';
+import { type Asked, type Chosen, optionLines } from './variable-kinds.ts';
+import {
+  type Answered,
+  Check,
+  Choice,
+  changed,
+  entriesOf,
+  Field,
+  type FieldsProps,
+  Listed,
+  Text,
+} from './variable-parts.tsx';
+
+/** What is chosen where nobody chose: the first value, or what is chosen now. */
+export const AtFirst = ({
+  selected,
+  answered,
+  onChange,
+}: {
+  readonly selected: readonly string[];
+  readonly answered: Answered | undefined;
+  readonly onChange: (selected: readonly string[]) => void;
+}) => {
+  const told = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
+  return (
+    <p>
+      Chosen at first: {told === '' ? 'the first, or All' : <bdi>{shownText(told)}</bdi>}{' '}
+      <button type="button" class="plain" onClick={() => onChange(answered?.selected ?? [])}>
+        Take what is chosen now
+      </button>{' '}
+      {told === '' ? null : (
+        <button type="button" class="plain" onClick={() => onChange([])}>
+          Take the first
+        </button>
+      )}
+    </p>
+  );
+};
+
+export const ChosenFields = ({ variable, answered, problem, onChange }: FieldsProps<Chosen>) => {
+  const set = (fields: object): void => onChange(changed(variable, fields));
+  return (
+    <>
+      <Check
+        label="Several can be chosen"
+        isOn={variable.several}
+        onChange={(several) => set({ several, ...(several ? {} : { selected: variable.selected.slice(0, 1) }) })}
+      />
+      <Check
+        label="All can be chosen"
+        isOn={variable.all !== undefined}
+        onChange={(isOn) =>
+          set({
+            all: isOn ? {} : undefined,
+            selected: isOn ? variable.selected : variable.selected.filter((value) => value !== allValues),
+          })
+        }
+      />
+      {variable.all === undefined ? null : (
+        <Field label="All stands for" problem={problem('all')}>
+          <Text
+            value={variable.all.value ?? ''}
+            isWrong={problem('all') !== undefined}
+            placeholder="every value; or a text such as .*"
+            onChange={(value) => set({ all: value === '' ? {} : { value } })}
+          />
+        </Field>
+      )}
+      <Check
+        label="Others can be chosen too"
+        isOn={variable.allowsOther}
+        onChange={(allowsOther) => set({ allowsOther })}
+      />
+      <AtFirst selected={variable.selected} answered={answered} onChange={(selected) => set({ selected })} />
+    </>
+  );
+};
+
+const orders = {
+  text: 'by their text',
+  caseless: 'by their text, capitals alike',
+  number: 'by the number in them',
+  natural: 'as people count',
+} as const;
+const places = { before: 'before the others', after: 'after the others', sorted: 'among the others' } as const;
+export const AskedFields = ({ variable, problem, onChange }: FieldsProps<Asked>) => {
+  const set = (fields: object): void => onChange(changed(variable, fields));
+  const { pattern = '', order, fixed } = variable;
+  return (
+    <>
+      <Field label="Only what matches" problem={problem('pattern')}>
+        <Text
+          value={pattern}
+          isWrong={problem('pattern') !== undefined}
+          placeholder="job=&quot;(?P<value>[^&quot;]+)&quot;"
+          onChange={(text) => set({ pattern: text === '' ? undefined : text })}
+        />
+      </Field>
+      <Choice
+        label="Order"
+        value={order?.by ?? 'found'}
+        options={[['found', 'as they are found'], ...entriesOf(orders)]}
+        onChange={(by) =>
+          set({ order: by === 'found' ? undefined : { by, direction: order?.direction ?? 'ascending' } })
+        }
+      />
+      {order === undefined ? null : (
+        <Check
+          label="The last first"
+          isOn={order.direction === 'descending'}
+          onChange={(isOn) => set({ order: { ...order, direction: isOn ? 'descending' : 'ascending' } })}
+        />
+      )}
+      <Check
+        label="A new range asks for them again"
+        isOn={variable.refresh === 'range'}
+        onChange={(isOn) => set({ refresh: isOn ? 'range' : 'opened' })}
+      />
+      <Listed
+        label="Values that are always there"
+        placeholder="value, or value | title"
+        lines={optionLines}
+        items={fixed?.options ?? []}
+        problem={problem('fixed')}
+        onChange={(options) =>
+          set({ fixed: options.length === 0 ? undefined : { options, place: fixed?.place ?? 'before' } })
+        }
+      />
+      {fixed === undefined ? null : (
+        <Choice
+          label="They stand"
+          value={fixed.place}
+          options={entriesOf(places)}
+          onChange={(place) => set({ fixed: { ...fixed, place } })}
+        />
+      )}
+    </>
+  );
+};

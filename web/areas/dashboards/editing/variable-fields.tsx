@@ -1,0 +1,185 @@
+/** The fields of one variable while it is edited: those of its kind, and those that all have. */
+import { AskedFields, AtFirst, ChosenFields } from './variable-choices.tsx';
+import {
+  filterLines,
+  isAsked,
+  isChosen,
+  type Kind,
+  kinds,
+  type Of,
+  optionLines,
+  textLines,
+  turned,
+} from './variable-kinds.ts';
+import { Check, Choice, changed, entriesOf, Field, type FieldsProps, Listed, Text } from './variable-parts.tsx';
+
+/** Texts of a kind: its field, what it is called, an example, and whether it may be left out. */
+type TextField = readonly [field: string, label: string, placeholder: string, isNeeded?: 'needed'];
+const match: TextField = ['match', 'Of series', 'up{job="node"}'];
+const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
+  'label-values': [['label', 'Label', 'job', 'needed'], match],
+  'label-names': [match],
+  'metric-names': [['names', 'Whose names match', '^http_'], match],
+  'field-values': [
+    ['field', 'Field', 'service', 'needed'],
+    ['search', 'Of what is found by', 'severity:error'],
+  ],
+  promql: [['expression', 'Expression', 'sum by (job) (up)', 'needed']],
+  text: [['selected', 'At first', '', 'needed']],
+  constant: [['value', 'Value', '', 'needed']],
+};
+const beside: readonly TextField[] = [
+  ['title', 'Shown as', ''],
+  ['description', 'Description', ''],
+];
+
+const Texts = ({
+  of,
+  variable,
+  problem,
+  onChange,
+}: FieldsProps & {
+  readonly of: readonly TextField[];
+}) => (
+  <>
+    {of.map(([field, label, placeholder, isNeeded]) => (
+      <Field key={field} label={label} problem={problem(field)}>
+        <Text
+          value={String((variable as Readonly<Record<string, unknown>>)[field] ?? '')}
+          isWrong={problem(field) !== undefined}
+          placeholder={placeholder}
+          onChange={(text) =>
+            onChange(changed(variable, { [field]: text === '' && isNeeded === undefined ? undefined : text }))
+          }
+        />
+      </Field>
+    ))}
+  </>
+);
+
+const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<Of<'interval'>>) => {
+  const set = (fields: object): void => onChange(changed(variable, fields));
+  const { auto } = variable;
+  return (
+    <>
+      <Listed
+        label="Lengths"
+        placeholder="5m"
+        lines={textLines}
+        items={variable.options}
+        problem={problem('options')}
+        onChange={(options) => set({ options })}
+      />
+      <Check
+        label="A step that fits the range can be chosen (auto)"
+        isOn={auto !== undefined}
+        onChange={(isOn) => set({ auto: isOn ? { steps: 30, least: '10s' } : undefined })}
+      />
+      {auto === undefined ? null : (
+        <>
+          <Field label="It divides the range into" problem={problem('auto.steps')}>
+            <Text
+              value={String(auto.steps)}
+              isWrong={problem('auto.steps') !== undefined}
+              onChange={(text) => set({ auto: { ...auto, steps: Number(text) } })}
+            />
+          </Field>
+          <Field label="It is no shorter than" problem={problem('auto.least')}>
+            <Text
+              value={auto.least}
+              isWrong={problem('auto.least') !== undefined}
+              onChange={(least) => set({ auto: { ...auto, least } })}
+            />
+          </Field>
+        </>
+      )}
+      <AtFirst
+        selected={variable.selected === '' ? [] : [variable.selected]}
+        answered={answered}
+        onChange={([selected = '']) => set({ selected })}
+      />
+    </>
+  );
+};
+
+const FilterFields = ({ variable, problem, onChange }: FieldsProps<Of<'filters'>>) => (
+  <>
+    {(
+      [
+        ['filters', 'Conditions until others are chosen'],
+        ['always', 'Conditions that nobody can take away'],
+      ] as const
+    ).map(([field, label]) => (
+      <Listed
+        key={field}
+        label={label}
+        placeholder="job=node"
+        lines={filterLines}
+        items={variable[field]}
+        problem={problem(field)}
+        onChange={(filters) => onChange(changed(variable, { [field]: filters }))}
+      />
+    ))}
+  </>
+);
+
+const hides = {
+  nothing: 'with its name',
+  title: 'without its name',
+  variable: 'not at all',
+} as const;
+
+export const VariableFields = (props: FieldsProps) => {
+  const { variable, problem, onChange } = props;
+  const set = (fields: object): void => onChange(changed(variable, fields));
+  return (
+    <>
+      <Field label="Name" problem={problem('name')}>
+        <Text
+          value={variable.name}
+          isWrong={problem('name') !== undefined}
+          onChange={(name) => set({ name: name.trim() })}
+        />
+      </Field>
+      <Choice
+        label="Stands for"
+        value={variable.kind}
+        options={entriesOf(kinds)}
+        onChange={(kind) => onChange(turned(variable, kind))}
+      />
+      {variable.kind === 'field-values' ? (
+        <Choice
+          label="Of"
+          value={variable.signal}
+          options={[
+            ['logs', 'log records'],
+            ['traces', 'spans'],
+          ]}
+          onChange={(signal) => set({ signal })}
+        />
+      ) : null}
+      <Texts key={variable.kind} of={texts[variable.kind] ?? []} {...props} />
+      {variable.kind === 'list' ? (
+        <Listed
+          label="Values"
+          placeholder="value, or value | title"
+          lines={optionLines}
+          items={variable.options}
+          problem={problem('options')}
+          onChange={(options) => set({ options })}
+        />
+      ) : null}
+      {variable.kind === 'interval' ? <IntervalFields {...props} variable={variable} /> : null}
+      {variable.kind === 'filters' ? <FilterFields {...props} variable={variable} /> : null}
+      {isAsked(variable) ? <AskedFields {...props} variable={variable} /> : null}
+      {isChosen(variable) ? <ChosenFields {...props} variable={variable} /> : null}
+      <Texts of={beside} {...props} />
+      <Choice label="Is shown" value={variable.hide} options={entriesOf(hides)} onChange={(hide) => set({ hide })} />
+      <Check
+        label="The address has what is chosen"
+        isOn={variable.inAddress}
+        onChange={(inAddress) => set({ inAddress })}
+      />
+    </>
+  );
+};

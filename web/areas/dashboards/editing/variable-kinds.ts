@@ -1,0 +1,136 @@
+/** Kinds of variables as they are edited: what each is called, what it begins with, and lists as lines of text. */
+import type { Variable } from '../calls.ts';
+
+export type Kind = Variable['kind'];
+export type Of<Name extends Kind> = Extract<Variable, { kind: Name }>;
+/** One of values of which people choose. */
+export type Chosen = Extract<Variable, { several: boolean }>;
+/** One whose values are asked for. */
+export type Asked = Extract<Variable, { refresh: string }>;
+type Filter = Of<'filters'>['filters'][number];
+
+export const kinds: Readonly<Record<Kind, string>> = {
+  'label-values': 'values of a label',
+  'field-values': 'values of a field',
+  'metric-names': 'names of metrics',
+  'label-names': 'names of labels',
+  promql: 'what PromQL answers',
+  list: 'a list',
+  interval: 'an interval',
+  text: 'a text that people write',
+  constant: 'a constant',
+  filters: 'conditions on labels',
+};
+const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text);
+
+const chosen = { several: false, allowsOther: true, selected: [] };
+const asked = { ...chosen, refresh: 'range' as const };
+
+/** What a kind has at once. */
+const begun: { readonly [Name in Kind]: Omit<Of<Name>, 'kind' | 'name' | 'hide' | 'inAddress'> } = {
+  'label-values': { label: 'job', ...asked },
+  'field-values': { signal: 'logs', field: 'service', ...asked },
+  'metric-names': asked,
+  'label-names': asked,
+  promql: { expression: 'up', ...asked },
+  list: { options: [{ value: 'one' }], ...chosen },
+  interval: { options: ['1m', '5m', '1h'], selected: '' },
+  text: { selected: '' },
+  constant: { value: '' },
+  filters: { filters: [], always: [] },
+};
+
+/** What stays where a variable becomes one of another kind, if that has it too. */
+const kept = {
+  all: ['name', 'title', 'description', 'hide', 'inAddress'],
+  chosen: ['several', 'all', 'allowsOther'],
+  asked: ['pattern', 'order', 'refresh', 'fixed'],
+} as const;
+
+export const isAsked = (variable: Variable): variable is Asked => 'refresh' in variable;
+export const isChosen = (variable: Variable): variable is Chosen => 'several' in variable;
+
+const partOf = (variable: object, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(variable).filter(([name]) => names.includes(name)));
+
+/** The variable as one of another kind. */
+export const turned = (before: Variable, kind: string): Variable => {
+  if (!isKind(kind) || kind === before.kind) return before;
+  const fresh = { ...partOf(before, kept.all), ...begun[kind], kind } as Variable;
+  return {
+    ...fresh,
+    ...(isChosen(fresh) ? partOf(before, kept.chosen) : {}),
+    ...(isAsked(fresh) ? partOf(before, kept.asked) : {}),
+  } as Variable;
+};
+
+/** A variable that is none of those. */
+export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Variable => {
+  const taken = new Set(variables.map(({ name }) => name));
+  let number = variables.length + 1;
+  while (taken.has(`variable${number}`)) number++;
+  return {
+    ...{ kind: 'label-values', name: `variable${number}`, hide: 'nothing', inAddress: true },
+    ...begun['label-values'],
+  };
+};
+
+/** The list with one of it a place further up or down. */
+export const moved = <Item>(items: readonly Item[], index: number, by: -1 | 1): readonly Item[] => {
+  const [item, other] = [items[index], items[index + by]];
+  return item === undefined || other === undefined ? items : items.with(index + by, item).with(index, other);
+};
+
+/** A list that is written as lines; `read` gives what `written` wrote. */
+export interface Lines<Item> {
+  written(items: readonly Item[]): string;
+  read(text: string): Item[];
+}
+
+const linesIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+const bar = ' | ';
+
+/** `value`, or `value | title`. */
+export const optionLines: Lines<Of<'list'>['options'][number]> = {
+  written: (options) =>
+    options.map(({ value, title }) => (title === undefined ? value : `${value}${bar}${title}`)).join('\n'),
+  read: (text) =>
+    linesIn(text).map((line) => {
+      const at = line.indexOf(bar);
+      return at < 0 ? { value: line } : { value: line.slice(0, at), title: line.slice(at + bar.length) };
+    }),
+};
+
+export const textLines: Lines<string> = { written: (texts) => texts.join('\n'), read: linesIn };
+
+/** `job=node`; lines of one label and operator that follow each other are one condition of several values. */
+export const filterLines: Lines<Filter> = {
+  written: (filters) =>
+    filters
+      .flatMap(({ label, operator, values }) =>
+        values.length === 0 ? [label] : values.map((value) => `${label}${operator}${value}`),
+      )
+      .join('\n'),
+  read: (text) => {
+    const filters: Filter[] = [];
+    for (const line of linesIn(text)) {
+      const [, label = line, operator = '=', value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(line) ?? [];
+      // What is no condition has no value, which the API says at its place.
+      const values = value === undefined ? [] : [value];
+      const last = filters.at(-1);
+      if (last?.label === label && last.operator === operator)
+        filters[filters.length - 1] = { ...last, values: [...last.values, ...values] };
+      else filters.push({ label, operator: operator as Filter['operator'], values });
+    }
+    return filters;
+  },
+};
+
+/** Whether lines say all of a list: a value with a line break or a bar in it cannot be written so. */
+export const isWritable = <Item>(lines: Lines<Item>, items: readonly Item[]): boolean =>
+  JSON.stringify(lines.read(lines.written(items))) === JSON.stringify(items);

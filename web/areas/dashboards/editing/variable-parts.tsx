@@ -1,0 +1,153 @@
+/** What the fields of a variable are made of: texts, lists, choices, each with what the API said is wrong there. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { shownText } from '../../../frame/shown-text.tsx';
+import type { Head } from '../board.ts';
+import type { Variable } from '../calls.ts';
+import { isWritable, type Lines } from './variable-kinds.ts';
+
+export type Answered = Head['variables'][number];
+
+export interface FieldsProps<Of extends Variable = Variable> {
+  readonly variable: Of;
+  /** What the API says of it: its values, and what is chosen. */
+  readonly answered: Answered | undefined;
+  /** What is wrong at a path of the variable. */
+  readonly problem: (at: string) => string | undefined;
+  readonly onChange: (variable: Variable) => void;
+}
+
+/** The same with other fields; those without a value are left out. */
+export const changed = (variable: Variable, fields: object): Variable =>
+  Object.fromEntries(
+    Object.entries({ ...variable, ...fields }).filter(([, value]) => value !== undefined),
+  ) as unknown as Variable;
+
+export const Field = ({
+  label,
+  problem,
+  children,
+}: {
+  readonly label: string;
+  readonly problem: string | undefined;
+  readonly children: ComponentChildren;
+}) => (
+  <div>
+    {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is among the children */}
+    <label>
+      {label} {children}
+    </label>
+    <p class="problem-text" role="alert">
+      {problem === undefined ? '' : shownText(problem)}
+    </p>
+  </div>
+);
+
+/** A text that counts once it is written: a half of a name or of an expression is none. */
+export const Text = ({
+  value,
+  isWrong,
+  placeholder = '',
+  rows,
+  onChange,
+}: {
+  readonly value: string;
+  readonly isWrong: boolean;
+  readonly placeholder?: string;
+  /** Of a text of several lines. */
+  readonly rows?: number;
+  readonly onChange: (text: string) => void;
+}) => {
+  const place = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (place.current !== null) place.current.value = value;
+  }, [value]);
+  const Element = rows === undefined ? 'input' : 'textarea';
+  return (
+    <Element
+      ref={place}
+      {...(rows === undefined ? {} : { rows })}
+      defaultValue={value}
+      placeholder={placeholder}
+      aria-invalid={isWrong}
+      spellcheck={false}
+      autocomplete="off"
+      onChange={({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+        onChange(currentTarget.value)
+      }
+    />
+  );
+};
+
+export const Listed = <Item,>({
+  label,
+  placeholder,
+  lines,
+  items,
+  problem,
+  onChange,
+}: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly lines: Lines<Item>;
+  readonly items: readonly Item[];
+  readonly problem: string | undefined;
+  readonly onChange: (items: Item[]) => void;
+}) =>
+  isWritable(lines, items) ? (
+    <Field label={`${label}, one a line`} problem={problem}>
+      <Text
+        value={lines.written(items)}
+        isWrong={problem !== undefined}
+        placeholder={placeholder}
+        rows={Math.min(8, items.length + 1)}
+        onChange={(text) => onChange(lines.read(text))}
+      />
+    </Field>
+  ) : (
+    <p class="soft">
+      {label}: {items.length}, of which one has a line break or a bar in it. They stay as they are.
+    </p>
+  );
+
+export const Choice = <Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, title: string])[];
+  readonly onChange: (value: Value) => void;
+}) => (
+  <label>
+    {label}{' '}
+    <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
+      {options.map(([each, title]) => (
+        <option key={each} value={each}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+export const Check = ({
+  label,
+  isOn,
+  onChange,
+}: {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}) => (
+  <label class="choice">
+    <span>
+      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
+    </span>
+  </label>
+);
+
+export const entriesOf = <Key extends string>(titles: Readonly<Record<Key, string>>) =>
+  Object.entries(titles) as [Key, string][];

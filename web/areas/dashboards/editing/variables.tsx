@@ -1,0 +1,172 @@
+/** Variables of a dashboard while it is edited: which there are, in which order, and what can be chosen of each. */
+import { useState } from 'preact/hooks';
+import type { CallError } from '../../../client/ask.ts';
+import { markedText, shownText } from '../../../frame/shown-text.tsx';
+import { Beside } from '../../../lists/beside.tsx';
+import type { Board } from '../board.ts';
+import type { Variable } from '../calls.ts';
+import type { Drafting } from './draft.ts';
+import { VariableFields } from './variable-fields.tsx';
+import { kinds, moved, newVariable } from './variable-kinds.ts';
+import type { Answered } from './variable-parts.tsx';
+
+/** More values are not listed: they are counted. */
+const mostListed = 50;
+
+const told = ({ value, title }: Answered['options'][number]): string =>
+  title === value ? value : `${title} (${value})`;
+
+const Values = ({ of }: { readonly of: Answered | undefined }) => {
+  if (of === undefined) return <p class="soft">Its values come once what is written here can be read.</p>;
+  const { options, error, partial } = of;
+  return (
+    <div role="status">
+      {error === undefined || error.path !== undefined ? null : <p class="problem-text">{shownText(error.message)}</p>}
+      {options.length === 0 ? null : (
+        <p>
+          {options.length === 1 ? '1 value' : `${options.length} values`}:{' '}
+          {options.slice(0, mostListed).map((option, index) => (
+            <span key={option.value}>
+              {index === 0 ? '' : ', '}
+              <bdi>{shownText(told(option))}</bdi>
+            </span>
+          ))}
+          {options.length > mostListed ? ' …' : ''}
+        </p>
+      )}
+      {options.length === 0 && error === undefined ? <p class="soft">There is nothing to choose of.</p> : null}
+      {partial.map(({ message }) => (
+        <p key={message} class="soft">
+          Not complete: {shownText(message)}.
+        </p>
+      ))}
+    </div>
+  );
+};
+
+const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
+
+/** What the API said is wrong with a variable, at a path of it; an empty one is the variable itself. */
+const problemsOf =
+  (errors: readonly (CallError | undefined)[], index: number, { name }: Variable, answered: Answered | undefined) =>
+  (at: string): string | undefined => {
+    const messages = errors.flatMap((error) =>
+      (error?.details ?? []).flatMap(({ path, message }) => {
+        const own = path.replace(/^draft\./, '');
+        const isHere =
+          at === ''
+            ? own === `variables.${index}` || own === `variables.${name}`
+            : isAt(own, `variables.${index}.${at}`);
+        return isHere ? [message] : [];
+      }),
+    );
+    if (at !== '' && answered?.error?.path === at) messages.push(answered.error.message);
+    return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
+  };
+
+/** Keys that stay with their variables: names are edited, and places change. */
+const useKeys = (count: number) => {
+  const [keys, setKeys] = useState<readonly number[]>([]);
+  const next = Math.max(-1, ...keys) + 1;
+  const known =
+    keys.length >= count ? keys : [...keys, ...Array.from({ length: count - keys.length }, (_, at) => next + at)];
+  return [known, setKeys] as const;
+};
+
+/** Once it is drawn anew: a button that cannot be used any more gives its focus to the name of what it moved. */
+const focusAgain = (button: HTMLButtonElement): void => {
+  setTimeout(() => (button.disabled ? button.closest('details')?.querySelector('summary') : button)?.focus());
+};
+
+export const EditVariables = ({
+  drafting,
+  board,
+  onClose,
+}: {
+  readonly drafting: Drafting;
+  readonly board: Board;
+  readonly onClose: () => void;
+}) => {
+  const variables = drafting.draft.value?.variables ?? [];
+  const [keys, setKeys] = useKeys(variables.length);
+  const [fresh, setFresh] = useState(-1);
+  const answers = board.head.value?.variables ?? [];
+  const errors = [drafting.refused.value, board.standing.value.error];
+  const set = (after: readonly Variable[], afterKeys: readonly number[] = keys): void => {
+    setKeys(afterKeys);
+    drafting.change({ variables: [...after] });
+  };
+  const move = (index: number, by: -1 | 1, button: HTMLButtonElement): void => {
+    set(moved(variables, index, by), moved(keys, index, by));
+    focusAgain(button);
+  };
+  return (
+    <Beside label="Variables" title="Variables" onClose={onClose}>
+      {variables.length === 0 ? (
+        <p class="soft">A variable stands for what people choose, in queries and titles: $name.</p>
+      ) : null}
+      {variables.map((variable, index) => {
+        const answered = answers.find(({ name }) => name === variable.name);
+        const problem = problemsOf(errors, index, variable, answered);
+        const name = markedText(variable.name);
+        return (
+          <details key={keys[index]} class="variable" open={keys[index] === fresh}>
+            <summary>
+              <b>{name}</b> <span class="soft">{kinds[variable.kind]}</span>
+            </summary>
+            <div class="form">
+              <VariableFields
+                {...{ variable, answered, problem }}
+                onChange={(after) => set(variables.with(index, after))}
+              />
+              <p class="problem-text" role="alert">
+                {problem('') ?? ''}
+              </p>
+              {variable.kind === 'constant' || variable.kind === 'text' || variable.kind === 'filters' ? null : (
+                <Values of={answered} />
+              )}
+            </div>
+            <div class="act">
+              <button
+                type="button"
+                class="plain"
+                disabled={index === 0}
+                aria-label={`Move ${name} up`}
+                onClick={({ currentTarget }) => move(index, -1, currentTarget)}
+              >
+                ↑
+              </button>
+              <button
+                type="button"
+                class="plain"
+                disabled={index === variables.length - 1}
+                aria-label={`Move ${name} down`}
+                onClick={({ currentTarget }) => move(index, 1, currentTarget)}
+              >
+                ↓
+              </button>
+              <button
+                type="button"
+                class="plain"
+                onClick={() => set(variables.toSpliced(index, 1), keys.toSpliced(index, 1))}
+              >
+                Remove {name}
+              </button>
+            </div>
+          </details>
+        );
+      })}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => {
+          const key = Math.max(-1, ...keys) + 1;
+          setFresh(key);
+          set([...variables, newVariable(variables)], [...keys, key]);
+        }}
+      >
+        Add a variable
+      </button>
+    </Beside>
+  );
+};
