@@ -1,13 +1,13 @@
 /** Figures of several queries over the records of one signal and range, by one statement. */
-import { compareGroups, groupsOf } from '../aggregate/aggregate.ts';
+import { bucketOf, compareGroups, groupsOf } from '../aggregate/aggregate.ts';
 import { type Figure, figuresOf } from '../aggregate/measures.ts';
-import { type Answer, type Asked, tableAnswer } from '../answer.ts';
+import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues } from '../records.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { secondsIn } from '../steps.ts';
+import { type Steps, secondsIn, stepsOf } from '../steps.ts';
 import { ValueReader } from '../values.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -15,18 +15,25 @@ import type { Outcome } from './outcome.ts';
 export const mostAggregates = 32;
 /** Groups of all of them together. */
 const mostGroups = 20_000;
+/** Figures of all their steps together. */
+const mostFigures = 100_000;
 
 /** Of these the figure is the same in whatever order records are read. */
 const exact = new Set(['count', 'rate', 'distinct', 'min', 'max', 'percentile']);
 
+/** Series of steps since the epoch are kept by hours (`../aggregate/kept-points.ts`), and those of groups are chosen by all their steps. */
+const isSharedSeries = ({ groupBy }: AggregateQuery, { stepsFrom }: Asked): boolean =>
+  groupBy.length === 0 && stepsFrom === 'range';
+
 /** What queries must have in common to be answered together; undefined for one that is answered alone. */
-export const aggregatesKey = (
-  { signal, projectId, groupBy, order, measures }: AggregateQuery,
-  { stepMs }: Asked,
-): string | undefined =>
-  stepMs === undefined && order === undefined && measures.every((measure) => exact.has(measure.function))
+export const aggregatesKey = (query: AggregateQuery, asked: Asked): string | undefined => {
+  const { signal, projectId, groupBy, order, measures } = query;
+  return (asked.stepMs === undefined || isSharedSeries(query, asked)) &&
+    order === undefined &&
+    measures.every((measure) => exact.has(measure.function))
     ? JSON.stringify([signal, projectId ?? null, groupBy])
     : undefined;
+};
 
 interface Member {
   readonly query: AggregateQuery;
@@ -59,6 +66,25 @@ const byFigure = (one: unknown, other: unknown): number => {
   return Number(other) - Number(one);
 };
 
+/** One series for each figure, as of a query that is asked alone. */
+const seriesOf = (
+  { figures }: Member,
+  index: number,
+  { starts, secondsOf, partial }: Steps,
+  rows: ReadonlyMap<number, Row>,
+): Answer =>
+  seriesAnswer(
+    figures.map((figure, at) => ({
+      ...{ name: figure.name, labels: {}, unit: figure.column.unit },
+      points: starts.map((start, step) => {
+        const row = rows.get(step);
+        const answer = row === undefined || row[`n${index}`] === '0' ? figure.ofNone : row[`m${index}_${at}`];
+        return [start, figure.read(answer, secondsOf(step), 'series') as number | null];
+      }),
+    })),
+    partial,
+  );
+
 /**
  * The answers that `runAggregate` gives to each. All have one `aggregatesKey`. Throws where one of them is invalid, or where they have too
  * many groups: then each is asked alone.
@@ -66,17 +92,22 @@ const byFigure = (one: unknown, other: unknown): number => {
 export const aggregatesTogether = async (
   queries: readonly AggregateQuery[],
   reading: Reading,
-  { range }: Asked,
+  { range, stepMs, stepsFrom }: Asked,
 ): Promise<Outcome[]> => {
   const [{ signal, projectId, groupBy }] = queries as readonly [AggregateQuery];
+  const steps = stepMs === undefined ? undefined : stepsOf(range, stepMs, stepsFrom);
+  const figuresAsked = queries.reduce((sum, { measures }) => sum + measures.length, 0);
+  if (steps !== undefined && steps.count * figuresAsked > mostFigures) return queries.map(() => undefined);
   const values = new ValueReader(signal);
+  const bucket = steps && values.column(bucketOf(steps.stepNs));
   const groups = groupsOf({ groupBy }, values);
   const members = queries.map((query, index) => memberOf(query, index, values));
   const conditions = members.map(({ condition }) => condition);
   const either = conditions.includes(undefined) ? 'true' : `(${conditions.map((sql) => `(${sql})`).join(' OR ')})`;
   const project = projectId === undefined ? '' : 'project_id = {project:String} AND ';
-  const names = groups.map((_group, index) => `g${index}`);
+  const names = [...groups.map((_group, index) => `g${index}`), ...(bucket === undefined ? [] : ['bucket'])];
   const selected = [
+    ...(bucket === undefined ? [] : [`${bucket} AS bucket`]),
     ...groups.map(({ value }, index) => `${value.text} AS g${index}`),
     ...members.flatMap(({ count, figures }, index) => [
       `${count} AS n${index}`,
@@ -87,12 +118,20 @@ export const aggregatesTogether = async (
     `SELECT ${selected.join(', ')} FROM ${values.from(`${project}${either}`)}
     ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`} LIMIT ${mostGroups + 1}`,
     Object.assign(
-      { ...rangeValues(range), ...(projectId !== undefined && { project: projectId }) },
+      {
+        ...rangeValues(range),
+        ...(projectId !== undefined && { project: projectId }),
+        ...(steps !== undefined && { begin: String(steps.beginNs) }),
+      },
       ...members.map(({ parameters }) => parameters),
     ),
     { maxResultRows: mostGroups + 1 },
   );
   if (rows.length > mostGroups) return queries.map(() => undefined);
+  if (steps !== undefined) {
+    const byStep = new Map(rows.map((row) => [Number(row['bucket']), row]));
+    return members.map((member, index) => ({ answer: seriesOf(member, index, steps, byStep) }));
+  }
   const seconds = secondsIn(range);
   const valuesOf = (row: Row): unknown[] => names.map((name) => row[name]);
   const answerOf = ({ query, figures }: Member, index: number): Answer | undefined => {

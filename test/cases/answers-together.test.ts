@@ -159,6 +159,22 @@ test('figures over records are the same together and alone', async (t) => {
   }
 });
 
+test('series over records from the begin of a range are the same together and alone', async (t) => {
+  const queries = aggregates
+    .map((query) => queryOf(query) as AggregateQuery)
+    .filter(({ groupBy }) => groupBy.length === 0);
+  const statements: string[] = [];
+  // The first and the last step lie in the range in part, and there are steps before all records.
+  const given: Asked = { ...stepped, range: { from: asked.range.from - 600_000_000_000n, to: asked.range.to - 9n } };
+  const outcomes = await aggregatesTogether(queries, readingOf(statements), given);
+  t.is(statements.length, 1);
+  for (const [index, query] of queries.entries()) {
+    t.truthy(aggregatesKey(query, given));
+    t.is(aggregatesKey(query, { ...given, stepsFrom: 'epoch' }), undefined);
+    t.deepEqual(outcomes[index], (await alone(query, given)) as never, JSON.stringify(query));
+  }
+});
+
 for (const [form, given] of Object.entries({ tables: asked, series: stepped })) {
   test(`metrics are the same together and alone, as ${form}`, async (t) => {
     const statements: string[] = [];
