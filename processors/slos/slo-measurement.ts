@@ -1,7 +1,15 @@
 /** Measures objectives: each minute the slices that ended, every ten minutes late records, and at first the time before. */
 import { z } from 'zod';
 import { keptDays } from '../../queries/range.ts';
-import { changedSlices, type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
+import {
+  changedSlices,
+  type MeasuredSlice,
+  readSlicesOf,
+  type SloSeries,
+  seriesKey,
+  seriesOfKey,
+} from '../../queries/slos/slices.ts';
+import type { Window } from '../../queries/slos/windows.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
@@ -10,6 +18,8 @@ import { messageOf } from '../../subjects/alerts/ask.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import type { KnownSlo } from '../../subjects/slos/document.ts';
 import { excludedIn, readExclusions } from '../../subjects/slos/exclusions.ts';
+import { gathered } from '../../subjects/slos/gathered.ts';
+import { lateWindows } from '../../subjects/slos/late-records.ts';
 import { type Looks, looksAt, type Measured, settledUpTo } from '../../subjects/slos/looks.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import { signalsMeasured } from '../../subjects/slos/signals.ts';
@@ -42,6 +52,19 @@ const backFills = new BackFills();
 /** The rest of a look's time is for the work itself. */
 const longestWaitMs = 25_000;
 
+/** What was told of a window. Objectives that look at one in the same minute read together. */
+const toldIn = async (
+  of: SloSeries,
+  window: Window,
+  { answers, reading }: MeasureOptions,
+): Promise<readonly MeasuredSlice[]> => {
+  const key = `told ${window.fromMs} ${window.toMs}`;
+  const found = await gathered(answers, { key, member: seriesKey(of) }, (keys) =>
+    readSlicesOf(reading, keys.map(seriesOfKey), window),
+  );
+  return found.get(seriesKey(of)) ?? [];
+};
+
 /** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
 const look = async (
   sloId: string,
@@ -62,11 +85,13 @@ const look = async (
     };
     if (looks.before.length > 0)
       await backFills.inTurn(asking.reading.columns.tenantId, performance.now() + longestWaitMs, before);
-    for (const window of looks.late) {
-      const told = await readSlices(asking.reading, { sloId, series: measured.series }, window);
+    const sought = await Promise.all(looks.sought.map((window) => lateWindows(slo, window, asking)));
+    for (const window of [...looks.late, ...sought.flat()]) {
+      const told = await toldIn({ sloId, series: measured.series }, window, asking);
       slices.push(changedSlices(told, await measureSlices(slo, window, asking)));
     }
-    return { slices, measured: { ...measured, lateMs: looks.next.lateMs }, error: '' };
+    const { lateMs, allMs } = looks.next;
+    return { slices, measured: { ...measured, lateMs, allMs }, error: '' };
   } catch (error) {
     asking.signal?.throwIfAborted();
     return { slices, measured, error: messageOf(error).slice(0, 4096) };
@@ -99,7 +124,8 @@ export const sloMeasurement = defineSchedule({
   summary: 'Measures the slices of service level objectives.',
   things: slos,
   everyMs: ({ enabled }) => (enabled ? 60_000 : undefined),
-  togetherMs: 5000,
+  // Of an organization all at one moment: what they ask alike is asked once.
+  togetherMs: 10_000,
   // Once records have landed, and early enough for the rules, which read behind it (`subjects/slos/alert-rules.ts`).
   within: { fromMs: 2000, toMs: 12_000 },
   missed: 'skip',
@@ -115,7 +141,7 @@ export const sloMeasurement = defineSchedule({
     const kept = Math.min(...signalsMeasured(slo).map((each) => keptDays(reading.plan, each)));
     const looks = looksAt(slo, state ?? undefined, { nowMs: dueMs, keptDays: kept });
     const { upToMs, series } = looks.next;
-    const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs };
+    const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
     const asking = { reading, signal, dueMs, answers: ruleAnswers(ports.columns, tenantId) };
     const { slices, measured, error } = await look(document.id, slo, { looks, known, asking });
     const told = {

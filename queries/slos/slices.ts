@@ -14,23 +14,48 @@ export interface SloSeries {
   readonly series: string;
 }
 
-const inWindow = `tenant_id = {tenant:String} AND slo_id = {slo:String} AND series = {series:String}
-  AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC')`;
+/** One series as a text. */
+export const seriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
+/** And back: a series has no spaces. */
+export const seriesOfKey = (key: string): SloSeries => {
+  const at = key.lastIndexOf(' ');
+  return { sloId: key.slice(0, at), series: key.slice(at + 1) };
+};
+
+interface SliceRow {
+  readonly slo_id: string;
+  readonly series: string;
+  readonly at_second: string;
+  readonly own: string;
+  readonly every: string;
+}
+
+/** Slices of a window that had events, in time order: of several objectives, by `seriesKey`. */
+export const readSlicesOf = async (
+  { columns }: OwnColumns,
+  of: readonly SloSeries[],
+  { fromMs, toMs }: Window,
+): Promise<ReadonlyMap<string, MeasuredSlice[]>> => {
+  const rows = await columns.query<SliceRow>(
+    `SELECT slo_id, series, toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every
+    FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}
+      AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ORDER BY begin`,
+    {
+      slos: of.map(({ sloId }) => sloId),
+      series: [...new Set(of.map(({ series }) => series))],
+      ...{ from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
+    },
+    { maxResultRows: 2_000_000 },
+  );
+  const found = new Map<string, MeasuredSlice[]>(of.map((one) => [seriesKey(one), []]));
+  for (const { slo_id: sloId, series, at_second, own, every } of rows)
+    found.get(seriesKey({ sloId, series }))?.push([Number(at_second) * 1000, Number(own), Number(every)]);
+  return found;
+};
 
 /** Slices of a window that had events, in time order. */
-export const readSlices = async (
-  { columns }: OwnColumns,
-  { sloId, series }: SloSeries,
-  { fromMs, toMs }: Window,
-): Promise<MeasuredSlice[]> => {
-  const rows = await columns.query<{ at_second: string; own: string; every: string }>(
-    `SELECT toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every
-    FROM slo_slices FINAL WHERE ${inWindow} AND total > 0 ORDER BY begin`,
-    { slo: sloId, series, from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
-    { maxResultRows: 1_000_000 },
-  );
-  return rows.map(({ at_second, own, every }) => [Number(at_second) * 1000, Number(own), Number(every)]);
-};
+export const readSlices = async (reading: OwnColumns, of: SloSeries, window: Window): Promise<MeasuredSlice[]> =>
+  (await readSlicesOf(reading, [of], window)).get(seriesKey(of)) ?? [];
 
 /** How far an objective is measured, by its last look. */
 export interface LastLook {

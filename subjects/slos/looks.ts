@@ -15,8 +15,15 @@ export const lateMs = dayMs;
 const freshMs = 3 * minuteMs;
 /** So often late records are looked for. */
 const lateEveryMs = 9 * minuteMs;
-/** So many slices are asked one by one, as those of several objectives are then asked together. */
-const mostSingle = freshMs / minuteMs;
+/**
+ * So far back all is measured again with each look for late records, however long they took to land. Of the time before, what was received since
+ * then is looked for, which reads nothing else (`late-records.ts`).
+ */
+const measuredAgainMs = 60 * minuteMs;
+/** So often all of the last day is measured again: records that took longer than that to land, and what cannot be found by its reception. */
+const allEveryMs = 180 * minuteMs;
+/** After such a pause too. */
+const pauseMs = measuredAgainMs / 2;
 /** Pieces of the time before, of one look. */
 const piecesBack = 4;
 
@@ -27,6 +34,8 @@ export interface Measured {
   readonly upToMs: number;
   /** When late records were looked for last. */
   readonly lateMs: number;
+  /** When all was measured again last; absent in what former versions kept. */
+  readonly allMs?: number | undefined;
 }
 
 /** What is measured, as a short text: another indicator begins another series. */
@@ -43,16 +52,47 @@ export interface Looks {
   readonly before: readonly Window[];
   /** Slices of which those are told that changed. */
   readonly late: readonly Window[];
+  /** Of these slices those are measured again that records came for since they ended. */
+  readonly sought: readonly Window[];
   readonly next: Measured;
 }
 
 /** Pieces of at most so many slices, as are told at once. */
-const piecesOf = ({ fromMs, toMs }: Window, sliceMs: number, slices = mostSlicesTold): Window[] => {
-  const pieceMs = slices * sliceMs;
+const piecesOf = ({ fromMs, toMs }: Window, sliceMs: number): Window[] => {
+  const pieceMs = mostSlicesTold * sliceMs;
   return Array.from({ length: Math.max(0, Math.ceil((toMs - fromMs) / pieceMs)) }, (_, index) => ({
     fromMs: fromMs + index * pieceMs,
     toMs: Math.min(toMs, fromMs + (index + 1) * pieceMs),
   }));
+};
+
+/**
+ * When late records are to be looked for at the latest before a time. Objectives that ask for the same do so in the same minute, and others in
+ * others.
+ */
+const lateDueMs = ({ query: { sli }, service }: SloFields, nowMs: number): number => {
+  const asked = sli === undefined ? service : JSON.stringify(sli.total ?? sli.value);
+  const shiftMs = (Number.parseInt(hashOf(asked).slice(0, 8), 16) % (lateEveryMs / minuteMs)) * minuteMs;
+  return Math.floor((nowMs - shiftMs) / lateEveryMs) * lateEveryMs + shiftMs;
+};
+
+/** The last day again, where that is due. */
+const lateLooks = (
+  slo: SloFields,
+  known: Measured,
+  { nowMs, fromMs, toMs }: Window & { readonly nowMs: number },
+): Pick<Looks, 'late' | 'sought'> & Pick<Measured, 'lateMs' | 'allMs'> => {
+  const { lateMs: lookedMs, allMs } = known;
+  if (lookedMs >= lateDueMs(slo, nowMs)) return { late: [], sought: [], lateMs: lookedMs, allMs };
+  const sliceMs = msOf(slo.query.slice);
+  const isAll = allMs === undefined || nowMs - allMs >= allEveryMs || nowMs - lookedMs > pauseMs;
+  const recentMs = Math.floor((nowMs - measuredAgainMs) / sliceMs) * sliceMs;
+  const cutMs = isAll ? fromMs : Math.min(toMs, Math.max(fromMs, recentMs));
+  return {
+    late: piecesOf({ fromMs: cutMs, toMs }, sliceMs),
+    sought: piecesOf({ fromMs, toMs: cutMs }, sliceMs),
+    ...{ lateMs: nowMs, allMs: isAll ? nowMs : allMs },
+  };
 };
 
 /** What to measure at a time, after what was measured before; `keptDays` of telemetry can be read. */
@@ -66,28 +106,21 @@ export const looksAt = (
   const endMs = begin(nowMs);
   const series = seriesOf(slo);
   const oldestMs = begin(nowMs - Math.min(keptDays, slicesKeptDays) * dayMs) + sliceMs;
-  const own = known?.series === series ? known : { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs };
-  const [ahead = { fromMs: endMs, toMs: endMs }] = piecesOf(
+  const fresh = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
+  const own = known?.series === series ? known : fresh;
+  const ahead = piecesOf(
     { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, begin(nowMs - freshMs))), toMs: endMs },
     sliceMs,
-  );
+  ).slice(0, 1);
+  const { fromMs: settlingMs, toMs: upToMs } = ahead[0] ?? { fromMs: endMs, toMs: endMs };
   const before = piecesOf({ fromMs: Math.min(oldestMs, own.fromMs), toMs: own.fromMs }, sliceMs)
     .slice(-piecesBack)
     .reverse();
-  const isLate = nowMs - own.lateMs >= lateEveryMs;
   // A slice is looked at once more after the last record that counts, however long nothing ran.
   const lateFromMs = Math.max(begin(own.lateMs - lateMs), own.fromMs, oldestMs);
-  return {
-    ended: (ahead.toMs - ahead.fromMs) / sliceMs > mostSingle ? [ahead] : piecesOf(ahead, sliceMs, 1),
-    before,
-    late: isLate ? piecesOf({ fromMs: lateFromMs, toMs: ahead.fromMs }, sliceMs) : [],
-    next: {
-      series,
-      fromMs: Math.min(own.fromMs, before.at(-1)?.fromMs ?? own.fromMs),
-      upToMs: ahead.toMs,
-      lateMs: isLate ? nowMs : own.lateMs,
-    },
-  };
+  const { late, sought, ...looked } = lateLooks(slo, own, { nowMs, fromMs: lateFromMs, toMs: settlingMs });
+  const fromMs = Math.min(own.fromMs, before.at(-1)?.fromMs ?? own.fromMs);
+  return { ended: ahead, before, late, sought, next: { series, fromMs, upToMs, ...looked } };
 };
 
 /** Up to when late records are counted. */

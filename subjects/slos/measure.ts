@@ -1,5 +1,5 @@
 /** Measures slices of an objective: good and total, as whole numbers. */
-import type { Answer, Asked } from '../../queries/answer.ts';
+import type { Asked } from '../../queries/answer.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import type { MeasuredSlice } from '../../queries/slos/slices.ts';
@@ -21,19 +21,12 @@ export interface MeasureOptions {
 
 const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
-/** The question of a window in slices; of one slice without a step, since such questions are asked together. */
+/** The question of a window in slices: a figure for each. */
 const askedOf = (query: Query, { fromMs, toMs }: Window, sliceMs: number): Asked => {
-  const isOne = toMs - fromMs === sliceMs;
-  const stepMs = isOne ? undefined : sliceMs;
-  if (isAtInstants(query)) {
-    const first = isOne ? fromMs : fromMs + sliceMs;
-    return { range: { from: ns(first), to: ns(toMs) }, stepMs, stepsFrom: 'range' };
-  }
-  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, stepMs, stepsFrom: 'range', isNewestWithin: true };
+  const inSlices = { stepMs: sliceMs, stepsFrom: 'range' } as const;
+  if (isAtInstants(query)) return { range: { from: ns(fromMs + sliceMs), to: ns(toMs) }, ...inSlices };
+  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...inSlices, isNewestWithin: true };
 };
-
-const figureOf = ({ columns, rows }: Answer): unknown =>
-  rows[0]?.[columns.findIndex(({ type }) => type === 'number' || type === 'duration')];
 
 /** A figure for each slice that has one, by its begin. */
 const figures = async (
@@ -45,15 +38,11 @@ const figures = async (
   const wrong = answer.partial.find(({ code }) => code !== 'delay');
   if (wrong !== undefined)
     throw new PermanentError('slo-indicator', `the indicator was answered in part: ${wrong.message}`);
-  if (answer.form === 'series' && answer.series.length > 1)
+  if (answer.series.length > 1)
     throw new PermanentError('slo-indicator', `the indicator gave ${answer.series.length} series: sum them up to one`);
-  if (answer.form === 'table' && answer.rows.length > 1)
-    throw new PermanentError('slo-indicator', `the indicator gave ${answer.rows.length} figures: sum them up to one`);
   const before = isAtInstants(query) ? sliceMs : 0;
-  const points =
-    answer.form === 'table' ? [[window.fromMs + before, figureOf(answer)] as const] : (answer.series[0]?.points ?? []);
   return new Map(
-    points.flatMap(([atMs, value]) => {
+    (answer.series[0]?.points ?? []).flatMap(([atMs, value]) => {
       const figure = numberOf(value);
       return figure === null || !Number.isFinite(figure) ? [] : [[atMs - before, figure] as const];
     }),

@@ -5,56 +5,65 @@ import type { Answers } from '../../queries/together/answers.ts';
 import { nearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';
-
-/** Objectives that are due together ask within one look at what is due. */
-const gatherMs = 20;
+import { gathered } from './gathered.ts';
 
 type Counts = readonly (readonly [beginMs: number, good: number, total: number])[];
 
-interface Gathered {
-  readonly services: Set<string>;
-  readonly counts: Promise<ReadonlyMap<string, Counts>>;
+/** What is counted of a service: shorter than a duration, in the buckets of durations, or what did not fail. */
+interface Member {
+  readonly service: string;
+  readonly bound?: number | undefined;
 }
 
-const gathering = new WeakMap<Answers, Map<string, Gathered>>();
+const memberKey = ({ service, bound }: Member): string => `${bound ?? ''} ${service}`;
+const memberOf = (key: string): Member => {
+  const at = key.indexOf(' ');
+  return { service: key.slice(at + 1), bound: at === 0 ? undefined : Number(key.slice(0, at)) };
+};
 
 interface Row {
   readonly service: string;
   readonly begin: string;
   readonly total: string;
-  readonly good: string;
+  /** By bound, in their order. */
+  readonly good: readonly string[];
 }
 
-/** Shorter than a duration, and without an error: durations are kept in buckets, and the bound is the one next to it. */
-const fastSql = `arraySum(mapValues(mapFilter((bucket, spans) -> bucket < {bound:UInt16}, sumMap(duration_buckets))))
-  - arraySum(mapValues(mapFilter((bucket, spans) -> bucket < {bound:UInt16}, sumMap(error_buckets))))`;
+/** Durations are kept in buckets, and the bound is the one next to it. Of each bound those below it, without errors. */
+const fastSql = `arrayMap(bound -> toString(arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(duration_buckets))))
+  - arraySum(mapValues(mapFilter((bucket, spans) -> bucket < bound, sumMap(error_buckets))))), {bounds:Array(UInt16)})`;
 
 const read = async (
   { columns }: Pick<Reading, 'columns'>,
-  services: readonly string[],
-  { fromMs, toMs, sliceMs, bound }: Window & { readonly sliceMs: number; readonly bound: number | undefined },
+  members: readonly Member[],
+  { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
 ): Promise<ReadonlyMap<string, Counts>> => {
+  const bounds = [...new Set(members.flatMap(({ bound }) => bound ?? []))];
   const rows = await columns.query<Row>(
     `SELECT service, toString(intDiv(toUnixTimestamp(minute), {slice:UInt32}) * {slice:UInt32}) AS begin,
-      toString(sum(requests)) AS total, toString(${bound === undefined ? 'sum(requests) - sum(errors)' : fastSql}) AS good
+      toString(sum(requests)) AS total, ${bounds.length === 0 ? '[toString(sum(requests) - sum(errors))]' : fastSql} AS good
     FROM span_metrics
     WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND kind IN (${requestKinds.join(', ')})
       AND toStartOfHour(minute) >= toStartOfHour(toDateTime({from:UInt32}, 'UTC'))
       AND minute >= toDateTime({from:UInt32}, 'UTC') AND minute < toDateTime({to:UInt32}, 'UTC')
     GROUP BY service, begin`,
     {
-      ...{ services: [...services], slice: sliceMs / 1000, from: fromMs / 1000, to: toMs / 1000 },
-      ...(bound !== undefined && { bound }),
+      services: [...new Set(members.map(({ service }) => service))],
+      ...{ slice: sliceMs / 1000, from: fromMs / 1000, to: toMs / 1000 },
+      ...(bounds.length > 0 && { bounds }),
     },
-    { maxResultRows: 1_000_000 },
+    { maxResultRows: 2_000_000 },
   );
-  const byService = new Map<string, [number, number, number][]>();
-  for (const { service, begin, good, total } of rows) {
-    const own = byService.get(service) ?? [];
-    byService.set(service, own);
-    if (total !== '0') own.push([Number(begin) * 1000, Number(good), Number(total)]);
-  }
-  return byService;
+  const byService = Map.groupBy(rows, ({ service }) => service);
+  return new Map(
+    members.map((member) => {
+      const at = member.bound === undefined ? 0 : bounds.indexOf(member.bound);
+      const counts = (byService.get(member.service) ?? [])
+        .filter(({ total }) => total !== '0')
+        .map(({ begin, good, total }) => [Number(begin) * 1000, Number(good[at]), Number(total)] as const);
+      return [memberKey(member), counts] as const;
+    }),
+  );
 };
 
 /** Good and all requests of an objective's service. */
@@ -72,22 +81,11 @@ export const countRequests = async (
   },
 ): Promise<Counts> => {
   const bound = type === 'latency' ? nearestBucket((latencyThresholdMs ?? 0) * 1e6) : undefined;
-  const asked = { ...window, sliceMs, bound };
-  const key = JSON.stringify(asked);
-  const own = gathering.get(answers) ?? new Map<string, Gathered>();
-  gathering.set(answers, own);
-  const known = own.get(key);
-  known?.services.add(service);
-  if (known !== undefined) return (await known.counts).get(service) ?? [];
-  const services = new Set([service]);
-  const counts = (async () => {
-    await new Promise((resolve) => setTimeout(resolve, gatherMs));
-    return answers.turn(() => {
-      // Those who ask from now on are not among its services.
-      own.delete(key);
-      return read(reading, [...services], asked);
-    });
-  })();
-  own.set(key, { services, counts });
-  return (await counts).get(service) ?? [];
+  const member = memberKey({ service, bound });
+  // Durations cost more to add up than all else, so that only those are asked with them that need them.
+  const key = `requests ${bound === undefined ? 'by status' : 'by duration'} ${JSON.stringify({ ...window, sliceMs })}`;
+  const counts = await gathered(answers, { key, member }, (members) =>
+    read(reading, members.map(memberOf), { ...window, sliceMs }),
+  );
+  return counts.get(member) ?? [];
 };

@@ -1,0 +1,125 @@
+/** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
+import test from 'ava';
+import { Answers } from '../../../queries/together/answers.ts';
+import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
+import { SloFields } from '../../../subjects/slos/document.ts';
+import { lateWindows } from '../../../subjects/slos/late-records.ts';
+import { looksAt, type Measured } from '../../../subjects/slos/looks.ts';
+import { openTables, type Tables } from '../sink-tables.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const nowMs = Date.UTC(2026, 4, 4, 12);
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables?.close());
+
+const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
+const ofRequests = SloFields.parse({ name: 'requests', service: 'shop' });
+const ofLogs = SloFields.parse({
+  ...{ name: 'logs', type: 'ratio' },
+  query: { slice: '5m', sli: { bad: count('service:shop severity:error'), total: count('service:shop') } },
+});
+const ofMetrics = SloFields.parse({
+  ...{ name: 'metrics', type: 'threshold' },
+  query: { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } },
+});
+const lookedEvery = (slo: SloFields, minutes: number, known?: Measured) => {
+  let state = known;
+  return Array.from({ length: minutes }, (_, minute) => {
+    const looks = looksAt(slo, state, { nowMs: nowMs + minute * minuteMs + 7000, keptDays: 30 });
+    state = looks.next;
+    return { minute, ...looks };
+  });
+};
+
+test('late records are looked for every nine minutes, in the same minute for what is asked of one service or total', (t) => {
+  const minutesOf = (slo: SloFields): number[] =>
+    lookedEvery(slo, 60).flatMap(({ minute, late }) => (late.length > 0 ? [minute] : []));
+  const [first = 0, ...others] = minutesOf(ofRequests);
+  t.true(first <= 9);
+  t.deepEqual(
+    others,
+    others.map((_, index) => first + (index + 1) * 9),
+  );
+  const fast = { ...ofRequests, type: 'latency' as const, latencyThresholdMs: 300 };
+  t.deepEqual(minutesOf(fast), [first, ...others]);
+  const phases = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((service) => minutesOf({ ...ofRequests, service })[0]);
+  t.true(new Set(phases).size > 2);
+});
+
+test('a look for late records has every slice of the last day: the last hour whole, and all of it every three hours and after a pause', (t) => {
+  const known = (ms: number): Measured => ({
+    ...{ series: lookedEvery(ofRequests, 1)[0]?.next.series ?? '', fromMs: nowMs - 30 * 24 * hourMs, upToMs: nowMs },
+    ...{ lateMs: nowMs - ms, allMs: nowMs - ms },
+  });
+  const lates = lookedEvery(ofRequests, 181 + 9, known(0)).filter(
+    ({ late, sought }) => late.length + sought.length > 0,
+  );
+  const whole: number[] = [];
+  for (const [index, { minute, late, sought }] of lates.entries()) {
+    const atMs = nowMs + minute * minuteMs;
+    const before = index === 0 ? nowMs : nowMs + (lates[index - 1]?.minute ?? 0) * minuteMs;
+    const windows = [...sought, ...late];
+    t.is(windows[0]?.fromMs, before - 24 * hourMs);
+    t.is(windows.at(-1)?.toMs, atMs - 3 * minuteMs);
+    t.deepEqual(
+      windows.slice(1).map(({ fromMs }) => fromMs),
+      windows.slice(0, -1).map(({ toMs }) => toMs),
+    );
+    if (sought.length === 0) whole.push(minute);
+    else t.is(late[0]?.fromMs, atMs - hourMs);
+  }
+  t.is(whole.length, 1);
+  t.true((whole[0] ?? 0) >= 180 && (whole[0] ?? 0) < 189);
+  const [paused] = lookedEvery(ofRequests, 1, known(40 * minuteMs));
+  t.deepEqual([paused?.sought, paused?.late[0]?.fromMs], [[], nowMs - 40 * minuteMs - 24 * hourMs]);
+  const { allMs: _, ...former } = known(20 * minuteMs);
+  t.deepEqual(lookedEvery(ofRequests, 1, former)[0]?.sought, []);
+});
+
+test('of the time before, slices are measured again that records came for, and nothing else is', async (t) => {
+  const tenant = 'late';
+  const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
+  const window = { fromMs: nowMs - 24 * hourMs, toMs: nowMs - hourMs };
+  const landed = async (
+    table: 'logs' | 'spans',
+    service: string,
+    aboutMs: number,
+    receivedMs: number,
+  ): Promise<void> => {
+    const more = table === 'logs' ? ['observed_timestamp', at(aboutMs)] : ['name', "'GET /'"];
+    await tables.columns.execute(
+      `INSERT INTO ${table} (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, service, ${more[0]})
+      SELECT '${tenant}', 'default', ${at(receivedMs)}, 0, 1, 0, ${at(aboutMs)}, '${service}', ${more[1]}`,
+    );
+  };
+  const reading = { columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs };
+  const answers = () => new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 });
+  const lateOf = (slo: SloFields) => lateWindows(slo, window, { reading, answers: answers() });
+  for (const table of ['logs', 'spans'] as const) {
+    await landed(table, 'shop', nowMs - 2 * hourMs, nowMs - 2 * hourMs + 500);
+    // As late, but about the last hour; and older than a day.
+    await landed(table, 'shop', nowMs - 50 * minuteMs, nowMs);
+    await landed(table, 'shop', nowMs - 25 * hourMs, nowMs);
+  }
+  for (const slo of [ofRequests, ofLogs]) t.deepEqual(await lateOf(slo), []);
+  t.deepEqual(await lateOf(ofMetrics), [window]);
+  const [first, near, far] = [nowMs - 20 * hourMs, nowMs - 20 * hourMs + 10 * minuteMs, nowMs - 3 * hourMs];
+  for (const ms of [first, near, far])
+    for (const table of ['logs', 'spans'] as const) await landed(table, 'shop', ms + 59_000, nowMs);
+  t.deepEqual(await lateOf(ofRequests), [
+    { fromMs: first, toMs: near + minuteMs },
+    { fromMs: far, toMs: far + minuteMs },
+  ]);
+  t.deepEqual(await lateOf({ ...ofRequests, service: 'other' }), []);
+  t.deepEqual(await lateOf(ofLogs), [
+    { fromMs: first, toMs: near + 5 * minuteMs },
+    { fromMs: far, toMs: far + 5 * minuteMs },
+  ]);
+  for (let hour = 4; hour < 20; hour++) await landed('spans', 'shop', nowMs - hour * hourMs, nowMs);
+  t.deepEqual(await lateOf(ofRequests), [window]);
+});
