@@ -24,6 +24,7 @@ const trace = 'a'.repeat(32);
 /** Addresses of views, and what is there once they are shown. */
 const views: readonly (readonly [address: string, shown: string])[] = [
   ['/services', '.services .extent .row'],
+  ['/services?view=map', '.graph .node'],
   ['/logs?columns=hostile&wrap=on', '.records .extent .row'],
   ['/logs?view=patterns', '.patterns .extent .row'],
   ['/logs?view=live', '.live-bar'],

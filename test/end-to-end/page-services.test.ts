@@ -40,6 +40,17 @@ test.before(async () => {
   ]);
   const duration = 1_900 * ms;
   await harness.columns.execute(
+    `INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, requests, errors) VALUES ${[
+      ['web', 'service', 'payments', 'service', 200, 60],
+      ['', 'user', 'web', 'service', 400, 2],
+    ]
+      .map(
+        ([client, clientKind, server, serverKind, requests, errors]) =>
+          `(now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', '${client}', '${clientKind}', '${server}', '${serverKind}', ${requests}, ${errors})`,
+      )
+      .join(', ')}`,
+  );
+  await harness.columns.execute(
     `INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, requests, timed, duration_sum, duration_max, duration_buckets)
     VALUES (now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', 'payments', 'service', 'bank.example', 'external', 60, 60, ${60 * duration}, ${duration}, map(${durationBucket(duration)}, 60))`,
   );
@@ -121,4 +132,38 @@ declare('services are searched and sorted in the address, and a plan without tra
   await signedInAt(other, harness.url, '/services', 'viewer@b.example');
   await other.page.locator('main').getByText('The plan of this organization does not include services.').waitFor();
   await holdsAsAView(t, other, 'main h1');
+});
+
+declare('the map shows who calls whom with the figures of the API, by the keyboard and as a table', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await page.setViewportSize({ width: 1400, height: 1000 });
+  const range = `from=${nowMs - 30 * minuteMs}&to=${nowMs - 2 * minuteMs}`;
+  await signedInAt(tab, harness.url, `/services?${range}`);
+  await page.getByRole('button', { name: 'Map' }).click();
+  const map = page.getByRole('region', { name: /^Map of 5 nodes and 3 ways between them; of what web calls payments/ });
+  await map.waitFor();
+  const { body } = await harness.ask('GET', `/api/service-map?scope=account&${range}`);
+  t.is(await map.getByRole('button').count(), body.nodes.length);
+  await map.getByRole('button', { name: /^payments .*\/s, 30 % fail, p95 2 s$/ }).waitFor();
+  await map.getByRole('button', { name: /^bank\.example *external .*p95 1\.\d+ s$/ }).waitFor();
+  t.true((await map.locator('path.failed title').textContent())?.startsWith('web calls payments: '));
+  await map.getByRole('button', { name: /^web / }).focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  const service = page.getByRole('complementary', { name: 'Service' });
+  await service.getByRole('heading', { name: 'payments' }).waitFor();
+  t.is(new URL(page.url()).searchParams.get('service'), 'payments');
+  t.is(await map.locator('path.faint').count(), 1);
+  await page.getByText('Numbers', { exact: true }).click();
+  const rows = page.getByRole('region', { name: 'Numbers of the map' }).getByRole('row');
+  t.deepEqual(
+    (await rows.allTextContents()).slice(1).map((text) => /^(.*?)(?:calls)(.*?)\d/.exec(text)?.slice(1)),
+    body.edges.map(({ client, server }: { client: { name: string }; server: { name: string } }) => [
+      client.name || 'users',
+      server.name,
+    ]),
+  );
+  await page.getByText('Numbers', { exact: true }).click();
+  await holdsAsAView(t, tab, '.graph .node >> nth=0');
 });

@@ -14,4 +14,5 @@ export type Service = Answered<typeof listServices>['items'][number];
 /** What is known of requests. */
 export type Figures = Answered<typeof listEndpoints>['items'][number]['figures'];
 export type Edge = Answered<typeof showServiceMap>['edges'][number];
+export type MapNode = Answered<typeof showServiceMap>['nodes'][number];
 export type AttentionItem = NonNullable<Answered<typeof showOverview>['attention']>['items'][number];

@@ -5,6 +5,7 @@ import { Paged } from '../../client/paged.ts';
 import { Question } from '../../client/question.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { later } from '../../frame/later.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -24,9 +25,13 @@ import {
   shownWait,
 } from './figures.ts';
 
+const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
+
 const list = new Paged(servicesCall, ({ items }) => items);
 const map = new Question(mapCall);
 const overview = new Question(overviewCall);
+/** Those of the map, whatever is searched. */
+const all = new Question(servicesCall);
 
 const sorts = {
   '-p95': 'the slowest',
@@ -40,6 +45,7 @@ const sort = computed<Sort>(() => {
   return written in sorts ? (written as Sort) : '-p95';
 });
 const open = computed(() => inAddress('service'));
+const isMap = computed(() => inAddress('view') === 'map');
 const waits = computed(() => longestWaits(map.standing.value.answer?.edges ?? []));
 const longest = computed(() =>
   Math.max(1, ...list.items.value.map((service) => quantileOf(figuresOf(service), 'p95') ?? 0)),
@@ -85,9 +91,49 @@ const Listed = () => (
 
 const ask = (): void => {
   const query = { ...writtenRange.value, ...projectScope.value };
-  list.ask({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
+  if (isMap.peek()) all.ask({ query: { ...query, sort: '-requests', limit: 1000 } });
+  else list.ask({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
   map.ask({ query: { ...query, limit: 2000 } });
   overview.ask({ query: { ...query, attention: 'true' } });
+};
+
+const Chosen = ({ name }: { readonly name: string }) => {
+  const found = isMap.value ? all.standing.value.answer?.items : list.items.value;
+  return (
+    <OpenService
+      key={name}
+      name={name}
+      service={found?.find((service) => service.name === name)}
+      wait={waits.value.get(name)}
+      onClose={() => setOpen('')}
+    />
+  );
+};
+
+const ListFields = () => {
+  const search = inAddress('search');
+  return (
+    <>
+      <Search
+        key={search}
+        label="Search services"
+        placeholder="part of a name"
+        value={search}
+        problem={list.first.standing.value.error?.of('search')}
+        onSearch={(text) => change({ search: text.trim() })}
+      />
+      <label>
+        First{' '}
+        <select value={sort.value} onChange={({ currentTarget }) => change({ sort: currentTarget.value })}>
+          {Object.entries(sorts).map(([key, title]) => (
+            <option key={key} value={key}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
+  );
 };
 
 export const Services = () => {
@@ -96,53 +142,37 @@ export const Services = () => {
   useEffect(() => {
     ask();
     return () => {
-      for (const question of [list, map, overview]) question.cancel();
+      for (const question of [list, map, overview, all]) question.cancel();
     };
-  }, [from, to, search, sort.value, projectScope.value, refreshes.value]);
+  }, [from, to, search, sort.value, isMap.value, projectScope.value, refreshes.value]);
   useEscape(() => {
     if (open.peek() !== '') setOpen('');
   });
-  const { error } = list.first.standing.value;
+  const asked = isMap.value ? all.standing : list.first.standing;
+  const { error } = asked.value;
   const name = open.value;
   return (
     <div class="logs">
       <h1 class="sr-only">Services</h1>
       <Attention of={overview} />
       <div class="toolbar">
-        <Search
-          key={search}
-          label="Search services"
-          placeholder="part of a name"
-          value={search}
-          problem={error?.of('search')}
-          onSearch={(text) => change({ search: text.trim() })}
-        />
-        <label>
-          First{' '}
-          <select value={sort.value} onChange={({ currentTarget }) => change({ sort: currentTarget.value })}>
-            {Object.entries(sorts).map(([key, title]) => (
-              <option key={key} value={key}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={isMap.value}
+          onClick={() => change({ view: isMap.value ? '' : 'map' })}
+        >
+          Map
+        </button>
+        {isMap.value ? null : <ListFields />}
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       <div class={name === '' ? 'list' : 'list with-record'}>
-        <Listed />
-        {name === '' ? null : (
-          <OpenService
-            key={name}
-            name={name}
-            service={list.items.value.find((service) => service.name === name)}
-            wait={waits.value.get(name)}
-            onClose={() => setOpen('')}
-          />
-        )}
+        {isMap.value ? <ServiceMap map={map} services={all} open={name} onOpen={setOpen} /> : <Listed />}
+        {name === '' ? null : <Chosen name={name} />}
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Problem error={isMap.value ? undefined : list.furtherError.value} />
+      <Freshness of={isMap.value ? map.standing.value : asked.value} />
     </div>
   );
 };

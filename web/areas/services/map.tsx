@@ -1,0 +1,182 @@
+/** The map of services: who calls whom, how often, and what of it fails. Its numbers stand below as a table. */
+import { useMemo, useState } from 'preact/hooks';
+import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
+import type { Question } from '../../client/question.ts';
+import { shownDuration } from '../../frame/durations.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import type { Edge, MapNode, mapCall, Service, servicesCall } from './calls.ts';
+import { figuresOf, quantileOf } from './figures.ts';
+
+/** More rows are read by nobody. */
+const mostRows = 300;
+const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+
+const connections: Readonly<Record<Edge['connection'], string>> = {
+  ...{ request: 'calls', query: 'asks', publish: 'sends to', receive: 'takes from' },
+  ...{ process: 'works on what came from', message: 'sends messages to' },
+};
+const unnamed: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'not known' };
+
+type NodeName = Pick<MapNode, 'kind' | 'name' | 'system'>;
+const titleOf = ({ kind, name, system }: NodeName): string => name || system || (unnamed[kind] ?? kind);
+const rateIn = (perSecond: number): string => `${number.format(perSecond)}/s`;
+const failedIn = (errors: number, requests: number): number => (requests === 0 ? 0 : errors / requests);
+const shownShare = (share: number): string => `${number.format(100 * share)} % fail`;
+
+/** `12/s, 3 % fail, p95 98 ms`; what is not known is left out. */
+const told = (perSecond: number, failed: number, p95: number | undefined): string =>
+  [
+    rateIn(perSecond),
+    ...(failed > 0 ? [shownShare(failed)] : []),
+    ...(p95 === undefined ? [] : [`p95 ${shownDuration(p95)}`]),
+  ].join(', ');
+
+interface Answer {
+  readonly from: string;
+  readonly to: string;
+  readonly nodes: readonly MapNode[];
+  readonly edges: readonly Edge[];
+}
+
+/** The slowest of the calls of a node, as callers saw them. */
+const slowestOf = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
+  const slowest = new Map<string, number>();
+  for (const { server, duration } of edges)
+    if (duration !== null) slowest.set(server.id, Math.max(slowest.get(server.id) ?? 0, duration.p95));
+  return slowest;
+};
+
+/** A service has the figures of its own spans; else those of the calls to it. */
+const nodesOf = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<string, Service>): GraphNode[] => {
+  const seconds = Math.max(1, (Date.parse(to) - Date.parse(from)) / 1000);
+  const slowest = slowestOf(edges);
+  return nodes.map((node) => {
+    const service = node.kind === 'service' ? services.get(node.name) : undefined;
+    const own = service && figuresOf(service);
+    const { requests, errors } = own ?? node;
+    const failed = failedIn(errors, requests);
+    const p95 = own === undefined ? slowest.get(node.id) : quantileOf(own, 'p95');
+    const isQuiet = requests === 0;
+    return {
+      ...{ id: node.id, title: titleOf(node), failed },
+      figures: isQuiet ? '' : told(requests / seconds, failed, p95),
+      ...(node.kind === 'service' ? {} : { kind: node.system || node.kind }),
+    };
+  });
+};
+
+const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
+  const most = Math.max(1, ...edges.map(({ requests }) => requests));
+  return edges.map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => {
+    const failed = failedIn(errors, requests);
+    const way = `${titleOf(client)} ${connections[connection]} ${titleOf(server)}${via === '' ? '' : ` by ${via}`}`;
+    return {
+      ...{ from: client.id, to: server.id, failed, weight: Math.log1p(requests) / Math.log1p(most) },
+      title: `${way}: ${told(ratePerSecond, failed, duration?.p95)}`,
+    };
+  });
+};
+
+/** `12 nodes and 14 ways between them; most fails of web calls payments: 3 %.` */
+const sentenceOf = ({ nodes, edges }: Answer): string => {
+  const worst = edges.reduce<Edge | undefined>(
+    (most, edge) => (edge.errorRate > (most?.errorRate ?? 0) ? edge : most),
+    undefined,
+  );
+  const counts = `Map of ${nodes.length} nodes and ${edges.length} ways between them`;
+  return worst === undefined
+    ? `${counts}.`
+    : `${counts}; of what ${titleOf(worst.client)} ${connections[worst.connection]} ${titleOf(worst.server)} the most fails: ${number.format(100 * worst.errorRate)} %.`;
+};
+
+const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly onOpen: (name: string) => void }) => {
+  const end = (node: NodeName) =>
+    node.kind === 'service' ? (
+      <button type="button" class="value opens" onClick={() => onOpen(node.name)}>
+        <bdi>{shownText(node.name)}</bdi>
+      </button>
+    ) : (
+      <bdi>{shownText(titleOf(node))}</bdi>
+    );
+  return (
+    <details class="numbers-of">
+      <summary>Numbers</summary>
+      <Scrolled class="numbers" label="Numbers of the map">
+        <table class="figures">
+          <Heads columns={['From', 'How', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
+          <tbody>
+            {edges
+              .slice(0, mostRows)
+              .map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => (
+                <tr key={`${client.id} ${server.id} ${connection} ${via}`}>
+                  <td>{end(client)}</td>
+                  <td>{connections[connection]}</td>
+                  <td>{end(server)}</td>
+                  <td>{number.format(requests)}</td>
+                  <td>{rateIn(ratePerSecond)}</td>
+                  <td class="text-error">
+                    {errors === 0 ? '' : `${number.format(errors)}, ${shownShare(errors / requests)}`}
+                  </td>
+                  <td>{duration === null ? '' : shownDuration(duration.p50)}</td>
+                  <td>{duration === null ? '' : shownDuration(duration.p95)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+        {edges.length > mostRows ? <p class="soft">The {mostRows} with the most requests.</p> : null}
+      </Scrolled>
+    </details>
+  );
+};
+
+export const ServiceMap = ({
+  map,
+  services,
+  open,
+  onOpen,
+}: {
+  readonly map: Question<NonNullable<typeof mapCall.of>>;
+  readonly services: Question<NonNullable<typeof servicesCall.of>>;
+  /** The name of the service that is open. */
+  readonly open: string;
+  readonly onOpen: (name: string) => void;
+}) => {
+  const { answer, error, isAsking } = map.standing.value;
+  const listed = services.standing.value.answer?.items;
+  const [only, setOnly] = useState('');
+  const shown = useMemo(() => {
+    if (answer === undefined) return undefined;
+    const byName = new Map((listed ?? []).map((service) => [service.name, service]));
+    return { nodes: nodesOf(answer, byName), edges: edgesOf(answer.edges) };
+  }, [answer, listed]);
+  if (answer === undefined || shown === undefined)
+    return error === undefined ? <p class="said">{isAsking ? 'Asking …' : ''}</p> : <Problem error={error} />;
+  if (answer.nodes.length === 0)
+    return (
+      <p class="said" role="status">
+        Nobody called anybody: no spans were sent in this range.
+      </p>
+    );
+  const service = answer.nodes.find(({ kind, name }) => kind === 'service' && name === open);
+  return (
+    <div class="listed">
+      <Problem error={error} />
+      <Graph
+        label={sentenceOf(answer)}
+        {...shown}
+        open={service?.id ?? only}
+        onOpen={(id) => {
+          const node = answer.nodes.find((one) => one.id === id);
+          const isService = node?.kind === 'service';
+          setOnly(isService || only === id ? '' : id);
+          onOpen(isService && node.name !== open ? node.name : '');
+        }}
+      />
+      {answer.truncated ? <p class="soft">There are more ways; these are those with the most requests.</p> : null}
+      <Numbers edges={answer.edges} onOpen={onOpen} />
+    </div>
+  );
+};

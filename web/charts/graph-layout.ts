@@ -1,0 +1,130 @@
+/** Where the nodes of a graph stand: in layers from callers to what they call, those that are joined near each other. */
+
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Place {
+  /** Column and row, from the upper left. */
+  readonly column: number;
+  readonly row: number;
+}
+
+export interface Layout {
+  readonly places: ReadonlyMap<string, Place>;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Layers with more nodes are several columns. */
+const mostRows = 16;
+const sweeps = 4;
+
+type Ways = ReadonlyMap<string, readonly string[]>;
+
+const waysOf = (edges: readonly Edge[], from: keyof Edge, to: keyof Edge): Ways => {
+  const ways = new Map<string, string[]>();
+  for (const edge of edges) {
+    const known = ways.get(edge[from]);
+    if (known === undefined) ways.set(edge[from], [edge[to]]);
+    else known.push(edge[to]);
+  }
+  return ways;
+};
+
+/** Edges without those that close a circle. Goes through all nodes without recursion: chains are as long as somebody makes them. */
+const withoutCircles = (nodes: readonly string[], next: Ways): readonly Edge[] => {
+  const kept: Edge[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  for (const root of nodes) {
+    if (state.has(root)) continue;
+    state.set(root, 'open');
+    const open = [{ node: root, at: 0 }];
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const to = next.get(top.node)?.[top.at++];
+      if (to === undefined) {
+        state.set(top.node, 'done');
+        open.pop();
+      } else if (state.get(to) !== 'open') {
+        kept.push({ from: top.node, to });
+        if (!state.has(to)) {
+          state.set(to, 'open');
+          open.push({ node: to, at: 0 });
+        }
+      }
+    }
+  }
+  return kept;
+};
+
+/** The length of the longest way to each node. */
+const depthsOf = (nodes: readonly string[], edges: readonly Edge[]): ReadonlyMap<string, number> => {
+  const next = waysOf(edges, 'from', 'to');
+  const waits = new Map<string, number>();
+  for (const { to } of edges) waits.set(to, (waits.get(to) ?? 0) + 1);
+  const depths = new Map(nodes.map((node) => [node, 0]));
+  const ready = nodes.filter((node) => !waits.has(node));
+  for (let node = ready.pop(); node !== undefined; node = ready.pop())
+    for (const to of next.get(node) ?? []) {
+      depths.set(to, Math.max(depths.get(to) ?? 0, (depths.get(node) ?? 0) + 1));
+      const left = (waits.get(to) ?? 0) - 1;
+      waits.set(to, left);
+      if (left === 0) ready.push(to);
+    }
+  return depths;
+};
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Puts the nodes of each layer near what they are joined with, from left to right and back. */
+const ordered = (layers: readonly string[][], edges: readonly Edge[]): void => {
+  const [next, before] = [waysOf(edges, 'from', 'to'), waysOf(edges, 'to', 'from')];
+  const heights = new Map<string, number>();
+  const settle = (layer: readonly string[]): void => {
+    for (const [index, node] of layer.entries()) heights.set(node, (index + 0.5) / layer.length);
+  };
+  for (const layer of layers) settle(layer);
+  for (let sweep = 0; sweep < sweeps; sweep++) {
+    const isForth = sweep % 2 === 0;
+    for (const layer of isForth ? layers : layers.toReversed()) {
+      const wanted = new Map(
+        layer.map((node) => {
+          const joined = (isForth ? before : next).get(node) ?? [];
+          return [
+            node,
+            joined.length === 0 ? (heights.get(node) ?? 0) : mean(joined.map((one) => heights.get(one) ?? 0)),
+          ];
+        }),
+      );
+      layer.sort((one, other) => (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0));
+      settle(layer);
+    }
+  }
+};
+
+/** Places of nodes. The same nodes and edges have the same places; those that are on no edge stand behind the others. */
+export const layoutOf = (nodes: readonly string[], edges: readonly Edge[]): Layout => {
+  const known = new Set(nodes);
+  const own = edges.filter(({ from, to }) => from !== to && known.has(from) && known.has(to));
+  const joined = new Set(own.flatMap(({ from, to }) => [from, to]));
+  const forward = withoutCircles(nodes, waysOf(own, 'from', 'to'));
+  const depths = depthsOf(nodes, forward);
+  const byDepth = Map.groupBy(
+    nodes.filter((node) => joined.has(node)),
+    (node) => depths.get(node) ?? 0,
+  );
+  const layers = [...byDepth].sort(([one], [other]) => one - other).map(([, layer]) => layer);
+  ordered(layers, own);
+  const alone = nodes.filter((node) => !joined.has(node));
+  const columns = [...layers, alone].flatMap((layer) =>
+    Array.from({ length: Math.ceil(layer.length / mostRows) }, (_, part) =>
+      layer.slice(part * mostRows, (part + 1) * mostRows),
+    ),
+  );
+  const rows = columns.reduce((most, column) => Math.max(most, column.length), 0);
+  const places = new Map<string, Place>();
+  for (const [column, inIt] of columns.entries())
+    for (const [index, node] of inIt.entries()) places.set(node, { column, row: index + (rows - inIt.length) / 2 });
+  return { places, columns: columns.length, rows };
+};
