@@ -36,6 +36,12 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
 
 /** Rules of an organization come due in moments so far apart: those of one moment are asked together. */
 export const togetherMs = 5000;
+/** Those of objectives read what is measured once a minute, and cost little but for their statements: more of them share one. */
+const ofSlosMs = 20_000;
+
+/** How far apart the moments of a rule are. */
+export const togetherMsOf = ({ condition }: AlertRule): number =>
+  condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlosMs : togetherMs;
 
 /** Of a run. */
 const budgetMs = 60_000;
@@ -91,7 +97,7 @@ export const alertEvaluation = defineSchedule({
     // What is switched off is looked at now and then, so that its alerts end.
     return rule.enabled ? msOf(rule.interval) : Math.min(60_000, msOf(rule.interval));
   },
-  togetherMs,
+  togetherMs: (document) => togetherMsOf(ruleIn(document)),
   missed: { makeUp: 10 },
   state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => emptyState() },
   emits,

@@ -41,8 +41,11 @@ export class Things {
       return { slot, key };
     }
     const { togetherMs, within } = this.#schedule;
-    const shared = { everyMs, togetherMs: togetherMs ?? 0, ...(within !== undefined && { within }) };
-    const phase = togetherMs === undefined ? own : sharedPhaseOf(tenantId, key, shared);
+    const apartMs = typeof togetherMs === 'function' ? togetherMs(after) : togetherMs;
+    const phase =
+      apartMs === undefined
+        ? own
+        : sharedPhaseOf(tenantId, key, { everyMs, togetherMs: apartMs, ...(within !== undefined && { within }) });
     this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
     return { slot, key };
   }

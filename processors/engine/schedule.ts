@@ -45,6 +45,10 @@ export type Left<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'sta
   readonly nowMs: number;
 };
 
+/** How far apart the moments of a thing are. */
+// A method, so that a schedule of things of one type is one of any (`defineSchedule`).
+type TogetherMs<Thing> = { of(thing: Thing & Stored): number }['of'];
+
 export interface ScheduleDefinition<Thing extends object, State, E extends Emits> {
   /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
   readonly name: string;
@@ -57,9 +61,9 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   everyMs(thing: Thing & Stored): number | undefined;
   /**
    * Things of one tenant come due in the same moments, so far apart, so that their work can be done together. By default each has a time
-   * of its own.
+   * of its own. A function where some of them are due with more others than the rest.
    */
-  readonly togetherMs?: number;
+  readonly togetherMs?: number | TogetherMs<Thing>;
   /** With `togetherMs`: which part of their interval things come due in, since the epoch; all of it by default. */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
   /**

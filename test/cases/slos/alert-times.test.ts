@@ -1,7 +1,7 @@
 /** How long it takes from the end of a bad slice to the evaluation that reads it. */
 import test from 'ava';
 import fc from 'fast-check';
-import { togetherMs } from '../../../processors/alerts/alert-evaluation.ts';
+import { togetherMsOf } from '../../../processors/alerts/alert-evaluation.ts';
 import { Things } from '../../../processors/engine/schedule-things.ts';
 import { nextDue, sharedPhaseOf, thingKey } from '../../../processors/engine/schedule-times.ts';
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
@@ -32,7 +32,9 @@ test('a slice is measured and landed before its rules read it, and they read it 
         const everyMs = msOf(rule.interval);
         const delayMs = msOf(rule.delay);
         t.true(measuredMs + latenessMs + landingMs <= delayMs);
-        const phase = sharedPhaseOf(tenantId, thingKey(tenantId, ruleId), { everyMs, togetherMs });
+        const phase = sharedPhaseOf(tenantId, thingKey(tenantId, ruleId), {
+          ...{ everyMs, togetherMs: togetherMsOf({ ...rule, id: ruleId, version: 1 }) },
+        });
         const toldMs = nextDue(phase, everyMs, endMs + delayMs - 1) - endMs + latenessMs + landingMs;
         t.true(toldMs <= within, `told ${toldMs} ms after its end`);
       }
