@@ -15,11 +15,15 @@ Runs the synthetic checks of a location. It asks for its work and sends results;
 OIQ_URL             where the platform is, such as https://oiq.example.com
 OIQ_PROBE_TOKEN     the token of the location, which POST /api/synthetics/locations answers once
 OIQ_PROBE_NETWORKS  private networks (CIDR) that checks may reach, comma-separated; none by default
+OIQ_CHROMIUM        Chromium in which checks run pages; by default the first in the path
+OIQ_CHROMIUM_SANDBOX  false: without its own sandbox, which needs user namespaces and does not start for root
 `;
 
 const Environment = z.object({
   OIQ_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
   OIQ_PROBE_TOKEN: z.string().startsWith(probeTokenPrefix, `must be the token of a location, ${probeTokenPrefix}…`),
+  OIQ_CHROMIUM: z.string().min(1).optional(),
+  OIQ_CHROMIUM_SANDBOX: z.stringbool().default(true),
   OIQ_PROBE_NETWORKS: z
     .string()
     .default('')
@@ -52,6 +56,7 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
   }
   const probe = await startRemote({
     ...{ url: data.OIQ_URL, token: data.OIQ_PROBE_TOKEN, networks: data.OIQ_PROBE_NETWORKS, log: stderr },
+    chromium: { program: data.OIQ_CHROMIUM, hasSandbox: data.OIQ_CHROMIUM_SANDBOX },
   });
   const asked = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));

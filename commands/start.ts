@@ -127,7 +127,8 @@ const startRoles = async (
   if (all) {
     const work = await openLocalWork(platform);
     const { startLocal } = await import('../probes/index.ts');
-    started(await startLocal(work, { networks: platform.settings.OUTBOUND_NETWORKS, log: platform.log }));
+    const { OUTBOUND_NETWORKS: networks, CHROMIUM: program, CHROMIUM_SANDBOX: hasSandbox } = platform.settings;
+    started(await startLocal(work, { networks, chromium: { program, hasSandbox }, log: platform.log }));
   }
   return { listeners, ingest, sockets, addresses };
 };

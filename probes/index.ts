@@ -5,27 +5,29 @@ import { hostname } from 'node:os';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { LocalWork } from './local.ts';
+import type { LocalOptions } from './local-messages.ts';
 import type { RunningProbe } from './probe.ts';
+import type { ChromiumOptions } from './runner.ts';
 
 export type { LocalWork } from './local.ts';
 export type { RunningProbe, Source } from './probe.ts';
 
 /** Runs the checks of `local` in a process of its own. They reach the private networks that other requests reach. */
-export const startLocal = async (
-  work: LocalWork,
-  options: { readonly networks: readonly string[]; readonly log: Log },
-): Promise<Role> => (await import('./local-process.ts')).startLocalProcess(work, options);
+export const startLocal = async (work: LocalWork, options: LocalOptions & { readonly log: Log }): Promise<Role> =>
+  (await import('./local-process.ts')).startLocalProcess(work, options);
 
 /** Runs the checks of a location, over the API of the platform. */
 export const startRemote = async ({
   url,
   token,
   networks,
+  chromium,
   log,
 }: {
   readonly url: string;
   readonly token: string;
   readonly networks: readonly string[];
+  readonly chromium: ChromiumOptions;
   readonly log: Log;
 }): Promise<RunningProbe> => {
   const { openFence } = await import('../runtime/fence.ts');
@@ -36,5 +38,5 @@ export const startRemote = async ({
     onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
   const { Pace } = await import('./pace.ts');
-  return (await import('./probe.ts')).startProbe({ source, fence, pace: new Pace(), log });
+  return (await import('./probe.ts')).startProbe({ source, fence, pace: new Pace(), chromium, log });
 };

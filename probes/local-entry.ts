@@ -4,7 +4,7 @@ import { openFence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Work } from '../schemas/synthetic-work.ts';
 import { startLocalProbes } from './local.ts';
-import type { Asked, FromProbes, ToProbes } from './local-messages.ts';
+import type { Asked, FromProbes, LocalOptions, ToProbes } from './local-messages.ts';
 
 const tell = (message: FromProbes): void => void process.send?.(message);
 
@@ -28,9 +28,10 @@ const ask = (what: Asked): Promise<unknown> => {
   return answer.promise;
 };
 
-const [networks = '[]'] = process.argv.slice(2);
+const [given = '{}'] = process.argv.slice(2);
+const { networks, chromium } = JSON.parse(given) as LocalOptions;
 const fence = openFence({
-  ...{ allowedNetworks: JSON.parse(networks) as string[], setting: 'OIQ_OUTBOUND_NETWORKS', resolve: lookup },
+  ...{ allowedNetworks: networks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve: lookup },
 });
 const role = startLocalProbes(
   {
@@ -42,7 +43,7 @@ const role = startLocalProbes(
     }),
     close: () => Promise.resolve(),
   },
-  { fence, log },
+  { fence, chromium, log },
 );
 
 process.on('message', (message: ToProbes) => {

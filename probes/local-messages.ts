@@ -2,6 +2,14 @@
 import type { Log } from '../schemas/ports/log.ts';
 import type { Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
+import type { ChromiumOptions } from './runner.ts';
+
+/** What it is started with. */
+export interface LocalOptions {
+  /** Private networks that checks may reach. */
+  readonly networks: readonly string[];
+  readonly chromium: ChromiumOptions;
+}
 
 /** What the probes ask for: `Source` of an organization, without the signals, and which organizations there are. */
 export type Asked =

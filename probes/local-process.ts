@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { LocalWork } from './local.ts';
-import type { Asked, FromProbes, ToProbes } from './local-messages.ts';
+import type { Asked, FromProbes, LocalOptions, ToProbes } from './local-messages.ts';
 
 const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
 const lookMs = 2000;
@@ -14,9 +14,7 @@ const stopMs = 10_000;
 /** A thousand checks take less. */
 const memory = '--max-old-space-size=256';
 
-interface Options {
-  /** Private networks that checks may reach. */
-  readonly networks: readonly string[];
+interface Options extends LocalOptions {
   readonly log: Log;
 }
 
@@ -67,9 +65,12 @@ class LocalProcess {
   }
 
   #start(): ChildProcess {
-    const { networks, log } = this.#options;
+    const { networks, chromium, log } = this.#options;
     const execArgv = [...process.execArgv, memory];
-    const child = fork(entry, [JSON.stringify(networks)], { execArgv, serialization: 'advanced' });
+    const child = fork(entry, [JSON.stringify({ networks, chromium } satisfies LocalOptions)], {
+      execArgv,
+      serialization: 'advanced',
+    });
     child.on('message', (message) => void this.#hear(child, message as FromProbes));
     child.once('error', (error) => log.error({ error }, 'the probes of local could not be started'));
     child.once('exit', (code, signal) => {

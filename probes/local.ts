@@ -4,6 +4,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { Pace } from './pace.ts';
 import { type RunningProbe, type Source, startProbe } from './probe.ts';
+import type { ChromiumOptions } from './runner.ts';
 
 /** What the probes of `local` work for. */
 export interface LocalWork {
@@ -17,7 +18,7 @@ const lookMs = 2000;
 
 export const startLocalProbes = (
   work: LocalWork,
-  { fence, log }: { readonly fence: Fence; readonly log: Log },
+  { fence, chromium, log }: { readonly fence: Fence; readonly chromium: ChromiumOptions; readonly log: Log },
 ): Role => {
   const pace = new Pace();
   const probes = new Map<string, RunningProbe>();
@@ -28,7 +29,7 @@ export const startLocalProbes = (
       const tenants = new Set(await work.tenants());
       for (const tenantId of tenants)
         if (!probes.has(tenantId))
-          probes.set(tenantId, startProbe({ source: work.source(tenantId), fence, pace, log }));
+          probes.set(tenantId, startProbe({ source: work.source(tenantId), fence, pace, chromium, log }));
       for (const [tenantId, probe] of probes)
         if (!tenants.has(tenantId)) {
           probes.delete(tenantId);

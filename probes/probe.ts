@@ -7,6 +7,7 @@ import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
 import type { Pace } from './pace.ts';
 import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
+import type { ChromiumOptions } from './runner.ts';
 
 /** The platform, as a probe sees it. All reject where it does not answer. */
 export interface Source {
@@ -23,6 +24,7 @@ export interface ProbeOptions {
   readonly fence: Fence;
   /** That of the process. */
   readonly pace: Pace;
+  readonly chromium: ChromiumOptions;
   readonly log: Log;
   /** How often it asks for work. */
   readonly pollMs?: number;
@@ -159,12 +161,12 @@ class Probe {
     const { signal } = this.#stopping;
     const aheadMs = this.#aheadMs;
     const work = { check, variables: item.variables, location: this.#location };
-    const { fence, pace } = this.#options;
+    const { fence, pace, chromium } = this.#options;
     const isNews = askedId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
     const onFailure = (): void => {
       if (isNews) this.#alarm({ checkId: check.id, dueMs });
     };
-    const run = runCheck(work, { fence, pace, signal, onFailure })
+    const run = runCheck(work, { fence, pace, chromium, signal, onFailure })
       .then((result) => {
         if (result.outcome === 'failed') this.#failing.add(check.id);
         else if (result.outcome !== 'unknown') this.#failing.delete(check.id);

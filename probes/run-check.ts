@@ -10,11 +10,13 @@ import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { type Outcome, retryAfterMs, runOutcome } from '../subjects/synthetics/state.ts';
 import { variablesIn } from '../subjects/synthetics/templates.ts';
+import { toldPage } from './browser/told-page.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
 import { addedUp, type Phases, sumOf } from './phases.ts';
 import { reach } from './reach.ts';
-import type { Runner, StepResult } from './runner.ts';
+import type { ChromiumOptions, Runner, StepResult } from './runner.ts';
+import { runBrowser } from './runners/browser.ts';
 import { runDns } from './runners/dns.ts';
 import { runGrpc } from './runners/grpc.ts';
 import { runHttp } from './runners/http.ts';
@@ -30,6 +32,7 @@ type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['s
 
 /** How each type is run; one that is missing does not compile. */
 const runners: Runners = {
+  browser: runBrowser,
   ...{ http: runHttp, tcp: runTcp, tls: runTls, dns: runDns, icmp: runIcmp, grpc: runGrpc, websocket: runWebsocket },
 };
 
@@ -73,11 +76,13 @@ export const runCheck = async (
     fence,
     pace,
     signal,
+    chromium,
     onFailure = () => undefined,
   }: {
     readonly fence: Fence;
     readonly pace: Pace;
     readonly signal: AbortSignal;
+    readonly chromium: ChromiumOptions;
     /** Told as soon as the first attempt failed, before others are made. */
     onFailure?(): void;
   },
@@ -92,16 +97,20 @@ export const runCheck = async (
     const startedAtMs = Date.now();
     const traceId = randomBytes(16).toString('hex');
     const deadline = new Deadline(msOf(check.timeout), signal);
+    const boundTo = (texts: readonly string[]) =>
+      texts.flatMap(variablesIn).flatMap((name) => {
+        const hosts = variables[name]?.hosts;
+        return hosts === undefined ? [] : [hosts];
+      });
     const steps = await run(settings, {
       ...{ fence, checkId: check.id, location, traceId, variables: values },
       signal: deadline.signal,
       hide: (secret) => void secrets.push(secret),
+      outside: (work) => deadline.outside(work),
+      chromium,
       reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
-      mayCarry: (texts, host) =>
-        texts.flatMap(variablesIn).every((name) => {
-          const hosts = variables[name]?.hosts;
-          return hosts === undefined || isBoundTo(hosts, host);
-        }),
+      boundTo,
+      mayCarry: (texts, host) => boundTo(texts).every((hosts) => isBoundTo(hosts, host)),
     }).finally(() => deadline.end());
     signal.throwIfAborted();
     const strike = striker(secrets);
@@ -109,6 +118,7 @@ export const runCheck = async (
       ...step,
       message: strike(step.message),
       ...(step.body !== undefined && { body: strike(step.body) }),
+      ...(step.page !== undefined && { page: toldPage(step.page, strike) }),
     }));
     const phases = addedUp(told.map((step) => step.phases));
     attempts.push({

@@ -1,15 +1,27 @@
 /** How a type of check is run: what its runner gets, and what it tells. */
 import type { Fence } from '../runtime/fence.ts';
+import type { SteppedPage } from '../schemas/synthetic-runs.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
 import type { PhaseClock, Phases } from './phases.ts';
 import type { Reached } from './reach.ts';
+
+/** What runs pages. */
+export interface ChromiumOptions {
+  /** Undefined: the first of its name in the path. */
+  readonly program: string | undefined;
+  /** Whether its own sandbox is around pages; what cannot have one does not start. */
+  readonly hasSandbox: boolean;
+}
 
 /** What every run of an attempt gets. */
 export interface Attempt {
   readonly fence: Fence;
   /** Before each request: what it may connect to. */
   reach(host: string, clock: PhaseClock): Promise<Reached>;
+  /** Does what takes none of its time. */
+  outside<Value>(work: () => Promise<Value>): Promise<Value>;
+  readonly chromium: ChromiumOptions;
   /** Ends it when its time is over. */
   readonly signal: AbortSignal;
   readonly checkId: string;
@@ -18,6 +30,8 @@ export interface Attempt {
   readonly variables: TemplateValues['variables'];
   /** Strikes out of what is told what came to be a secret in the run. */
   hide(secret: string): void;
+  /** The hosts that each secret of texts is bound to. */
+  boundTo(texts: readonly string[]): readonly (readonly string[])[];
   /** Whether every secret that texts of the check use may be sent to a host. */
   mayCarry(texts: readonly string[], host: string): boolean;
 }
@@ -32,6 +46,7 @@ export interface StepResult {
   readonly status?: number;
   /** Beginning of the answer of a step that failed. */
   readonly body?: string;
+  readonly page?: SteppedPage;
 }
 
 /** Bytes of an answer that are read. */

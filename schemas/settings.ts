@@ -110,6 +110,13 @@ export const settingDefinitions = {
   OUTBOUND_NETWORKS: networks.describe(
     'Private networks (CIDR) that requests to user-supplied addresses (identity providers) may reach, comma-separated; none by default',
   ),
+  CHROMIUM: optional(z.string().min(1)).describe(
+    'Chromium in which checks of the location local run pages; by default the first in the path',
+  ),
+  CHROMIUM_SANDBOX: z
+    .stringbool()
+    .default(true)
+    .describe('Whether its sandbox is around pages; it needs user namespaces, and does not start for root'),
   MODEL_URL: optional(url).describe(
     'Base address of a language model that speaks OpenAI’s chat completions (https://host/v1), for wording and coverage of questions and answers; without it there is none. In a private network OIQ_OUTBOUND_NETWORKS must allow it',
   ),

@@ -8,6 +8,32 @@ export const checkStates = ['up', 'degraded', 'down', 'unknown'] as const;
 const Milliseconds = z.number().min(0).max(86_400_000);
 const Phases = z.record(z.string().max(32), Milliseconds);
 
+/** Of a page: largest and first contentful paint, time to the first byte (milliseconds), and cumulative layout shift. */
+export const webVitals = ['lcp', 'fcp', 'ttfb', 'cls'] as const;
+export type WebVitals = Readonly<Partial<Record<(typeof webVitals)[number], number>>>;
+
+/** What a page asked the network for. */
+const PageRequest = z.strictObject({
+  method: z.string().max(32),
+  url: z.string().max(1024),
+  type: z.string().max(32).describe('document, script, image, fetch …'),
+  status: z.int().min(0).max(999).nullable().describe('Null: there was no answer'),
+  startMs: z.number().min(0).describe('From the begin of the step'),
+  durationMs: z.number().min(0).nullable().describe('Null: it was not over when the step was'),
+  bytes: z.int().min(0).nullable(),
+  failure: z.string().max(256).optional(),
+});
+
+/** The page as it was when a step of a browser ended. */
+export const SteppedPage = z.strictObject({
+  url: z.string().max(2048),
+  vitals: z.partialRecord(z.enum(webVitals), z.number().min(0)),
+  requests: z.array(PageRequest).max(100).describe('That began in the step'),
+  leftOut: z.int().min(0).describe('Requests beyond those; of a run 100 are kept'),
+  errors: z.array(z.string().max(500)).max(20).describe('That scripts of the page threw, or wrote to the console'),
+});
+export type SteppedPage = z.output<typeof SteppedPage>;
+
 /** One step of a run. */
 export const SyntheticStep = z.strictObject({
   name: z.string().max(256),
@@ -16,6 +42,7 @@ export const SyntheticStep = z.strictObject({
   message: z.string().max(8192),
   status: z.int().min(0).max(999).optional(),
   body: z.string().max(8192).optional().describe('Beginning of an answer that failed'),
+  page: SteppedPage.optional().describe('Of a step of a browser'),
 });
 
 /** Names of the phases that runs may have, in their order. */

@@ -47,6 +47,7 @@ export class FencedProxy {
   readonly #open = new Set<Duplex>();
   readonly #failures = new Map<string, StepFailure>();
   #received = 0;
+  #port = 0;
 
   private constructor(attempt: Pick<Attempt, 'reach' | 'signal'>, most: number) {
     this.#attempt = attempt;
@@ -63,11 +64,12 @@ export class FencedProxy {
       proxy.#server.once('error', failed);
       proxy.#server.listen(0, '127.0.0.1', ready);
     });
+    proxy.#port = (proxy.#server.address() as AddressInfo).port;
     return proxy;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return this.#port;
   }
 
   /** Whether the run got more than it may: nothing is passed on since then. */

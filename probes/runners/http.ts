@@ -105,7 +105,8 @@ const extracted = ({ source, path }: HttpStep['extract'][number], seen: Observat
 
 const usual: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
 
-const judged = (assertions: readonly Assertion[], seen: Observation) =>
+/** Without an assertion of the status, it must be below 400. */
+export const judged = (assertions: readonly Assertion[], seen: Observation) =>
   judgeAssertions(assertions.some(({ source }) => source === 'status') ? assertions : [usual, ...assertions], seen);
 
 /** Runs a step whose texts are rendered. `texts` are those that go to its address, as they are written. */

@@ -1,12 +1,13 @@
 /** What is asserted of an answer, as data: one declared type, what of it cannot be judged, and the judgement. */
 import { z } from 'zod';
 import { regexOf } from '../../queries/search/regex.ts';
+import { type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
 import { jsonPathProblem, readJsonPath } from './json-path.ts';
 
 /** Parts of a step in the order of time; they add up to the whole. */
 export const phases = ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'] as const;
 
-const operators = [
+export const operators = [
   ...(['is', 'isNot', 'contains', 'notContains', 'matches', 'notMatches'] as const),
   ...(['lt', 'lte', 'gt', 'gte', 'exists', 'absent'] as const),
 ];
@@ -15,6 +16,7 @@ const certificateParts = ['daysLeft', 'issuer', 'name'] as const;
 const sourceNames = [
   ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects'] as const),
   ...(['protocol', 'certificate', 'record', 'code', 'loss'] as const),
+  'vital' as const,
 ];
 type AssertionSource = (typeof sourceNames)[number];
 
@@ -24,13 +26,27 @@ const namesOf: Partial<Record<AssertionSource, string | readonly string[]>> = {
   json: 'a JSONPath',
   phase: phases,
   certificate: certificateParts,
+  vital: webVitals,
 };
-const numbers: ReadonlySet<AssertionSource> = new Set(['status', 'size', 'duration', 'phase', 'redirects', 'loss']);
+const numbers: ReadonlySet<AssertionSource> = new Set([
+  'status',
+  'size',
+  'duration',
+  'phase',
+  'redirects',
+  'loss',
+  'vital',
+]);
 
 /** One assertion. */
 export const Assertion = z.strictObject({
   source: z.enum(sourceNames).describe('`json` reads the body by JSONPath, `phase` and `duration` are milliseconds'),
-  name: z.string().min(1).max(1024).optional().describe('The header, JSONPath, phase or part of the certificate'),
+  name: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('The header, JSONPath, phase, part of the certificate or web vital'),
   operator: z.enum(operators),
   value: z.union([z.string().max(4096), z.number()]).optional(),
   level: z.enum(['fail', 'degrade']).default('fail').describe('degrade: slow or almost expired is not down'),
@@ -54,6 +70,7 @@ export interface Observation {
   readonly code?: string;
   /** Percentage of echo requests that were not answered. */
   readonly loss?: number;
+  readonly vitals?: WebVitals;
 }
 
 /** What is wrong, and where. */
@@ -133,6 +150,7 @@ const readers: Readonly<Record<AssertionSource, (seen: Observation, name: string
   record: ({ records = [] }) => records,
   code: ({ code }) => present(code),
   loss: ({ loss }) => present(loss),
+  vital: ({ vitals = {} }, name) => present(vitals[name as keyof WebVitals]),
 };
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

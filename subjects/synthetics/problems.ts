@@ -20,8 +20,11 @@ const settingsProblems = (check: CheckFields): readonly Problem[] =>
     return isGiven ? [{ path: type, message: `must be left out for the type ${check.type}` }] : [];
   });
 
-const timeProblems = ({ every, timeout, retries }: CheckFields): readonly Problem[] => {
+const timeProblems = ({ type, every, timeout, retries }: CheckFields): readonly Problem[] => {
   const longestMs = msOf(timeout) * (retries.count + 1) + msOf(retries.wait) * retries.count;
+  const { leastEvery = '0s' } = checkTypeOf(type);
+  if (msOf(every) < msOf(leastEvery))
+    return [{ path: 'every', message: `must be ${leastEvery} at least for the type ${type}` }];
   if (msOf(timeout) > msOf(every)) return [{ path: 'timeout', message: `must be ${every} at most, the interval` }];
   return longestMs > msOf(every) * 3
     ? [

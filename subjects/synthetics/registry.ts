@@ -1,4 +1,5 @@
 /** The types of checks: one line each. Settings, their problems and the suite of tests follow. */
+import { browser } from './types/browser.ts';
 import type { CheckType } from './types/definition.ts';
 import { dns } from './types/dns.ts';
 import { grpc } from './types/grpc.ts';
@@ -9,7 +10,7 @@ import { tcp } from './types/tcp.ts';
 import { tls } from './types/tls.ts';
 import { websocket } from './types/websocket.ts';
 
-export const declaredTypes = [http, tcp, tls, dns, icmp, grpc, websocket, heartbeat] as const;
+export const declaredTypes = [http, tcp, tls, dns, icmp, grpc, websocket, browser, heartbeat] as const;
 
 export const checkTypes: readonly CheckType[] = declaredTypes;
 

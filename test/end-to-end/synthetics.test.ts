@@ -81,7 +81,7 @@ const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
     source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
-    ...{ fence, pace: new Pace(), log: silent, pollMs: 300 },
+    ...{ fence, pace: new Pace(), log: silent, chromium: { program: undefined, hasSandbox: true }, pollMs: 300 },
   });
 
 test.serial(
@@ -245,7 +245,11 @@ test.serial('what fails at one location is tried at the others at once, off the 
 
 test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
   const { id } = await made(checks, checkAt('local', ['local']));
-  const role = startLocalProbes(await openLocalWork({ ...ports, settings }), { fence, log: silent });
+  const role = startLocalProbes(await openLocalWork({ ...ports, settings }), {
+    fence,
+    chromium: { program: undefined, hasSandbox: true },
+    log: silent,
+  });
   stops.push(() => role.stop());
   await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');
   t.is((await read(`${checks}/${id}/runs`)).items[0].location, 'local');

@@ -1,28 +1,16 @@
 /** Chromium for the walks through the page: that of this machine, else Debian's packages, unpacked and not installed. */
 import { execFile, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { chromiumProgram as programInPath } from '../../probes/browser/program.ts';
 import { cacheDirectory, exclusively } from './services.ts';
 
 const run = promisify(execFile);
 
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 /** What `TEST_CHROMIUM` names, or the first in the path. */
-const ownPath: string | undefined =
-  process.env['TEST_CHROMIUM'] ??
-  ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-    .flatMap((name) => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)))
-    .find(isProgram);
+const ownPath = process.env['TEST_CHROMIUM'] ?? programInPath(undefined);
 
 const home = join(cacheDirectory(), 'chromium');
 const starter = join(home, 'start');

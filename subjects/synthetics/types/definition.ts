@@ -25,6 +25,8 @@ export interface CheckType {
   readonly summary: string;
   /** Nobody runs it: whom it watches tells of it. Such a check has no locations, timeout and retries. */
   readonly isTold?: true | undefined;
+  /** The shortest interval, where 10 seconds are too short. */
+  readonly leastEvery?: string;
   /** A strict object. */
   readonly settings: z.ZodObject;
   /** Phases of a step in the order of time, which add up to the whole; none where it has no steps. */

@@ -38,7 +38,14 @@ test('what fails is told before it is tried again, once while it goes on, and ag
     send: async (some: readonly ProbeResult[]) => void results.push(...some),
     alarm: async (some: readonly ProbeAlarm[]) => void alarms.push(...some),
   };
-  const probe = startProbe({ source, fence, pace: new Pace(), log: silent, pollMs: 200 });
+  const probe = startProbe({
+    source,
+    fence,
+    pace: new Pace(),
+    chromium: { program: undefined, hasSandbox: true },
+    log: silent,
+    pollMs: 200,
+  });
   t.teardown(() => probe.stop());
   const of = <Told extends { readonly checkId: string }>(told: readonly Told[], id: string) =>
     told.filter(({ checkId }) => checkId === id);

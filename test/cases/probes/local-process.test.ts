@@ -35,7 +35,9 @@ test('checks run in another process, which is replaced when it dies, and ends wh
     }),
     close: () => Promise.resolve(),
   };
-  const role = startLocalProcess(work, { networks: ['127.0.0.0/8'], log: silent });
+  const role = startLocalProcess(work, {
+    ...{ networks: ['127.0.0.0/8'], chromium: { program: undefined, hasSandbox: true }, log: silent },
+  });
   t.teardown(() => role.stop());
   const ranBy = (id: string, tenantId: string) =>
     results.find((one) => one.askedId === id && one.tenantId === tenantId);

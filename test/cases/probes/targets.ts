@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server, type
 import type { ExecutionContext } from 'ava';
 import { Pace } from '../../../probes/pace.ts';
 import { type RunResult, runCheck } from '../../../probes/run-check.ts';
+import type { ChromiumOptions } from '../../../probes/runner.ts';
 import { openFence } from '../../../runtime/fence.ts';
 import type { ProbeVariable } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -22,7 +23,11 @@ const listening = async (t: ExecutionContext, server: Server, host: string): Pro
 export const serveHttp = (t: ExecutionContext, listener: RequestListener, host = '127.0.0.1'): Promise<number> =>
   listening(t, createServer(listener), host);
 
-export const serveSocket = (t: ExecutionContext, onSocket: (socket: Socket) => void): Promise<number> => {
+export const serveSocket = (
+  t: ExecutionContext,
+  onSocket: (socket: Socket) => void,
+  host = '127.0.0.1',
+): Promise<number> => {
   const open = new Set<Socket>();
   t.teardown(() => {
     for (const socket of open) socket.destroy();
@@ -32,7 +37,7 @@ export const serveSocket = (t: ExecutionContext, onSocket: (socket: Socket) => v
     socket.on('error', () => undefined);
     onSocket(socket);
   });
-  return listening(t, server, '127.0.0.1');
+  return listening(t, server, host);
 };
 
 /** Names and what they resolve to, one list after the other at each question. Others are not known. */
@@ -64,17 +69,26 @@ interface Around {
   readonly names?: Parameters<typeof resolving>[0];
   readonly variables?: Readonly<Record<string, ProbeVariable>>;
   readonly pace?: Pace;
+  readonly chromium?: ChromiumOptions;
+  readonly signal?: AbortSignal;
 }
 
 /** Runs a check without retries, unless it says so. */
 export const run = (
   settings: object,
-  { allowed = ['127.0.0.0/8'], names = {}, variables = {}, pace = new Pace() }: Around = {},
+  {
+    allowed = ['127.0.0.0/8'],
+    names = {},
+    variables = {},
+    pace = new Pace(),
+    chromium = { program: '/none/chromium', hasSandbox: true },
+    signal = new AbortController().signal,
+  }: Around = {},
 ): Promise<RunResult> => {
   const check = CheckFields.parse({ name: 'c', timeout: soon(5000), retries: { count: 0 }, ...settings });
   const fence = openFence({ allowedNetworks: allowed, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving(names) });
   const work = { check: { ...check, id: 'c1' }, variables, location: 'here' };
-  return runCheck(work, { fence, pace, signal: new AbortController().signal });
+  return runCheck(work, { fence, pace, chromium, signal });
 };
 
 export const runHttp = (steps: readonly object[], around: Around = {}, more: object = {}): Promise<RunResult> =>

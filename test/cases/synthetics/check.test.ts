@@ -20,6 +20,11 @@ const client = {
 const step = { url: 'https://shop.example/' };
 const httpCheck = (...steps: object[]) => ({ name: 'c', type: 'http', http: { steps } });
 
+const slow = { source: 'vital', name: 'lcp', value: 2500, level: 'degrade' };
+const field = { by: 'label', label: 'Password' };
+const browserCheck = (...steps: object[]) => ({ name: 'c', type: 'browser', browser: { steps } });
+const goto = { action: 'goto', url: 'https://shop.example/' };
+
 const problemsOf = (given: object): string[] => {
   const { data, error } = CheckFields.safeParse(given);
   if (data === undefined) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
@@ -53,6 +58,14 @@ test('a check that can be run has no problems', (t) => {
     { name: 'c', type: 'icmp', icmp: { host: '{{variables.path}}' } },
     { name: 'c', type: 'grpc', grpc: { host: 'shop.example', metadata: { authorization: '{{variables.password}}' } } },
     { name: 'c', type: 'websocket', websocket: { url: 'wss://shop.example/live', send: '{{variables.password}}' } },
+    browserCheck(
+      { action: 'goto', url: 'https://start.example/', assertions: [{ ...slow, operator: 'lt' }] },
+      { action: 'extract', target: field, read: 'value', as: 'id' },
+      { action: 'fill', target: field, text: '{{values.id}} {{variables.password}}', host: 'a.inner.example' },
+      { action: 'fill', target: field, text: '{{code.password}}' },
+      { action: 'press', key: 'Control+Enter' },
+      { action: 'expect', read: 'title', operator: 'matches', value: '^Shop' },
+    ),
   ])
     t.deepEqual(problemsOf(check), [], JSON.stringify(check));
   t.deepEqual(variablesOf(CheckFields.parse(httpCheck(login, cart))), ['path', 'password']);
@@ -100,6 +113,46 @@ test('what cannot be run is named by its path', (t) => {
       { name: 'c', type: 'websocket', websocket: { url: 'ws://evil.example/{{variables.password}}' } },
       /^websocket\.url: would send the secret password to evil\.example/,
     ],
+    [browserCheck({ action: 'press', key: 'Enter' }), /^browser\.steps\.0\.action: must be goto at first/],
+    [browserCheck({ action: 'goto', url: 'file:///etc/passwd' }), /^browser\.steps\.0\.url: must begin with http/],
+    [
+      browserCheck(goto, { action: 'click', target: { by: 'css', css: 'a >> xpath=//b' } }),
+      /^browser\.steps\.1\.target\.css: must be a selector of CSS/,
+    ],
+    [browserCheck(goto, { action: 'run', script: 'x' }), /^browser\.steps\.1\.action: /],
+    [browserCheck(goto, { action: 'press', key: 'Enter)' }), /^browser\.steps\.1\.key: must be a key/],
+    [
+      browserCheck(
+        { action: 'goto', url: 'https://evil.example/' },
+        { action: 'fill', target: field, text: '{{variables.password}}' },
+      ),
+      /^browser\.steps\.1\.text: would send the secret password to evil\.example/,
+    ],
+    [
+      browserCheck(goto, { action: 'click', target: { by: 'text', text: '{{variables.password}}' } }),
+      /^browser\.steps\.1\.target\.text: would send the secret password to a host that only a run knows/,
+    ],
+    [
+      browserCheck(goto, { action: 'fill', target: field, text: '{{values.id}}' }),
+      /^browser\.steps\.1\.text: reads the value id/,
+    ],
+    [
+      browserCheck(goto, { action: 'expect', target: field, read: 'url', operator: 'is', value: 'x' }),
+      /^browser\.steps\.1\.target: must be left out for url/,
+    ],
+    [
+      browserCheck(goto, { action: 'extract', read: 'text', as: 'id' }),
+      /^browser\.steps\.1\.target: is required for text/,
+    ],
+    [
+      browserCheck(goto, { action: 'expect', read: 'title', operator: 'matches', value: '(?=a)' }),
+      /^browser\.steps\.1\.value: .*RE2/,
+    ],
+    [
+      browserCheck({ ...goto, assertions: [{ ...slow, name: 'inp', operator: 'lt' }] }),
+      /^browser\.steps\.0\.assertions\.0\.name: must be one of lcp/,
+    ],
+    [{ ...browserCheck(goto), every: '30s' }, /^every: must be 1m at least for the type browser/],
     [httpCheck(), /^http\.steps: /],
     [httpCheck({ ...step, headers: { Host: 'a' } }), /^http\.steps\.0\.headers\.Host: is set by the probe/],
     [
@@ -203,7 +256,7 @@ test('one-time codes are those of RFC 6238', (t) => {
 test('each type has settings, phases and a summary of its own', (t) => {
   t.deepEqual(
     checkTypes.map(({ type }) => type),
-    ['http', 'tcp', 'tls', 'dns', 'icmp', 'grpc', 'websocket', 'heartbeat'],
+    ['http', 'tcp', 'tls', 'dns', 'icmp', 'grpc', 'websocket', 'browser', 'heartbeat'],
   );
   for (const { name, summary, phases, isTold = false } of checkTypes)
     t.true(name !== '' && summary.endsWith('.') && phases.length > 0 !== isTold);

@@ -1,0 +1,116 @@
+/** A browser for one run, in processes of its own, with limits. Nothing of it is left when it has ended. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
+import { killAll, memoryOf, processesOf } from './processes.ts';
+
+const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
+const driverMemory = '--max-old-space-size=256';
+/** Of the browser. A page of a shop takes a quarter. */
+export const mostMemory = 1024 * 1024 * 1024;
+const lookMs = 1000;
+/** Before what does not end by itself is killed. */
+const endMs = 3000;
+
+/** Of this process, what a browser needs: no token and no secret is in reach of a page that broke out. */
+const environmentOf = (directory: string): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(
+    ['PATH', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
+      // biome-ignore lint/style/noProcessEnv: where programs and libraries lie is the machine's, and no setting
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  ),
+  ...{ HOME: directory, TMPDIR: directory, XDG_CONFIG_HOME: directory, XDG_CACHE_HOME: directory, LANG: 'C.UTF-8' },
+});
+
+export class BrowserProcess {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  readonly #most: number;
+  readonly #looking: NodeJS.Timeout;
+  /** Why it was ended, where that was for what it did. */
+  #reason: string | undefined;
+
+  private constructor(directory: string, most: number) {
+    this.#directory = directory;
+    this.#most = most;
+    this.#child = fork(driver, [directory], {
+      ...{ execArgv: [...process.execArgv, driverMemory], serialization: 'advanced' },
+      ...{ env: environmentOf(directory), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+    });
+    this.#looking = setInterval(() => this.#look(), lookMs);
+  }
+
+  static async start(most = mostMemory): Promise<BrowserProcess> {
+    return new BrowserProcess(await mkdtemp(join(tmpdir(), 'oiq-browser-')), most);
+  }
+
+  /** Where its files are: all its processes were started with it. */
+  get directory(): string {
+    return this.#directory;
+  }
+
+  /** Rejects where it does not start. */
+  async open(opening: Opening, signal: AbortSignal): Promise<void> {
+    await this.#ask({ open: opening }, signal);
+  }
+
+  /** Rejects where there is no answer: it was ended, or its time is over. */
+  async step(asked: ToDriver & { readonly step: object }, signal: AbortSignal): Promise<Stepped> {
+    const answer = await this.#ask(asked, signal);
+    if (!('stepped' in answer)) throw new Error('the browser gave no answer');
+    return answer.stepped;
+  }
+
+  #look(): void {
+    const processes = processesOf(this.#directory);
+    if (memoryOf(processes) <= this.#most) return;
+    this.#reason = `the page takes more than ${Math.round(this.#most / 1024 / 1024)} MB of memory`;
+    killAll(this.#directory);
+    this.#child.kill('SIGKILL');
+  }
+
+  async #ask(message: ToDriver, signal: AbortSignal): Promise<FromDriver> {
+    const answered = Promise.withResolvers<FromDriver>();
+    const onMessage = (answer: unknown): void => answered.resolve(answer as FromDriver);
+    const onExit = (): void => answered.reject(new Error(this.#reason ?? 'the browser ended'));
+    const onError = (error: Error): void => answered.reject(error);
+    const onAbort = (): void => answered.reject(signal.reason);
+    this.#child.once('message', onMessage).once('exit', onExit).once('error', onError);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      signal.throwIfAborted();
+      if (!this.#child.connected) throw new Error(this.#reason ?? 'the browser ended');
+      this.#child.send(message, (error) => {
+        if (error !== null) answered.reject(error);
+      });
+      const answer = await answered.promise;
+      // A page whose process was killed says that it crashed.
+      if ('error' in answer) throw new Error(this.#reason ?? answer.error);
+      return answer;
+    } finally {
+      this.#child.off('message', onMessage).off('exit', onExit).off('error', onError);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Resolves when nothing of it is left. */
+  async end(): Promise<void> {
+    clearInterval(this.#looking);
+    const child = this.#child;
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      const late = setTimeout(() => child.kill('SIGKILL'), endMs);
+      if (child.connected) child.disconnect();
+      await ended;
+      clearTimeout(late);
+    }
+    killAll(this.#directory);
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}

@@ -1,0 +1,90 @@
+/** The process that drives a browser through one run. It ends with the process that started it, and the browser with it. */
+import { rmSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { userAgent } from '../own-headers.ts';
+import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
+import { takeStep, toldOf } from './page-steps.ts';
+import { PageWatch } from './page-watch.ts';
+
+/** Megabytes of a page's scripts. */
+const scriptMemory = 512;
+/** What `launch` says of a browser that does not start is long. */
+const mostError = 1000;
+
+const argumentsFor = ({ proxyPort }: Opening): string[] => [
+  // All that it asks for goes to the proxy, which knows what may be reached: loopback and names as well.
+  ...[`--proxy-server=http://127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>'],
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  // What cannot go through a proxy stays at home.
+  ...['--disable-quic', '--webrtc-ip-handling-policy=disable_non_proxied_udp'],
+  // As older ones call it.
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  ...['--disable-gpu', '--disable-dev-shm-usage', '--no-pings'],
+  ...['--renderer-process-limit=4', `--js-flags=--max-old-space-size=${scriptMemory}`],
+];
+
+/** Requests to where the page is from name the run. Others are left as they are: with such headers they would have to ask first. */
+const nameRequests = async (page: Page, headers: Opening['headers']): Promise<void> => {
+  const session = await page.context().newCDPSession(page);
+  const own = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
+    const isOwn = resourceType === 'Document' || URL.parse(request.url)?.origin === URL.parse(page.url())?.origin;
+    const before = Object.entries(request.headers).map(([name, value]) => ({ name, value: String(value) }));
+    const named = isOwn ? { headers: [...before, ...own] } : {};
+    session.send('Fetch.continueRequest', { requestId, ...named }).catch(() => undefined);
+  });
+  const patterns = (['Document', 'XHR', 'Fetch'] as const).map((resourceType) => ({ resourceType }));
+  await session.send('Fetch.enable', { patterns });
+};
+
+const open = async (opening: Opening): Promise<{ readonly page: Page; readonly watch: PageWatch }> => {
+  const browser: Browser = await chromium.launch({
+    ...{ executablePath: opening.program, chromiumSandbox: opening.hasSandbox, args: argumentsFor(opening) },
+    // The process that started this one says when it is over.
+    ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false, timeout: 0 },
+  });
+  const major = browser.version().split('.')[0];
+  const context = await browser.newContext({
+    ...{ viewport: opening.viewport, ignoreHTTPSErrors: !opening.verifyCertificate },
+    ...{ acceptDownloads: false, serviceWorkers: 'block', locale: 'en-US', timezoneId: 'UTC' },
+    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36 ${userAgent}`,
+  });
+  const page = await context.newPage();
+  // Windows that it opens are nobody's.
+  context.on('page', (other) => void other.close().catch(() => undefined));
+  await nameRequests(page, opening.headers);
+  return { page, watch: new PageWatch(page) };
+};
+
+let opened: Awaited<ReturnType<typeof open>> | undefined;
+
+const step = async ({ step: asked, bound }: ToDriver & { step: unknown }): Promise<Stepped> => {
+  if (opened === undefined) throw new Error('there is no page');
+  const { page, watch } = opened;
+  const taken = await takeStep(page, asked, bound).catch((error: unknown) => ({
+    ...{ outcome: 'failed' as const, message: toldOf(error) },
+  }));
+  const { unreached } = watch;
+  return { ...taken, ...(unreached !== undefined && { unreached }), page: await watch.take() };
+};
+
+const answerTo = async (message: ToDriver): Promise<FromDriver> => {
+  try {
+    if ('step' in message) return { stepped: await step(message) };
+    opened = await open(message.open);
+    return { opened: true };
+  } catch (error) {
+    return { error: toldOf(error).slice(0, mostError) };
+  }
+};
+
+process.on('message', (message: ToDriver) => {
+  void answerTo(message).then((answer) => process.send?.(answer));
+});
+// Playwright kills what it started when its process exits.
+process.on('disconnect', () => process.exit());
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+const [directory = ''] = process.argv.slice(2);
+process.on('exit', () => {
+  if (directory !== '') rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
+});

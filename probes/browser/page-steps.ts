@@ -1,0 +1,154 @@
+/** Takes steps in a page. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { errors, type Locator, type Page } from 'playwright-core';
+import { RE2JS } from 're2js';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import { judgeAssertions } from '../../subjects/synthetics/assertions.ts';
+import { isBoundTo } from '../../subjects/synthetics/problems.ts';
+import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
+import { bareHost } from '../reach.ts';
+import type { Stepped } from './driver-messages.ts';
+import { soonIn } from './page-watch.ts';
+
+export type Taken = Omit<Stepped, 'page' | 'unreached'>;
+
+const passed: Taken = { outcome: 'passed', message: '' };
+const failed = (message: string): Taken => ({ outcome: 'failed', message });
+
+/** Between two looks at what is expected. */
+const lookAgainMs = 100;
+/** Elements whose texts are read. */
+const mostElements = 100;
+const mostText = 16_384;
+const mostMessage = 1000;
+
+const locatorOf = (page: Page, target: BrowserTarget): Locator => {
+  switch (target.by) {
+    case 'role':
+      return page.getByRole(
+        target.role as Parameters<Page['getByRole']>[0],
+        target.name === null ? {} : { name: target.name },
+      );
+    case 'label':
+      return page.getByLabel(target.label);
+    case 'text':
+      return page.getByText(target.text);
+    case 'testId':
+      return page.getByTestId(target.testId);
+    default:
+      return page.locator(`css=${target.css}`);
+  }
+};
+
+/** Why a step could not be taken, for people. Of what was tried, the last thing that was waited for. */
+export const toldOf = (error: unknown): string => {
+  const { message } = error as Error;
+  const [first = '', ...log] = message.replaceAll('\u001b', '').split('\n');
+  const plain = first
+    .replace(/^[\w.]{1,64}: /, '')
+    .replace(/^Timeout (\d{1,9})ms exceeded\.?$/, 'took longer than $1 ms');
+  if (!(error instanceof errors.TimeoutError)) return plain.slice(0, mostMessage);
+  const last = log
+    .map((line) => line.replace(/^[\s-]*/, ''))
+    .filter((line) => line !== '' && !line.startsWith('Call log'));
+  return [plain, ...last.slice(-1)].join(': ').slice(0, mostMessage);
+};
+
+/** The texts that a step reads; none where nothing is there, or the page does not answer in time. */
+const readIn = async (
+  page: Page,
+  { read, target }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target'>,
+  timeout: number,
+): Promise<readonly string[]> => {
+  if (read === 'url') return [page.url()];
+  if (read === 'title') return [(await soonIn(page.title(), timeout)) ?? ''];
+  if (target === null) return [];
+  const found = locatorOf(page, target);
+  if (read === 'count') return [String((await soonIn(found.count(), timeout)) ?? 0)];
+  const texts =
+    read === 'text'
+      ? found.allInnerTexts()
+      : found.evaluateAll((elements) =>
+          elements.map((element) => String((element as { value?: unknown }).value ?? '')),
+        );
+  return ((await soonIn(texts, timeout)) ?? []).slice(0, mostElements).map((text) => text.slice(0, mostText));
+};
+
+/** Fills in a secret in the document that was looked at alone: where another took its place, the element is gone. */
+const fillBound = async (
+  found: Locator,
+  text: string,
+  { bound, timeout }: { readonly bound: readonly (readonly string[])[]; readonly timeout: number },
+): Promise<Taken> => {
+  const element = await found.elementHandle({ timeout });
+  const frame = await element?.ownerFrame();
+  const url = frame?.url() ?? '';
+  const host = URL.canParse(url) ? bareHost(new URL(url).hostname) : '';
+  if (element === null || !bound.every((hosts) => isBoundTo(hosts, host)))
+    return failed(`a secret of it is not bound to ${host === '' ? 'this page' : host}`);
+  await element.fill(text, { timeout });
+  return passed;
+};
+
+const expected = async (page: Page, step: BrowserStep & { action: 'expect' }): Promise<Taken> => {
+  const { operator, value, level, within, read } = step;
+  const asked = { source: 'record' as const, operator, level, ...(value !== undefined && { value }) };
+  const endMs = performance.now() + msOf(within);
+  for (;;) {
+    const leftMs = endMs - performance.now();
+    const seen = judgeAssertions([asked], { records: await readIn(page, step, Math.max(leftMs, lookAgainMs)) });
+    if (seen.outcome === 'passed') return passed;
+    if (leftMs <= 0) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
+    await pause(Math.min(lookAgainMs, leftMs));
+  }
+};
+
+const extracted = async (page: Page, step: BrowserStep & { action: 'extract' }): Promise<Taken> => {
+  const timeout = msOf(step.within);
+  if (step.target !== null && step.read !== 'count')
+    await locatorOf(page, step.target).waitFor({ state: 'attached', timeout });
+  const [text = ''] = await readIn(page, step, timeout);
+  if (step.pattern === null) return { ...passed, value: text };
+  const matcher = RE2JS.compile(step.pattern, RE2JS.DOTALL).matcher(text);
+  const value = matcher.find() ? matcher.group(matcher.groupCount() > 0 ? 1 : 0) : null;
+  return value === null
+    ? failed(`${step.read} does not match ${step.pattern}: there is no ${step.as}`)
+    : { ...passed, value };
+};
+
+/** Takes one step; rejects with what Playwright says where it cannot be taken. */
+export const takeStep = async (
+  page: Page,
+  step: BrowserStep,
+  bound: readonly (readonly string[])[],
+): Promise<Taken> => {
+  // The attempt's own time ends what hangs.
+  if (step.action === 'goto') {
+    const answer = await page.goto(step.url, { timeout: 0 });
+    return answer === null ? passed : { ...passed, status: answer.status() };
+  }
+  const timeout = msOf(step.within);
+  switch (step.action) {
+    case 'click':
+      await locatorOf(page, step.target).click({ timeout });
+      return passed;
+    case 'fill':
+      if (bound.length > 0) return fillBound(locatorOf(page, step.target), step.text, { bound, timeout });
+      await locatorOf(page, step.target).fill(step.text, { timeout });
+      return passed;
+    case 'choose':
+      await locatorOf(page, step.target).selectOption(step.option, { timeout });
+      return passed;
+    case 'press':
+      if (step.target === null) await page.keyboard.press(step.key);
+      else await locatorOf(page, step.target).press(step.key, { timeout });
+      return passed;
+    case 'wait':
+      await locatorOf(page, step.target).waitFor({ state: step.until, timeout });
+      return passed;
+    case 'expect':
+      return expected(page, step);
+    default:
+      return extracted(page, step);
+  }
+};

@@ -1,0 +1,136 @@
+/** What a page asks for and complains of, step by step. */
+import type { Frame, Page, Request } from 'playwright-core';
+import { z } from 'zod';
+import { type SteppedPage, webVitals } from '../../schemas/synthetic-runs.ts';
+
+type Asked = SteppedPage['requests'][number];
+
+/** Of all steps together. */
+const mostRequests = 100;
+/** Of a step. */
+const mostErrors = 20;
+/** Nothing is told that is longer, whatever the page makes up. */
+const mostText = 8192;
+/** What a page that does not answer is waited for. */
+const lookMs = 1000;
+
+const Vitals = z.partialRecord(z.enum(webVitals), z.number().min(0)).catch({});
+
+/** In the page. Shifts count as the largest window of them: a second between two, five together. */
+const vitalsInPage = `(() => {
+  const entries = (type) => {
+    const observer = new PerformanceObserver(() => undefined);
+    observer.observe({ type, buffered: true });
+    const found = observer.takeRecords();
+    observer.disconnect();
+    return found;
+  };
+  const [navigation] = performance.getEntriesByType('navigation');
+  const fcp = entries('paint').find(({ name }) => name === 'first-contentful-paint')?.startTime;
+  const lcp = entries('largest-contentful-paint').at(-1)?.startTime;
+  const ttfb = navigation === undefined || navigation.responseStart === 0 ? undefined : navigation.responseStart;
+  let [cls, sum, first, last] = [0, 0, 0, 0];
+  for (const { value, startTime, hadRecentInput } of entries('layout-shift')) {
+    if (hadRecentInput) continue;
+    const joins = startTime - last < 1000 && startTime - first < 5000;
+    if (!joins) first = startTime;
+    sum = joins ? sum + value : value;
+    last = startTime;
+    cls = Math.max(cls, sum);
+  }
+  const all = { lcp, fcp, ttfb, cls };
+  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) =>
+    typeof value === 'number' ? [[name, Math.round(value * 1000) / 1000]] : []));
+})()`;
+
+/** Undefined where the page does not answer. */
+export const soonIn = async <Value>(asked: Promise<Value>, ms = lookMs): Promise<Value | undefined> => {
+  let late: NodeJS.Timeout | undefined;
+  const never = new Promise<undefined>((end) => {
+    late = setTimeout(() => end(undefined), ms);
+  });
+  return Promise.race([asked.catch(() => undefined), never]).finally(() => clearTimeout(late));
+};
+
+export class PageWatch {
+  readonly #page: Page;
+  readonly #known = new Map<Request, { -readonly [Name in keyof Asked]: Asked[Name] }>();
+  readonly #sizes = new Set<Promise<void>>();
+  #kept = 0;
+  #requests: Asked[] = [];
+  #leftOut = 0;
+  #errors: string[] = [];
+  #sinceMs = Date.now();
+  /** Where the page should have gone, while it has not. */
+  unreached: string | undefined;
+
+  constructor(page: Page) {
+    this.#page = page;
+    page.on('request', (request) => this.#begin(request));
+    page.on('response', (response) => {
+      const asked = this.#known.get(response.request());
+      if (asked !== undefined) asked.status = response.status();
+    });
+    page.on('requestfinished', (request) => this.#end(request));
+    page.on('requestfailed', (request) => this.#end(request, request.failure()?.errorText ?? 'failed'));
+    page.on('framenavigated', (frame: Frame) => {
+      if (frame === page.mainFrame() && !frame.url().startsWith('chrome-error:')) this.unreached = undefined;
+    });
+    page.on('pageerror', (error) => this.#complain(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.#complain(message.text());
+    });
+  }
+
+  #complain(text: string): void {
+    if (this.#errors.length < mostErrors) this.#errors.push(text.slice(0, mostText));
+  }
+
+  #begin(request: Request): void {
+    if (this.#kept >= mostRequests) {
+      this.#leftOut++;
+      return;
+    }
+    this.#kept++;
+    const asked = {
+      ...{ method: request.method().slice(0, 32), url: request.url().slice(0, mostText) },
+      ...{ type: request.resourceType(), status: null, startMs: Date.now() - this.#sinceMs },
+      ...{ durationMs: null, bytes: null },
+    };
+    this.#known.set(request, asked);
+    this.#requests.push(asked);
+  }
+
+  #end(request: Request, failure?: string): void {
+    const isPage = request.isNavigationRequest() && request.frame() === this.#page.mainFrame();
+    if (isPage && failure !== undefined) this.unreached = request.url();
+    const asked = this.#known.get(request);
+    if (asked === undefined) return;
+    this.#known.delete(request);
+    asked.durationMs = Math.max(0, Date.now() - this.#sinceMs - asked.startMs);
+    if (failure !== undefined) {
+      asked.failure = failure.slice(0, 256);
+      return;
+    }
+    const size = request.sizes().then(
+      ({ responseBodySize }) => {
+        asked.bytes = Math.max(0, responseBodySize);
+      },
+      () => undefined,
+    );
+    this.#sizes.add(size);
+    void size.finally(() => this.#sizes.delete(size));
+  }
+
+  /** What there was since the step before ended. */
+  async take(): Promise<SteppedPage> {
+    const vitals = Vitals.parse((await soonIn(this.#page.evaluate(vitalsInPage))) ?? {});
+    await soonIn(Promise.all(this.#sizes));
+    const requests = this.#requests.map((asked) => ({ ...asked }));
+    const taken = { url: this.#page.url().slice(0, mostText), vitals, requests };
+    const told = { ...taken, leftOut: this.#leftOut, errors: this.#errors };
+    [this.#requests, this.#leftOut, this.#errors, this.#sinceMs] = [[], 0, [], Date.now()];
+    this.#known.clear();
+    return told;
+  }
+}

@@ -1,0 +1,23 @@
+/** The Chromium of a location. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+// biome-ignore lint/style/noProcessEnv: where programs lie is the machine's, and no setting
+const folders = (process.env['PATH'] ?? '').split(delimiter);
+
+/** The one that is named, else the first in the path; undefined where there is none. */
+export const chromiumProgram = (named: string | undefined): string | undefined =>
+  named === undefined
+    ? names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+    : [named].find(isProgram);

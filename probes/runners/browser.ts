@@ -1,0 +1,129 @@
+import type { z } from 'zod';
+import { renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
+import type { browser } from '../../subjects/synthetics/types/browser.ts';
+import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
+import { BrowserProcess } from '../browser/browser-process.ts';
+import type { Stepped } from '../browser/driver-messages.ts';
+import { FencedProxy, mostReceived } from '../browser/fenced-proxy.ts';
+import { Places } from '../browser/places.ts';
+import { chromiumProgram } from '../browser/program.ts';
+import { failureOf } from '../failure.ts';
+import { hostOf, urlOf } from '../http-hop.ts';
+import { ownHeadersOf } from '../own-headers.ts';
+import { PhaseClock, sumOf } from '../phases.ts';
+import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
+import { judged } from './http.ts';
+
+type Settings = z.output<(typeof browser)['settings']>;
+
+/** Of the process, whoever asks. */
+const places = new Places();
+/** A browser starts in a second or two; a busy machine takes longer. That is no time of the target's. */
+const startMs = 60_000;
+
+const unknown = (message: string): readonly StepResult[] => [{ name: '', outcome: 'unknown', phases: {}, message }];
+
+const wordsOf = (target: BrowserTarget): string => {
+  if (target.by === 'role') return target.name === null ? target.role : `${target.role} “${target.name}”`;
+  return `${target.by} “${Object.values(target)[1]}”`;
+};
+
+/** What a step does, as it is written: templates stay what they are. */
+const nameOf = (step: BrowserStep): string => {
+  if (step.name !== '') return step.name;
+  const more = step.action === 'goto' ? step.url : 'target' in step && step.target !== null ? wordsOf(step.target) : '';
+  return `${step.action} ${more}`.trim().slice(0, 256);
+};
+
+const textsOf = (part: object): readonly string[] => textsIn(part).map(({ text }) => text);
+
+/** The hosts that secrets which a step fills in are bound to. Throws where one would go elsewhere. */
+const boundIn = (written: BrowserStep, step: BrowserStep, attempt: Attempt): readonly (readonly string[])[] => {
+  const sent = written.action === 'goto' ? [written.url] : written.action === 'fill' ? [written.text] : [];
+  const others = textsOf(written).filter((text) => !sent.includes(text));
+  if (attempt.boundTo(others).length > 0)
+    throw new StepFailure('a secret of it is neither filled in nor in an address');
+  if (step.action !== 'goto') return attempt.boundTo(sent);
+  const url = urlOf(step.url);
+  if (!attempt.mayCarry(sent, hostOf(url))) throw new StepFailure(`a secret of it is not bound to ${url.host}`);
+  return [];
+};
+
+interface Run {
+  readonly attempt: Attempt;
+  readonly proxy: FencedProxy;
+  readonly process: BrowserProcess;
+  readonly values: Record<string, string>;
+}
+
+/** Where the page is not because there was no answer, the proxy knows why. */
+const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
+  const { status, message, unreached } = stepped;
+  if (stepped.outcome === 'failed' && proxy.isFull)
+    return { outcome: 'failed' as const, message: `the page gets more than ${mostReceived / 1024 / 1024} MB` };
+  const why = stepped.outcome === 'failed' && unreached !== undefined ? proxy.failureOf(unreached) : undefined;
+  if (why !== undefined) return { outcome: why.outcome, message: why.message };
+  if (step.action !== 'goto' || stepped.outcome !== 'passed') return { outcome: stepped.outcome, message };
+  const seen = { durationMs: sumOf(phases as StepResult['phases']), vitals: stepped.page.vitals };
+  const { outcome, messages } = judged(step.assertions, { ...seen, ...(status !== undefined && { status }) });
+  return { outcome, message: messages.join('; ') };
+};
+
+const runStep = async (written: BrowserStep, { attempt, proxy, process, values }: Run): Promise<StepResult> => {
+  const clock = new PhaseClock('wait');
+  const told = { name: nameOf(written) };
+  try {
+    const step = renderedIn(written, { variables: attempt.variables, values, nowMs: Date.now() });
+    const bound = boundIn(written, step, attempt);
+    const stepped = await process.step({ step, bound }, attempt.signal);
+    const phases = clock.phases();
+    if (step.action === 'extract' && stepped.value !== undefined) values[step.as] = stepped.value;
+    const { page, status } = stepped;
+    return {
+      ...{ ...told, ...outcomeOf(step, stepped, { phases, proxy }), phases, page },
+      ...(status !== undefined && { status }),
+    };
+  } catch (error) {
+    const host = written.action === 'goto' ? 'the page' : 'it';
+    const { message, outcome } = failureOf(error, { host, phase: written.action, signal: attempt.signal });
+    return { ...told, outcome, phases: clock.phases(), message };
+  }
+};
+
+const isOver = ({ outcome }: StepResult): boolean => outcome === 'failed' || outcome === 'unknown';
+
+const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepResult[]> => {
+  const results: StepResult[] = [];
+  for (const step of steps) {
+    results.push(await runStep(step, run));
+    if (results.some(isOver)) break;
+  }
+  return results;
+};
+
+/** Runs the steps in a browser of their own; a location without one cannot tell. */
+export const runBrowser = async (settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
+  const { chromium } = attempt;
+  const program = chromiumProgram(chromium.program);
+  if (program === undefined)
+    return unknown(`this location has no Chromium${chromium.program === undefined ? '' : ` at ${chromium.program}`}`);
+  const leave = await attempt.outside(() => places.enter(attempt.signal)).catch((error: Error) => error);
+  if (leave instanceof Error) return unknown(leave.message);
+  const proxy = await FencedProxy.open(attempt);
+  const process = await BrowserProcess.start();
+  try {
+    const { viewport, verifyCertificate } = settings;
+    const opening = {
+      ...{ program, hasSandbox: chromium.hasSandbox, proxyPort: proxy.port, headers: ownHeadersOf(attempt) },
+      ...{ viewport, verifyCertificate },
+    };
+    const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
+    const wrong = await attempt.outside(() => process.open(opening, inTime)).catch((error: Error) => error);
+    if (wrong !== undefined) return unknown(`this location’s Chromium does not start: ${wrong.message}`);
+    return await runSteps(settings, { attempt, proxy, process, values: {} });
+  } finally {
+    await process.end();
+    proxy.close();
+    leave();
+  }
+};
