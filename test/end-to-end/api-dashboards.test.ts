@@ -267,7 +267,7 @@ test('a list tells tags and folders with how many of those that the caller sees 
   await make({ folder: 'Facets/One', tags: ['facet-a', 'facet-b'] });
   await make({ folder: 'Facets/Two', tags: ['facet-a'] });
   await make({ folder: 'Facets', tags: ['facet-b', 'facet-c'], visibility: 'private' }, 'editor');
-  const facets = async (query: string, as: string) => {
+  const facets = async (query: string, as: 'viewer' | 'editor') => {
     const { status, body } = await harness.ask('GET', `/api/dashboards?${query}`, { as });
     t.is(status, 200, JSON.stringify(body));
     const told = ({ values }: { values: { value: string; count: number }[] }): string =>
