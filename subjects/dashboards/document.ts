@@ -149,6 +149,15 @@ const Folder = z
   .refine((path) => path.split('/').every((name) => name.trim() === name), 'names must not begin or end with a space')
   .refine((path) => path.split('/').length <= 8, 'must be no deeper than 8 names');
 
+type Checked = Parameters<typeof problemsOf>[0];
+
+/** Names what is wrong beyond the form of parts. */
+const checkWhole = (document: Checked, context: z.core.$RefinementCtx): void => {
+  for (const { path, message } of problemsOf(document)) context.addIssue({ code: 'custom', path: [...path], message });
+};
+
+const mostPanels = 300;
+
 /** What callers write of a dashboard. */
 export const DashboardFields = z
   .strictObject({
@@ -160,7 +169,7 @@ export const DashboardFields = z
     time,
     variables: z.array(Variable).max(50).default([]),
     sections: z.array(Section).max(100).default([]),
-    panels: z.array(Panel).max(300).default([]),
+    panels: z.array(Panel).max(mostPanels).default([]),
     annotations: z.array(Annotation).max(50).default([]),
     links: z.array(DashboardLink).max(50).default([]),
     cursor: z
@@ -169,11 +178,13 @@ export const DashboardFields = z
       .describe('What panels show of the pointer over another'),
     imported: Imported.optional(),
   })
-  .superRefine((document, context) => {
-    for (const { path, message } of problemsOf(document))
-      context.addIssue({ code: 'custom', path: [...path], message });
-  });
+  .superRefine(checkWhole);
 export type DashboardFields = z.output<typeof DashboardFields>;
+
+/** The same where each of its panels has been read already. */
+export const DashboardOfPanels = z
+  .strictObject({ ...DashboardFields.shape, panels: z.array(z.custom<Panel>()).max(mostPanels) })
+  .superRefine(checkWhole);
 
 /** Version of this declaration. What was saved by a former one is brought to it by `readDashboard`. */
 export const documentVersion = 1;

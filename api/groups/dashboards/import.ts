@@ -7,7 +7,7 @@ import { type Imported, ImportReport } from '../../../subjects/dashboards/grafan
 import type { Caller } from '../../callers/caller.ts';
 import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
-import { defineOperation, validated } from '../../kernel/operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { saysTheSame } from '../../resources/resource-history.ts';
 
 const Query = z.strictObject({
@@ -35,8 +35,8 @@ const next = async ({ document, report }: Imported, { before, query, caller, of 
   const isOurs = report.from === 'oiq';
   const folder = query.folder ?? (isOurs ? document.folder : (former?.folder ?? document.folder));
   const visibility = isOurs ? document.visibility : (former?.visibility ?? document.visibility);
-  const fields = validated(DashboardFields, { ...document, folder, visibility });
-  return completed(fields, { before, caller, of, how: { force: query.force } });
+  // All of it was checked when it was read, and the folder with the parameters.
+  return completed({ ...document, folder, visibility }, { before, caller, of, how: { force: query.force } });
 };
 
 interface Importing {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type FileProblem, fileProblems } from '../as-code.ts';
-import { DashboardFields } from '../document.ts';
+import { DashboardFields, DashboardOfPanels } from '../document.ts';
 import { isBuiltIn, readAnnotation } from './annotations.ts';
 import { dashboardDefaults } from './defaults.ts';
 import { type Unpacked, unpacked } from './envelope.ts';
@@ -155,7 +155,7 @@ const brought = (source: Unpacked, ledger: Ledger): Brought => {
 };
 
 const validated = (document: object, travelled: Fields | undefined) => {
-  const first = DashboardFields.safeParse(document);
+  const first = DashboardOfPanels.safeParse(document);
   return first.success && travelled !== undefined
     ? DashboardFields.safeParse(withTravelled(asJson(first.data), String(travelled['query'])))
     : first;

@@ -71,17 +71,35 @@ const define = (holder: object, key: string, value: unknown): void => {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
+interface Names {
+  readonly all: readonly string[];
+  /** All but the last. */
+  readonly holder: readonly string[];
+  readonly last: string;
+}
+
+/** Paths of tables, which are read for each panel. */
+const known = new Map<string, Names>();
+
+const namesOf = (path: string): Names => {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  const all = path.split('.');
+  const names = { all, holder: all.slice(0, -1), last: all.at(-1) ?? '' };
+  known.set(path, names);
+  return names;
+};
+
 /** What is ours of what is Grafana's. */
 export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Ledger): Record<string, unknown> => {
   const read: Record<string, unknown> = {};
   for (const [theirs, ours, codec] of lenses) {
-    const path = theirs.split('.');
-    const holder = at(source, path.slice(0, -1));
-    const key = path.at(-1) ?? '';
+    const { holder: path, last: key } = namesOf(theirs);
+    const holder = at(source, path);
     if (!isFields(holder) || !Object.hasOwn(holder, key)) continue;
     const value = codec.read(holder[key]);
     if (value === undefined) continue;
-    put(read, ours.split('.'), value);
+    put(read, namesOf(ours).all, value);
     ledger.carry(holder, key);
   }
   return read;
@@ -91,9 +109,9 @@ export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Led
 export const writeLenses = (lenses: readonly Lens[], ours: unknown): Record<string, unknown> => {
   const written: Record<string, unknown> = {};
   for (const [theirs, path, codec] of lenses) {
-    const value = at(ours, path.split('.'));
+    const value = at(ours, namesOf(path).all);
     const given = value === undefined || value === null ? undefined : codec.write(value);
-    if (given !== undefined) put(written, theirs.split('.'), given);
+    if (given !== undefined) put(written, namesOf(theirs).all, given);
   }
   return written;
 };

@@ -23,15 +23,17 @@ export interface ReadQueries {
 const mostQueries = 26;
 const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
 
+const asName = (text: string): string =>
+  /^[A-Za-z_]\w{0,59}$/.test(text)
+    ? text
+    : text
+        .replaceAll(/\W/g, '_')
+        .replace(/^(?=\d)/, '_')
+        .slice(0, 60);
+
 /** A name that formulas can call it by. */
 export const queryName = (refId: unknown, taken: ReadonlySet<string>): string => {
-  const given =
-    typeof refId === 'string'
-      ? refId
-          .replaceAll(/\W/g, '_')
-          .replace(/^(?=\d)/, '_')
-          .slice(0, 60)
-      : '';
+  const given = typeof refId === 'string' ? asName(refId) : '';
   if (given !== '' && !taken.has(given)) return given;
   return letters.find((letter) => !taken.has(letter)) ?? `Q${taken.size}`;
 };
