@@ -163,6 +163,9 @@ const keep = (asked: Asked, known: Expected, { value, warnings }: Evaluated): vo
   kept.of(asked.scope.columns).set(keyOf(asked), { ...known, series: value.series });
 };
 
+/** Whether something is kept of a question, which may be outdated. */
+export const isKept = (asked: Asked): boolean => kept.of(asked.scope.columns).get(keyOf(asked)) !== undefined;
+
 /** What is kept of a question, if steps of its window are; `landed` is what landed by now. */
 const keptOf = (
   question: StepsQuestion,

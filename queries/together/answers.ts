@@ -17,7 +17,7 @@ import { answerOnly, heeding, type RowsAndBytes } from '../run.ts';
 import { mostSlosTogether, sloKey, slosTogether } from '../slos/asked.ts';
 import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.ts';
 import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, TellOutcome } from './outcome.ts';
 import { isSharedPromql, mostPromql, promqlTogether } from './promql.ts';
 import { RecentTimes } from './recent-times.ts';
 import { type Question, WaitingQuestions } from './waiting.ts';
@@ -36,7 +36,8 @@ export interface AnswersOptions {
   readonly turn?: Turn;
 }
 
-type Ask = (queries: readonly Query[], reading: QueryReading, asked: Asked) => Promise<Outcome[]>;
+/** Those that are known before all are may be told before. */
+type Ask = (queries: readonly Query[], reading: QueryReading, asked: Asked, tell: TellOutcome) => Promise<Outcome[]>;
 
 /** Questions that one statement may answer. */
 interface Kind {
@@ -55,7 +56,7 @@ const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql' | 'slo' | 'check'
   },
   promql: {
     most: mostPromql,
-    ask: (queries, reading, asked) => promqlTogether(queries as PromqlQuery[], reading, asked),
+    ask: (queries, reading, asked, tell) => promqlTogether(queries as PromqlQuery[], reading, asked, tell),
   },
   slo: {
     most: mostSlosTogether,
@@ -258,6 +259,16 @@ export class Answers {
     const begun = performance.now();
     const late = AbortSignal.timeout(this.#options.sharedMs);
     const left = allLeft(questions);
+    const told = new Set<number>();
+    const tellOutcome: TellOutcome = (index, outcome) => {
+      const question = questions[index];
+      if (question === undefined || told.has(index)) return;
+      told.add(index);
+      if ('answer' in outcome) this.#answered(question, outcome.answer);
+      else question.answer.reject(outcome.error);
+      // Nobody waits for it any more: what is still asked ends with those who wait for the others.
+      question.left.abort();
+    };
     let outcomes: readonly Outcome[] = [];
     try {
       const columns = heeding(reading.columns, AbortSignal.any([late, left]), tell(questions));
@@ -265,17 +276,17 @@ export class Answers {
         questions.map(({ query }) => query),
         { ...reading, columns },
         asked,
+        tellOutcome,
       );
     } catch (error) {
       if (left.aborted) return;
-      if (late.aborted) return this.#askAgain(questions);
+      if (late.aborted) return this.#askAgain(questions.filter((_, index) => !told.has(index)));
       if (this.#isAway(error, begun)) outcomes = questions.map(() => ({ error }));
     }
     for (const [index, question] of questions.entries()) {
       const outcome = outcomes[index];
-      if (outcome === undefined) this.#wait(question, 1);
-      else if ('answer' in outcome) this.#answered(question, outcome.answer);
-      else question.answer.reject(outcome.error);
+      if (outcome !== undefined) tellOutcome(index, outcome);
+      else if (!told.has(index)) this.#wait(question, 1);
     }
     this.#takeTurns();
   }

@@ -7,9 +7,9 @@ import type { Asked } from '../answer.ts';
 import { withAdded } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { Chosen } from '../promql/fetch/choose.ts';
-import { type Landed, landedIn, pointsIn } from '../promql/fetch/landed-pieces.ts';
-import { keptFromMs, type Scope } from '../promql/fetch/scope.ts';
-import { type Evaluated, evaluate, type ParsedQuery, parse, selectionsOf } from '../promql/index.ts';
+import { landedIn } from '../promql/fetch/landed-pieces.ts';
+import { keptFromMs } from '../promql/fetch/scope.ts';
+import { type Evaluated, evaluate, parse, selectionsOf } from '../promql/index.ts';
 import {
   expectAlone,
   hasSteadySteps,
@@ -24,17 +24,9 @@ import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-pro
 import type { Selection, Series } from '../promql/series.ts';
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
-import {
-  chooseNamed,
-  looksOf,
-  mostWork,
-  nameOf,
-  readNamed,
-  type SeriesByWindow,
-  TooMuch,
-  windowKey,
-} from './named-series.ts';
-import type { Outcome } from './outcome.ts';
+import { chooseNamed, nameOf, readNamed, type SeriesByWindow, TooMuch, windowKey } from './named-series.ts';
+import type { Outcome, TellOutcome } from './outcome.ts';
+import { type Asking, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
 
 /** Queries whose series are read together. */
 export const mostPromql = 200;
@@ -46,13 +38,6 @@ export const isSharedPromql = (asked: Asked): boolean => {
   return stepMs === 0 || (endMs - startMs) / stepMs <= mostSteps;
 };
 
-interface Member {
-  readonly index: number;
-  readonly parsed: ParsedQuery;
-  /** Over all that was asked for. */
-  readonly selections: readonly Selection[];
-}
-
 const matching = (series: readonly Series[], { matchers }: Selection): readonly Series[] => {
   const tests = matchers
     .filter(({ name }) => name !== '__name__')
@@ -62,28 +47,41 @@ const matching = (series: readonly Series[], { matchers }: Selection): readonly 
     : series.filter(({ labels }) => tests.every(({ name, test }) => test(labels[name] ?? '')));
 };
 
-/** The answers that `runPromql` gives to each. Throws where the series cannot be read; what is too much is to be asked alone. */
+/**
+ * The answers that `runPromql` gives to each; each is told as soon as it is known. Throws where the series cannot be read; what is too much is
+ * to be asked alone.
+ */
 export const promqlTogether = async (
   queries: readonly PromqlQuery[],
   reading: QueryReading,
   asked: Asked,
+  tell: TellOutcome = () => undefined,
 ): Promise<Outcome[]> => {
   const expressions = queries.map(({ expression }) => expression);
-  const found = await evaluatedTogether(expressions, reading, windowOfPromql(asked));
-  return found.map((one, index): Outcome => {
-    if (one === undefined || 'error' in one) return one;
-    try {
-      return { answer: answerOfPromql(queries[index] as PromqlQuery, one, asked) };
-    } catch (error) {
-      return { error };
-    }
+  const outcomes: Outcome[] = queries.map(() => undefined);
+  await evaluatedTogether(expressions, reading, windowOfPromql(asked), (index, found) => {
+    const outcome = outcomeFor(queries[index] as PromqlQuery, found, asked);
+    outcomes[index] = outcome;
+    tell(index, outcome);
   });
+  return outcomes;
 };
 
-type Found = Evaluated | { readonly error: unknown } | undefined;
+const outcomeFor = (query: PromqlQuery, found: Told, asked: Asked): Exclude<Outcome, undefined> => {
+  if ('error' in found) return found;
+  try {
+    return { answer: answerOfPromql(query, found, asked) };
+  } catch (error) {
+    return { error };
+  }
+};
+
+type Told = Evaluated | { readonly error: unknown };
+type Found = Told | undefined;
+type TellFound = (index: number, found: Told) => void;
 
 /** Those that can be asked together. What is wrong with one becomes its outcome. */
-const membersOf = (expressions: readonly string[], window: EvaluationWindow, outcomes: Found[]): Member[] => {
+const membersOf = (expressions: readonly string[], window: EvaluationWindow, tell: TellFound): Member[] => {
   const members: Member[] = [];
   for (const [index, expression] of expressions.entries())
     try {
@@ -91,19 +89,10 @@ const membersOf = (expressions: readonly string[], window: EvaluationWindow, out
       const selections = selectionsOf(parsed, window);
       if (selections.every((each) => nameOf(each) !== undefined)) members.push({ index, parsed, selections });
     } catch (error) {
-      outcomes[index] = { error: faultOfPromql(error) };
+      tell(index, { error: faultOfPromql(error) });
     }
   return members;
 };
-
-/** What questions over one range have in common. */
-interface Asking {
-  readonly scope: Scope;
-  readonly added: readonly Series[];
-  readonly window: EvaluationWindow;
-  /** Nothing before it is read. */
-  readonly keptMs: number;
-}
 
 /** What is too much, or not to be had in this way, is undefined: it is asked alone. */
 const orAlone = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
@@ -147,53 +136,6 @@ const questionsOf = (
   return questions;
 };
 
-/** Those that are more than is to be evaluated with others, by what landed: nothing is read for them here. */
-const heavyOf = (
-  { window }: Asking,
-  questions: ReadonlyMap<Member, StepsQuestion>,
-  { landed, steps }: { readonly landed: Landed; readonly steps: ReadonlyMap<Member, Steps> },
-): ReadonlySet<Member> => {
-  const heavy = new Set<Member>();
-  const counted = new Set<string>();
-  let work = 0;
-  for (const [member, { reads }] of questions) {
-    if (steps.get(member)?.fromMs !== window.startMs) continue;
-    const keys = member.selections.map((each) => `${windowKey(each)} ${nameOf(each)}`);
-    const own = reads.reduce((sum, read, at) => {
-      if (counted.has(keys[at] ?? '')) return sum;
-      return sum + pointsIn(read, landed, pieceMsOf(window)) * looksOf(read.window, window);
-    }, 0);
-    if (work + own > mostWork) {
-      heavy.add(member);
-      continue;
-    }
-    work += own;
-    for (const key of keys) counted.add(key);
-  }
-  return heavy;
-};
-
-/** Expressions that are evaluated over one window. */
-interface Group {
-  readonly window: EvaluationWindow;
-  readonly members: readonly Member[];
-  readonly selections: readonly Selection[];
-}
-
-/** Those that are evaluated as a whole, and those of which steps are kept: all of these from the first step that any of them lacks. */
-const groupsOf = ({ window }: Asking, members: readonly Member[], steps: ReadonlyMap<Member, Steps>): Group[] => {
-  const fromOf = (member: Member): number => steps.get(member)?.fromMs ?? window.startMs;
-  const groupOf = (some: readonly Member[]): Group[] => {
-    const startMs = Math.min(...some.map(fromOf));
-    const own = { ...window, startMs };
-    // Where nothing is left to be evaluated, nothing is read.
-    const selections = startMs > window.endMs ? [] : some.flatMap(({ parsed }) => selectionsOf(parsed, own));
-    return some.length === 0 ? [] : [{ window: own, members: some, selections }];
-  };
-  const isWhole = (member: Member): boolean => fromOf(member) === window.startMs;
-  return [...groupOf(members.filter(isWhole)), ...groupOf(members.filter((member) => !isWhole(member)))];
-};
-
 const outcomeOf = (
   { parsed }: Member,
   { window }: Group,
@@ -217,23 +159,17 @@ const outcomeOf = (
   }
 };
 
-/** What `evaluatePromql` gives of each expression, or why not; undefined where it is to be asked alone. Throws where the series cannot be read. */
-export const evaluatedTogether = async (
-  expressions: readonly string[],
-  { columns, promql, plan, nowMs }: QueryReading,
-  window: EvaluationWindow,
-): Promise<Found[]> => {
-  const outcomes: Found[] = expressions.map(() => undefined);
-  if (promql === undefined) return outcomes;
-  const members = membersOf(expressions, window, outcomes);
-  const { added = [] } = promql;
-  const scope = { columns, translation: promql.translation };
-  const asking: Asking = { scope, added, window, keptMs: keptFromMs(plan, nowMs) };
-  const chosen = await orAlone(choose(asking, members));
-  if (chosen === undefined) return outcomes;
+/** Answers some of those whose series were chosen; of what is too much nothing is told. */
+const answerMembers = async (
+  asking: Asking,
+  members: readonly Member[],
+  chosen: readonly Chosen[],
+  tell: TellFound,
+): Promise<void> => {
+  const { scope, added, window } = asking;
   const questions = questionsOf(asking, members, chosen);
   const landed = await landedIn(
-    columns,
+    scope.columns,
     [...questions.values()].flatMap(({ reads }) => reads),
     pieceMsOf(window),
   );
@@ -244,13 +180,37 @@ export const evaluatedTogether = async (
   for (const group of groupsOf(asking, light, steps)) {
     const read = await orAlone(readNamed({ ...asking, window: group.window }, group.selections, chosen));
     for (const member of group.members) {
-      const { index } = member;
       const question = questions.get(member);
-      if (read !== undefined) outcomes[index] = outcomeOf(member, group, { read, added, steps: steps.get(member) });
+      if (read !== undefined) tell(member.index, outcomeOf(member, group, { read, added, steps: steps.get(member) }));
       else if (question !== undefined) expectAlone(question, landed);
       // Others have their turn between two of them.
       await next();
     }
   }
+};
+
+/**
+ * What `evaluatePromql` gives of each expression, or why not, which is told as soon as it is known; undefined where it is to be asked alone.
+ * Throws where the series cannot be read.
+ */
+export const evaluatedTogether = async (
+  expressions: readonly string[],
+  { columns, promql, plan, nowMs }: QueryReading,
+  window: EvaluationWindow,
+  tell: TellFound = () => undefined,
+): Promise<Found[]> => {
+  const outcomes: Found[] = expressions.map(() => undefined);
+  if (promql === undefined) return outcomes;
+  const told: TellFound = (index, found) => {
+    outcomes[index] = found;
+    tell(index, found);
+  };
+  const members = membersOf(expressions, window, told);
+  const { added = [] } = promql;
+  const scope = { columns, translation: promql.translation };
+  const asking: Asking = { scope, added, window, keptMs: keptFromMs(plan, nowMs) };
+  const chosen = await orAlone(choose(asking, members));
+  if (chosen === undefined) return outcomes;
+  for (const some of roundsOf(asking, members, chosen)) await answerMembers(asking, some, chosen, told);
   return outcomes;
 };
