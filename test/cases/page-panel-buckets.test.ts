@@ -1,5 +1,6 @@
-/** How panels of the page put values into buckets and states into stretches. */
+/** How panels of the page put values into buckets and states into stretches, and which alerts they list. */
 import test from 'ava';
+import { chosenAlerts, grouped, matchersIn, statesAsked } from '../../web/areas/dashboards/panels/alerts-shown.ts';
 import {
   type BucketSeries,
   heatOfBuckets,
@@ -91,4 +92,43 @@ test('equal states that follow each other are one stretch, and the last lasts as
   ]);
   t.is(stretchesOf(points, { to: 100, merges: false }).length, 4);
   t.is(stretchesOf(points, { to: 33, merges: true }).at(-1)?.to, 33);
+});
+
+const alerts = [
+  { ruleName: 'Slow', severity: 'warning', since: '2026-01-01T00:00:00Z', labels: { team: 'core', zone: 'a' } },
+  { ruleName: 'Broken', severity: 'critical', since: '2026-01-02T00:00:00Z', labels: { team: 'web', zone: 'a' } },
+  { ruleName: 'Full', severity: null, since: null, labels: { team: 'core' } },
+].map((alert, index) => ({ ...alert, ruleId: `${index}` })) as never;
+
+for (const [shown, names] of [
+  [{}, ['Broken', 'Slow', 'Full']],
+  [{ order: 'name' }, ['Broken', 'Full', 'Slow']],
+  [{ order: 'name-descending' }, ['Slow', 'Full', 'Broken']],
+  [{ order: 'oldest' }, ['Full', 'Slow', 'Broken']],
+  [{ severities: ['warning', 'critical'] }, ['Broken', 'Slow']],
+  [{ search: 'SLO' }, ['Slow']],
+  [{ rules: ['2'] }, ['Full']],
+  [{ labels: '{team="core", zone!="a"}' }, ['Full']],
+  [{ labels: 'team=~"c.*"' }, ['Slow', 'Full']],
+  [{ labels: '{team!~"c.*|x",}' }, ['Broken']],
+  [{ labels: '{team=core}' }, undefined],
+] as const)
+  test(`of ${JSON.stringify(shown)} a panel lists ${names ?? 'nothing, and says that it cannot be read'}`, (t) => {
+    t.deepEqual(
+      chosenAlerts(alerts, shown as never)?.map(({ ruleName }) => ruleName),
+      names as never,
+    );
+  });
+
+test('alerts are asked by the states of the API, and stand in groups by their labels', (t) => {
+  t.is(statesAsked({}), 'firing');
+  t.is(statesAsked({ states: ['firing', 'no-data', 'error', 'resolved'] }), 'firing,unknown,inactive');
+  t.deepEqual(
+    grouped(alerts, ['team']).map(([name, own]) => [name, own.length]),
+    [
+      ['team=core', 2],
+      ['team=web', 1],
+    ],
+  );
+  t.deepEqual(matchersIn('{a="\\"b"}'), [{ name: 'a', operator: '=', value: '"b' }]);
 });

@@ -81,6 +81,39 @@ declare('an alert that fires tells its value, since when and why, as the API has
   await holdsAsAView(t, tab, '.beside h2');
 });
 
+declare('a dashboard lists what fires and other dashboards, with the range that it keeps', async (t) => {
+  const visual = { kind: 'alerts', labels: '{team=~"sh.*"}', groupBy: ['service'] };
+  const place = { width: 12, height: 6 };
+  const panels = [
+    { id: 'now', title: 'Now', visual, place },
+    { id: 'many', title: 'How many', visual: { kind: 'alerts', shows: 'count' }, place: { ...place, x: 12 } },
+    { id: 'none', title: 'None', visual: { ...visual, labels: '{team!="shop"}' }, place: { ...place, y: 6 } },
+    { id: 'wrong', title: 'Wrong', visual: { ...visual, labels: '{team' }, place: { ...place, x: 12, y: 6 } },
+    { id: 'to', title: 'To', visual: { kind: 'dashboards', keepTime: true }, place: { ...place, y: 12 } },
+  ];
+  const { body: made } = await harness.ask('POST', '/api/dashboards', {
+    as: 'editor',
+    body: { name: 'What <i>fires</i>', panels },
+  });
+  const tab = await chromium.open();
+  const { page } = tab;
+  await page.setViewportSize({ width: 1400, height: 1000 });
+  await signedInAt(tab, harness.url, `/dashboards/${made.id}?from=now-2h`);
+  const within = (title: string) =>
+    page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
+  await within('None').getByText('There is no such alert now.').waitFor();
+  await within('Wrong').getByText('Its labels cannot be read: {team').waitFor();
+  await within('Now').getByRole('heading', { name: 'service=cart' }).waitFor();
+  const link = within('Now').getByRole('link', { name });
+  t.regex((await within('Now').getByRole('listitem').textContent()) ?? '', /^critical .*team=shop 7 since /);
+  t.is(await within('How many').locator('dd').textContent(), '1');
+  const [itself] = await within('To').getByRole('link').all();
+  t.is(await itself?.getAttribute('href'), `/dashboards/${made.id}?from=now-2h`);
+  await holdsAsAView(t, tab, '.panel h2 >> nth=0');
+  await link.click();
+  await page.getByRole('complementary', { name: 'Alert' }).waitFor();
+});
+
 declare('an editor acknowledges and silences it, sees the silence and ends it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;

@@ -3,6 +3,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
+import { landedIn } from './landed-spans.ts';
 import { holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
@@ -95,6 +96,13 @@ const panels = [
     },
   ),
   panel('Steps', 'status-history', [promql('m0', { legend: '{{job}}' })], { x: 12, y: 100, width: 12, height: 6 }),
+  panel(
+    'Slow ones',
+    'traces',
+    [{ name: 'A', answers: 'table', query: { kind: 'rows', signal: 'traces', search: 'service:pay', limit: 5 } }],
+    { y: 106, width: 12, height: 6 },
+  ),
+  panel('Who', 'node-graph', [counts(['service', 'severity'])], { x: 12, y: 106, width: 12, height: 10 }),
   panel('In a section', 'stat', [promql('sum(m0)')], { section: 'more', width: 12, height: 4 }),
 ];
 const dashboard = {
@@ -127,6 +135,12 @@ test.before(async () => {
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
     SELECT 'a', 'p1', ${at}, 0, 1, number, ${at} - number, ${at}, concat('shop-', toString(number % 3)), number % 24, '', if(number % 4 = 0, 'payment <i>failed</i>', 'done'), 's' FROM numbers(200)`,
+  );
+  await landedIn(harness).spans(
+    [1, 2].map((nth) => ({
+      ...{ trace: `${nth}`.repeat(32), span: `${nth}`.repeat(16), service: 'pay', name: `charge <b>${nth}</b>` },
+      ...{ start: BigInt(endMs - nth * 60_000) * 1_000_000n, duration: nth * 250_000_000, kind: 2, status: nth },
+    })),
   );
   id = await made(dashboard);
 });
@@ -215,6 +229,19 @@ declare(
         .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label'))),
       ['idle', 'idle', 'busy', 'busy'].map((state, job) => `job-${job}: 1 stretches, the last is ${state}.`),
     );
+    const spans = (await within(tab, 'Slow ones').getByRole('row').allTextContents()).slice(1);
+    t.deepEqual(
+      spans.map((text) => text.replace(/\d{4}-.*/, '')),
+      ['charge <b>1</b>pay250 ms', 'charge <b>2</b>pay500 msfailed'],
+    );
+    t.is(
+      await within(tab, 'Slow ones').getByRole('link').first().getAttribute('href'),
+      `/traces/${'1'.repeat(32)}?${range}`,
+    );
+    const pairs = item('Who').results.A.rows as [string, string, number][];
+    const graph = within(tab, 'Who').getByRole('region', { name: /^Who: / });
+    t.is(await graph.locator('path').count(), pairs.length);
+    t.is(await graph.getByRole('button').count(), new Set(pairs.flatMap((row) => row.slice(0, 2))).size);
     t.true((await within(tab, 'Steps').getByRole('img').first().locator('span').count()) > 10);
     await page.getByText('More of it').click();
     await within(tab, 'In a section').scrollIntoViewIfNeeded();

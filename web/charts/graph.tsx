@@ -70,7 +70,7 @@ export const Graph = ({
   label,
   nodes,
   edges,
-  open = '',
+  open,
   onOpen,
 }: {
   /** What it shows, in a sentence. */
@@ -78,7 +78,7 @@ export const Graph = ({
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
   /** The id of the node that is open; what is not joined with it is faint. */
-  readonly open?: string;
+  readonly open?: string | undefined;
   readonly onOpen?: (id: string) => void;
 }) => {
   const { places, columns, rows } = useMemo(
@@ -90,11 +90,12 @@ export const Graph = ({
     [nodes, edges],
   );
   const [size, setSize] = useState(2);
-  const [current, setCurrent] = useState(open);
+  const [current, setCurrent] = useState(open ?? '');
   const place = useRef<HTMLDivElement>(null);
   const at = places.has(current) ? current : (nodes[0]?.id ?? '');
-  const near = new Set(edges.flatMap(({ from, to }) => (from === open || to === open ? [from, to] : [])).concat(open));
-  const isFaint = (...ids: readonly string[]): boolean => places.has(open) && !ids.every((id) => near.has(id));
+  const isOpen = open !== undefined && places.has(open);
+  const near = new Set(edges.flatMap(({ from, to }) => (from === open || to === open ? [from, to] : [])));
+  const isFaint = (...ids: readonly string[]): boolean => isOpen && !ids.every((id) => id === open || near.has(id));
   const move = (event: KeyboardEvent): void => {
     const direction = keys[event.key];
     const from = places.get(at);
@@ -123,7 +124,7 @@ export const Graph = ({
             {edges.map((edge) => {
               const [from, to] = [places.get(edge.from), places.get(edge.to)];
               if (from === undefined || to === undefined || edge.from === edge.to) return null;
-              const faint = isFaint(edge.from, edge.to) || (places.has(open) && edge.from !== open && edge.to !== open);
+              const faint = isFaint(edge.from, edge.to) || (isOpen && edge.from !== open && edge.to !== open);
               return (
                 <path
                   key={`${edge.from} ${edge.to} ${edge.title}`}
@@ -144,13 +145,13 @@ export const Graph = ({
                 type="button"
                 data-at={index}
                 tabIndex={id === at ? 0 : -1}
-                aria-pressed={id === open}
+                aria-pressed={onOpen === undefined ? undefined : id === open}
                 class={`node${isBad(failed) ? ' failed' : ''}${isFaint(id) ? ' faint' : ''}`}
                 style={{ left: `${xOf(where)}px`, top: `${yOf(where)}px`, width: `${width}px`, height: `${height}px` }}
                 onFocus={() => setCurrent(id)}
                 onClick={() => onOpen?.(id)}
               >
-                <bdi>{shownText(title)}</bdi>
+                <bdi>{shownText(title === '' ? '(empty)' : title)}</bdi>
                 {kind === undefined ? null : <i>{shownText(kind)}</i>} <small>{shownText(figures)}</small>
               </button>
             );

@@ -9,6 +9,7 @@ import {
   isOverTime,
   kindOf,
   namesIn,
+  ofRecords,
   overTimes,
   type QuestionKind,
   queryOf,
@@ -112,7 +113,7 @@ const Figures = ({ kind, written, set }: Fields) => (
         </select>
       </label>
     ) : null}
-    {kind === 'promql' || kind === 'rows logs' ? null : (
+    {kind === 'promql' || ofRecords.includes(kind) ? null : (
       <label>
         One for each{' '}
         <input

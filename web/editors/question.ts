@@ -9,9 +9,13 @@ export const questions = {
   'figure logs': 'a figure of log records',
   'figure traces': 'a figure of spans',
   'rows logs': 'log records',
+  'rows traces': 'spans',
   json: 'any query, as JSON',
 } as const;
 export type QuestionKind = keyof typeof questions;
+
+/** Those that answer records, and no figures. */
+export const ofRecords: readonly QuestionKind[] = ['rows logs', 'rows traces'];
 
 type MetricQuery = Extract<Query, { kind: 'metric' }>;
 export type OverTimeOf = MetricQuery['overTime'];
@@ -78,6 +82,7 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
     'figure logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [measureOf(written)], groupBy },
     'figure traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [measureOf(written)], groupBy },
     'rows logs': { kind: 'rows', signal: 'logs', ...records },
+    'rows traces': { kind: 'rows', signal: 'traces', ...records },
     json: undefined,
   }[kind];
   return asked as Query | undefined;
@@ -107,7 +112,7 @@ export const kindOf = (query: Query | undefined): QuestionKind => {
     case 'promql':
       return 'promql';
     case 'rows':
-      return query.signal === 'logs' ? 'rows logs' : 'json';
+      return query.signal === 'logs' || query.signal === 'traces' ? `rows ${query.signal}` : 'json';
     case 'aggregate':
       return kindOfAggregate(query);
     case 'metric':

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
-import { queryOf, writtenOf } from '../../editors/question.ts';
+import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
 import { QuestionFields } from '../../editors/question-fields.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
@@ -157,7 +157,7 @@ const Form = ({
         <QuestionFields
           name="Query"
           query={detector.query as Query}
-          without={['rows logs']}
+          without={ofRecords}
           problem={wrong('query')}
           onChange={(query) => set({ query })}
         />

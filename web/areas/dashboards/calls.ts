@@ -50,6 +50,8 @@ export type Summary = Answered<typeof listDashboards>['items'][number];
 /** What is written of a dashboard. */
 export type Document = DashboardFields;
 export type Panel = DeclaredPanel;
+/** What a panel draws. */
+export type Visual = Panel['visual'];
 export type Section = Document['sections'][number];
 export type Variable = Document['variables'][number];
 export type Template = Answered<typeof listTemplates>['items'][number];

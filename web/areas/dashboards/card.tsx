@@ -5,7 +5,7 @@ import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import type { Board, Head } from './board.ts';
-import type { Panel } from './calls.ts';
+import type { Panel, Visual } from './calls.ts';
 import type { Drawn } from './fields.ts';
 import type { Cell, Chosen } from './layout.ts';
 import { asksNothing, DrawnPanel } from './panels/drawn-panel.tsx';
@@ -19,14 +19,20 @@ const framePixels = 56;
 const isOf = (item: PanelItem, repeat: Chosen): boolean =>
   Object.entries(item.repeat ?? {}).every(([name, value]) => repeat[name] === undefined || repeat[name] === value);
 
+/** With the values of variables in the texts that may name some. What a draft left out stays so. */
+const saidVisual = (visual: Visual, said: (text: string) => string): Drawn['visual'] => {
+  if (visual.kind === 'text') return { ...visual, content: said(visual.content ?? '') };
+  if (visual.kind !== 'alerts') return visual;
+  return { ...visual, search: said(visual.search ?? ''), labels: said(visual.labels ?? '') };
+};
+
 const drawnOf = (panel: Panel, item: PanelItem | undefined, said: (text: string) => string): Drawn => {
   const { visual, fields, overrides, queries, formulas } = panel;
   const tables =
     item === undefined ? [] : item.tables.length > 0 ? item.tables : item.table === null ? [] : [item.table];
-  const content = visual.kind === 'text' ? { content: said(visual.content) } : {};
   return {
     title: item?.title ?? said(panel.title),
-    visual: { ...visual, ...content },
+    visual: saidVisual(visual, said),
     fields: fields.name === undefined ? fields : { ...fields, name: said(fields.name) },
     overrides,
     legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, said(legend)])),

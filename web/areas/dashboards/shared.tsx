@@ -37,7 +37,7 @@ const Panel = ({
         <Scrolled class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
           {panel.hasFailed ? <p class="problem-text">It could not be asked when the snapshot was made.</p> : null}
           <DrawnPanel
-            {...{ drawn, ...range, marks, group: 'snapshot' }}
+            {...{ drawn, ...range, marks, group: 'snapshot', isFrozen: true }}
             height={height * (rowPixels + gapPixels) - 64}
           />
         </Scrolled>

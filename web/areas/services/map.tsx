@@ -146,7 +146,7 @@ export const ServiceMap = ({
 }) => {
   const { answer, error, isAsking } = map.standing.value;
   const listed = services.standing.value.answer?.items;
-  const [only, setOnly] = useState('');
+  const [only, setOnly] = useState<string>();
   const shown = useMemo(() => {
     if (answer === undefined) return undefined;
     const byName = new Map((listed ?? []).map((service) => [service.name, service]));
@@ -171,7 +171,7 @@ export const ServiceMap = ({
         onOpen={(id) => {
           const node = answer.nodes.find((one) => one.id === id);
           const isService = node?.kind === 'service';
-          setOnly(isService || only === id ? '' : id);
+          setOnly(isService || only === id ? undefined : id);
           onOpen(isService && node.name !== open ? node.name : '');
         }}
       />

@@ -1,6 +1,7 @@
 /** The condition of a rule: what it asks, over which time, and what is too much. */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../../queries/query.ts';
+import { ofRecords } from '../../../editors/question.ts';
 import { QuestionFields } from '../../../editors/question-fields.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { type Condition, change, changeCondition, preview, problemAt, type Threshold } from './draft.ts';
@@ -205,7 +206,7 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
         <QuestionFields
           name="Query"
           query={condition.query as Query}
-          without={['rows logs']}
+          without={ofRecords}
           problem={problemAt('condition.query') ?? preview.standing.value.answer?.error ?? undefined}
           onChange={(query) => changeCondition({ query })}
         />

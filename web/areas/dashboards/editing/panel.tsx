@@ -1,20 +1,23 @@
 /** The fields of one panel while it is edited: what it is called, asks and draws. */
-import { kindOf, queryOf, writtenOf } from '../../../editors/question.ts';
+import { kindOf, ofRecords, queryOf, writtenOf } from '../../../editors/question.ts';
 import { QuestionFields } from '../../../editors/question-fields.tsx';
 import { Beside } from '../../../lists/beside.tsx';
-import type { Panel } from '../calls.ts';
+import type { Panel, Visual } from '../calls.ts';
 import type { Drafting } from './draft.ts';
 import { Formulas } from './formulas.tsx';
+import { ListFields } from './list-fields.tsx';
 import { SectionOfPanel } from './sections.tsx';
 
 type PanelQuery = Panel['queries'][number];
 
-const kinds = {
+/** All that can be chosen: only an import leaves a placeholder. */
+const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
   ...{ 'time-series': 'series over time', stat: 'large figures', gauge: 'gauges', 'bar-gauge': 'bars of figures' },
   ...{ heatmap: 'a heatmap', histogram: 'a histogram', 'state-timeline': 'states over time' },
   ...{ 'status-history': 'a state for each step', bars: 'bars by a column' },
   ...{ pie: 'shares', table: 'a table', logs: 'log records', text: 'text (Markdown)' },
-} as const;
+  ...{ traces: 'traces', 'node-graph': 'nodes and edges', alerts: 'alerts', dashboards: 'dashboards' },
+};
 
 /** A query that asks something at once. */
 export const bareQuery = (name: string): PanelQuery =>
@@ -30,7 +33,7 @@ interface QueryProps {
 }
 
 const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
-  const isRows = kindOf(query.query) === 'rows logs';
+  const isRows = ofRecords.includes(kindOf(query.query));
   const answers = isRows ? 'table' : query.answers;
   return (
     <fieldset>
@@ -40,8 +43,8 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
         query={query.query}
         otherwise={{ savedQueryId: query.savedQueryId }}
         onChange={(asked) => {
-          const was = kindOf(query.query) === 'rows logs';
-          const is = kindOf(asked) === 'rows logs';
+          const was = ofRecords.includes(kindOf(query.query));
+          const is = ofRecords.includes(kindOf(asked));
           onChange({ ...query, ...(was === is ? {} : { answers: is ? 'table' : 'series' }), query: asked });
         }}
       />
@@ -191,7 +194,9 @@ export const EditPanel = ({
             ))}
           </select>
         </label>
-        {visual.kind === 'text' ? (
+        {visual.kind === 'alerts' || visual.kind === 'dashboards' ? (
+          <ListFields visual={visual} onChange={(changed) => set({ visual: changed })} />
+        ) : visual.kind === 'text' ? (
           <label>
             Text, in Markdown{' '}
             <textarea

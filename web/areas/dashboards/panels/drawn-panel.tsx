@@ -1,8 +1,9 @@
-/** What a panel draws, by its kind. Kinds that the page draws in no form of their own are a table. */
+/** What a panel draws, by its kind. A kind without a drawing does not compile. */
 import type { ComponentType } from 'preact';
 import { later } from '../../../frame/later.tsx';
 import { Markdown } from '../../../frame/markdown.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
+import type { Visual } from '../calls.ts';
 import { BarGaugePanel, BarsPanel, GaugePanel, PiePanel, StatPanel } from './figures.tsx';
 import type { PanelProps } from './panel-props.ts';
 import { LogsPanel, TablePanel } from './table.tsx';
@@ -21,7 +22,7 @@ const PlaceholderPanel = ({ drawn }: PanelProps) => {
   );
 };
 
-const kinds: Readonly<Record<string, ComponentType<PanelProps>>> = {
+const kinds: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
   'time-series': later(async () => (await import('./series.tsx')).SeriesPanel),
   heatmap: later(async () => (await import('./cells.tsx')).HeatmapPanel),
   histogram: later(async () => (await import('./cells.tsx')).HistogramPanel),
@@ -33,6 +34,11 @@ const kinds: Readonly<Record<string, ComponentType<PanelProps>>> = {
   bars: BarsPanel,
   pie: PiePanel,
   logs: LogsPanel,
+  table: TablePanel,
+  traces: later(async () => (await import('./lists.tsx')).TracesPanel),
+  alerts: later(async () => (await import('./lists.tsx')).AlertsPanel),
+  dashboards: later(async () => (await import('./lists.tsx')).DashboardsPanel),
+  'node-graph': later(async () => (await import('./node-graph.tsx')).NodeGraphPanel),
   text: TextPanel,
   placeholder: PlaceholderPanel,
 };
@@ -41,6 +47,8 @@ const kinds: Readonly<Record<string, ComponentType<PanelProps>>> = {
 export const asksNothing = (kind: string): boolean => ['text', 'placeholder'].includes(kind);
 
 export const DrawnPanel = (props: PanelProps) => {
-  const View = kinds[props.drawn.visual.kind] ?? TablePanel;
+  const { kind } = props.drawn.visual;
+  // A snapshot may be of a version that knew another kind.
+  const View = Object.hasOwn(kinds, kind) ? kinds[kind as Visual['kind']] : TablePanel;
   return <View {...props} />;
 };

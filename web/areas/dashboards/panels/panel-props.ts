@@ -10,4 +10,6 @@ export interface PanelProps {
   readonly marks: readonly number[];
   /** Panels of one have one cursor. */
   readonly group: string;
+  /** Of a snapshot: nothing is asked for it. */
+  readonly isFrozen?: boolean;
 }

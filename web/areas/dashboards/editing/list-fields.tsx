@@ -1,0 +1,57 @@
+/** What panels that list alerts or dashboards list, while they are edited. */
+import type { Visual } from '../calls.ts';
+
+type Listing = Extract<Visual, { kind: 'alerts' | 'dashboards' }>;
+
+/** Texts of each kind: their field, what it is called, and an example. */
+const texts = {
+  alerts: [
+    ['search', 'Names of rules have', ''],
+    ['labels', 'Labels', '{team="core"}'],
+  ],
+  dashboards: [
+    ['search', 'Names have', ''],
+    ['folder', 'In the folder', 'Platform/Kafka'],
+  ],
+} as const;
+
+export const ListFields = ({
+  visual,
+  onChange,
+}: {
+  readonly visual: Listing;
+  readonly onChange: (visual: Listing) => void;
+}) => {
+  // The API fills in what a draft leaves out.
+  const written = visual as Readonly<Partial<Record<string, unknown>>>;
+  return (
+    <>
+      {texts[visual.kind].map(([field, label, placeholder]) => (
+        <label key={`${visual.kind} ${field}`}>
+          {label}{' '}
+          <input
+            value={String(written[field] ?? '')}
+            placeholder={placeholder}
+            spellcheck={false}
+            autocomplete="off"
+            onInput={({ currentTarget }) => onChange({ ...visual, [field]: currentTarget.value })}
+          />
+        </label>
+      ))}
+      {visual.kind === 'alerts' ? (
+        <label>
+          As{' '}
+          <select
+            value={visual.shows ?? 'list'}
+            onChange={({ currentTarget }) =>
+              onChange({ ...visual, shows: currentTarget.value === 'count' ? 'count' : 'list' })
+            }
+          >
+            <option value="list">a list</option>
+            <option value="count">their number</option>
+          </select>
+        </label>
+      ) : null}
+    </>
+  );
+};

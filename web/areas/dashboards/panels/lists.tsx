@@ -1,0 +1,173 @@
+/** Panels that list traces, alerts and dashboards, each with a way to it. Their code comes when one is first shown. */
+import { useEffect, useState } from 'preact/hooks';
+import { Question } from '../../../client/question.ts';
+import { allInAddress, toArea } from '../../../frame/address.ts';
+import { shownDuration } from '../../../frame/durations.ts';
+import { Link } from '../../../frame/link.tsx';
+import { may } from '../../../frame/rights.ts';
+import { levelOf } from '../../../frame/severity.ts';
+import { shownText, textOf } from '../../../frame/shown-text.tsx';
+import { shownTime } from '../../../frame/shown-time.ts';
+import { Problem } from '../../../frame/standing.tsx';
+import { refreshes } from '../../../frame/time-range.ts';
+import { Heads } from '../../../lists/heads.tsx';
+import { Scrolled } from '../../../lists/scrolled.tsx';
+import { type Alert, alertsCall } from '../../alerts/calls.ts';
+import { shownLabels, shownValue } from '../../alerts/shown.ts';
+import { listCall, type Visual } from '../calls.ts';
+import { tablesOf } from '../fields.ts';
+import { type AlertsShown, chosenAlerts, grouped, statesAsked } from './alerts-shown.ts';
+import type { PanelProps } from './panel-props.ts';
+import { TablePanel } from './table.tsx';
+
+const nothing = (what: string) => (
+  <p class="soft" role="status">
+    {what}
+  </p>
+);
+
+/** Spans, each with a way to its trace. */
+export const TracesPanel = (props: PanelProps) => {
+  const { drawn } = props;
+  const most = (drawn.visual['most'] as number | undefined) ?? 100;
+  const spans = tablesOf(drawn).flatMap(({ columns, rows }) => {
+    const at = (...names: readonly string[]): number => columns.findIndex(({ name }) => names.includes(name));
+    const trace = at('traceId', 'trace_id');
+    const [time, service, name] = [at('startTime', 'timestamp'), at('service'), at('name')];
+    const [duration, status] = [at('durationNs', 'duration'), at('status')];
+    return trace === -1
+      ? []
+      : rows.map((row) => ({
+          ...{ trace: textOf(row[trace]), time: row[time], service: textOf(row[service] ?? '') },
+          ...{ name: textOf(row[name] ?? ''), duration: row[duration], failed: row[status] === 'error' },
+        }));
+  });
+  // What names no trace is at least a table.
+  if (spans.length === 0) return <TablePanel {...props} />;
+  return (
+    <Scrolled class="panel-rows" label={`Traces of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
+      <table class="figures texts">
+        <Heads columns={['Trace', 'Service', 'Duration', 'Status', 'Began']} />
+        <tbody>
+          {spans.slice(0, most).map(({ trace, time, service, name, duration, failed }, index) => (
+            <tr key={`${index} ${trace}`}>
+              <td>
+                <Link to={toArea(`/traces/${encodeURIComponent(trace)}`)}>
+                  <bdi>{shownText(name === '' ? trace : name)}</bdi>
+                </Link>
+              </td>
+              <td>
+                <bdi>{shownText(service)}</bdi>
+              </td>
+              <td class="number">{duration === undefined ? '' : shownDuration(String(duration))}</td>
+              <td class={failed ? 'text-error' : ''}>{failed ? 'failed' : ''}</td>
+              <td>{time === undefined ? '' : shownTime(Date.parse(String(time)))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolled>
+  );
+};
+
+const Line = ({ alert }: { readonly alert: Alert }) => (
+  <li>
+    <span class={alert.state === 'firing' ? `text-${levelOf(alert.severity)}` : 'soft'}>
+      {alert.state === 'firing' ? (alert.severity ?? alert.state) : alert.state}
+    </span>{' '}
+    <Link to={toArea('/alerts', { alert: alert.id })}>
+      <bdi>{shownText(alert.ruleName)}</bdi>
+    </Link>{' '}
+    <bdi>{shownText(shownLabels(alert.labels))}</bdi> {shownValue(alert.value)}{' '}
+    {alert.since === null ? null : <span class="soft">since {shownTime(Date.parse(alert.since))}</span>}
+  </li>
+);
+
+export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
+  const [asked] = useState(() => new Question(alertsCall));
+  const visual = drawn.visual as AlertsShown;
+  const state = statesAsked(visual);
+  useEffect(() => {
+    if (!isFrozen && may(alertsCall)) asked.ask({ query: { state, limit: 1000 } });
+    return () => asked.cancel();
+  }, [isFrozen, state, refreshes.value]);
+  if (isFrozen) return nothing('What fired then is not in a snapshot.');
+  if (!may(alertsCall)) return nothing('Alerts are not open to your role or plan.');
+  const { answer, error } = asked.standing.value;
+  if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
+  const found = chosenAlerts(answer.items, visual);
+  if (found === undefined)
+    return <p class="problem-text">Its labels cannot be read: {shownText(visual.labels ?? '')}</p>;
+  if (visual.shows === 'count')
+    return (
+      <dl class="stats">
+        <div class="stat">
+          <dt>{found.length === 1 ? 'alert' : 'alerts'}</dt>
+          <dd>{found.length}</dd>
+        </div>
+      </dl>
+    );
+  if (found.length === 0) return nothing('There is no such alert now.');
+  const shown = found.slice(0, visual.most ?? 20);
+  return (
+    <>
+      <Problem error={error} />
+      {grouped(shown, visual.groupBy ?? []).map(([name, alerts]) => (
+        <div key={name}>
+          {name === '' ? null : (
+            <h3>
+              <bdi>{shownText(name)}</bdi>
+            </h3>
+          )}
+          <ul class="around">
+            {alerts.map((alert) => (
+              <Line key={alert.id} alert={alert} />
+            ))}
+          </ul>
+        </div>
+      ))}
+      {found.length > shown.length ? <p class="soft">{found.length - shown.length} more.</p> : null}
+    </>
+  );
+};
+
+type DashboardsShown = Partial<Extract<Visual, { kind: 'dashboards' }>>;
+
+/** An address of a dashboard, with the range and the variables where the panel keeps them. */
+const wayTo = (id: string, { keepTime = false, keepVariables = false }: DashboardsShown): string => {
+  const kept = new URLSearchParams();
+  const names = [...new Set(new URLSearchParams(location.search).keys())];
+  for (const name of names)
+    if ((keepTime && (name === 'from' || name === 'to')) || (keepVariables && name.startsWith('var-')))
+      for (const value of allInAddress(name)) kept.append(name, value);
+  return `/dashboards/${encodeURIComponent(id)}${kept.size === 0 ? '' : `?${kept}`}`;
+};
+
+export const DashboardsPanel = ({ drawn, isFrozen }: PanelProps) => {
+  const [asked] = useState(() => new Question(listCall));
+  const visual = drawn.visual as DashboardsShown;
+  const { search = '', folder = '', tags = [], most = 10, found = true } = visual;
+  const [tag = ''] = tags;
+  useEffect(() => {
+    if (!isFrozen && found) asked.ask({ query: { search, folder, tag, sort: 'name', limit: 100 } });
+    return () => asked.cancel();
+  }, [isFrozen, found, search, folder, tag, refreshes.value]);
+  if (isFrozen) return nothing('Other dashboards are not in a snapshot.');
+  if (!found) return nothing('Which dashboards somebody marked or opened last is not kept.');
+  const { answer, error } = asked.standing.value;
+  if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
+  const items = answer.items.filter((item) => tags.every((one) => item.tags.includes(one)));
+  if (items.length === 0) return nothing('There are no such dashboards.');
+  return (
+    <ul class="links column">
+      {items.slice(0, most).map((item) => (
+        <li key={item.id}>
+          <Link to={wayTo(item.id, visual)}>
+            <bdi>{shownText(item.name)}</bdi>
+          </Link>{' '}
+          <span class="soft">{shownText(item.folder)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+};
