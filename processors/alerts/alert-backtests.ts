@@ -13,7 +13,7 @@ import { type AskText, withTextAnswers } from '../../subjects/alerts/templates/q
 import { defineSchedule } from '../engine/schedule.ts';
 import { nextDue, sharedPhaseOf, thingKey } from '../engine/schedule-times.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
-import { togetherMsOf } from './alert-evaluation.ts';
+import { momentsOf } from './alert-evaluation.ts';
 
 /** Of one run; what is done is kept then. */
 const workMs = 10_000;
@@ -33,9 +33,7 @@ interface Progress {
 /** Due times behind what was done, as the rule would be evaluated live. */
 const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
   const everyMs = msOf(rule.interval);
-  const phase = sharedPhaseOf(tenantId, thingKey(tenantId, rule.id), {
-    ...{ everyMs, togetherMs: togetherMsOf(rule) },
-  });
+  const phase = sharedPhaseOf(tenantId, thingKey(tenantId, rule.id), { everyMs, ...momentsOf(rule) });
   const times: number[] = [];
   for (let at = nextDue(phase, everyMs, backtest.doneMs); at <= backtest.toMs && times.length < count; at += everyMs)
     times.push(at);

@@ -16,7 +16,7 @@ import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
 import { toldEvaluation, toldEvent } from '../../subjects/alerts/told.ts';
-import { defineSchedule, type Run } from '../engine/schedule.ts';
+import { defineSchedule, type Moments, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { samplesOf } from './recorded.ts';
 import { ruleAnswers } from './rule-answers.ts';
@@ -36,12 +36,15 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
 
 /** Rules of an organization come due in moments so far apart: those of one moment are asked together. */
 export const togetherMs = 5000;
-/** Those of objectives read what is measured once a minute, and cost little but for their statements: more of them share one. */
-const ofSlosMs = 20_000;
+/**
+ * Slices of objectives end with minutes and are measured soon after (`../slos/slo-measurement.ts`). Once they have landed their rules follow, in
+ * few moments, since they cost little but for the statements that they share.
+ */
+const ofSlos: Moments = { togetherMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
 
-/** How far apart the moments of a rule are. */
-export const togetherMsOf = ({ condition }: AlertRule): number =>
-  condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlosMs : togetherMs;
+/** When a rule comes due. */
+export const momentsOf = ({ condition }: AlertRule): Moments =>
+  condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlos : { togetherMs };
 
 /** Of a run. */
 const budgetMs = 60_000;
@@ -97,7 +100,7 @@ export const alertEvaluation = defineSchedule({
     // What is switched off is looked at now and then, so that its alerts end.
     return rule.enabled ? msOf(rule.interval) : Math.min(60_000, msOf(rule.interval));
   },
-  togetherMs: (document) => togetherMsOf(ruleIn(document)),
+  momentsOf: (document) => momentsOf(ruleIn(document)),
   missed: { makeUp: 10 },
   state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => emptyState() },
   emits,

@@ -2,7 +2,7 @@
 import type { ResourceChange } from '../../runtime/kept.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { Schedule } from './schedule.ts';
+import type { Moments, Schedule } from './schedule.ts';
 import { phaseOf, sharedPhaseOf, slotCount, slotOf, thingKey } from './schedule-times.ts';
 
 export interface Thing {
@@ -15,12 +15,14 @@ export interface Thing {
 
 const shortestMs = 1000;
 
+type ThingsOf = Pick<Schedule, 'name' | 'everyMs' | 'togetherMs' | 'within' | 'momentsOf'>;
+
 export class Things {
-  readonly #schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs' | 'within'>;
+  readonly #schedule: ThingsOf;
   readonly #log: Log;
   readonly #slots = Array.from({ length: slotCount }, () => new Map<string, Thing>());
 
-  constructor(schedule: Pick<Schedule, 'name' | 'everyMs' | 'togetherMs' | 'within'>, log: Log) {
+  constructor(schedule: ThingsOf, log: Log) {
     this.#schedule = schedule;
     this.#log = log;
   }
@@ -40,14 +42,16 @@ export class Things {
       this.#slots[slot]?.delete(key);
       return { slot, key };
     }
-    const { togetherMs, within } = this.#schedule;
-    const apartMs = typeof togetherMs === 'function' ? togetherMs(after) : togetherMs;
-    const phase =
-      apartMs === undefined
-        ? own
-        : sharedPhaseOf(tenantId, key, { everyMs, togetherMs: apartMs, ...(within !== undefined && { within }) });
+    const moments = this.#momentsOf(after);
+    const phase = moments === undefined ? own : sharedPhaseOf(tenantId, key, { everyMs, ...moments });
     this.#slots[slot]?.set(key, { key, tenantId, phase, everyMs, document: after });
     return { slot, key };
+  }
+
+  #momentsOf(document: object & Stored): Moments | undefined {
+    const { togetherMs, within, momentsOf } = this.#schedule;
+    if (momentsOf !== undefined) return momentsOf(document);
+    return togetherMs === undefined ? undefined : { togetherMs, ...(within !== undefined && { within }) };
   }
 
   #everyMs(tenantId: string, document: object & Stored): number | undefined {

@@ -45,9 +45,8 @@ export type Left<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'sta
   readonly nowMs: number;
 };
 
-/** How far apart the moments of a thing are. */
-// A method, so that a schedule of things of one type is one of any (`defineSchedule`).
-type TogetherMs<Thing> = { of(thing: Thing & Stored): number }['of'];
+/** When things of a tenant come due: so far apart, in that part of their interval. */
+export type Moments = { readonly togetherMs: number } & Pick<ScheduleDefinition<object, unknown, Emits>, 'within'>;
 
 export interface ScheduleDefinition<Thing extends object, State, E extends Emits> {
   /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
@@ -61,11 +60,13 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   everyMs(thing: Thing & Stored): number | undefined;
   /**
    * Things of one tenant come due in the same moments, so far apart, so that their work can be done together. By default each has a time
-   * of its own. A function where some of them are due with more others than the rest.
+   * of its own.
    */
-  readonly togetherMs?: number | TogetherMs<Thing>;
+  readonly togetherMs?: number;
   /** With `togetherMs`: which part of their interval things come due in, since the epoch; all of it by default. */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
+  /** In place of both where not all things have the same. */
+  momentsOf?(thing: Thing & Stored): Moments;
   /**
    * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
    * in order. While a store is away, what is made up waits for it until the next due time comes. A thing that is new is due after it was last changed, and after the schedule first ran.
@@ -90,7 +91,7 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   removed?(left: Left<State, E>): Promise<void>;
 }
 
-type OptionalPart = 'entitlement' | 'togetherMs' | 'within' | 'removed';
+type OptionalPart = 'entitlement' | 'togetherMs' | 'within' | 'momentsOf' | 'removed';
 
 /** A schedule with its author's types closed over, so that the registry is a plain array. */
 export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalPart>> &

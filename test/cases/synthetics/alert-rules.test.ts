@@ -150,7 +150,7 @@ test('from the landing of a failure to the evaluation that tells it are 7.5 seco
     const tenant = `tenant-${index}`;
     const phase = (key: string, of: { togetherMs: number; within?: { fromMs: number; toMs: number } | undefined }) =>
       sharedPhaseOf(tenant, `${tenant}/${key}`, { everyMs, ...of });
-    const judging = phase('check', { togetherMs: Number(checkStates.togetherMs), within: checkStates.within });
+    const judging = phase('check', { togetherMs: checkStates.togetherMs ?? 0, within: checkStates.within });
     const landedMs = nowMs + index * 37;
     const judgedMs = nextDue(judging, 5000, landedMs);
     const dueMs = nextDue(phase('rule', { togetherMs }), everyMs, judgedMs);
