@@ -9,8 +9,12 @@ export const shardKills = Number(process.env['TEST_SHARD_KILLS'] ?? 2);
 /** How many made-up requests Schemathesis asks of each operation beside those that it works out. */
 export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
 
-/** Schemathesis works out 280 requests an operation from the document; a run asks them of one operation in so many, which it draws. */
-export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 24);
+/**
+ * Schemathesis works out 165,000 requests from the document, 12,000 of a single operation. A run draws one operation in so many for them, and
+ * of its requests all of the first so many, then fewer and fewer: 200 give 1,000 of 12,000.
+ */
+export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 8);
+export const schemathesisCases = Number(process.env['TEST_SCHEMATHESIS_CASES'] ?? 200);
 
 /** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only a part of those that read something else. */
 export const asksAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';
