@@ -108,6 +108,7 @@ const probe = object({
   image: object({ repository: { type: 'string', minLength: 1 }, tag: text }),
   replicas: whole(1),
   pingGroupRange: { type: 'string', pattern: '^([0-9]+ [0-9]+)?$' },
+  chromiumSandbox: { type: 'boolean' },
   nodeSelector: texts,
   tolerations: list(),
   podAnnotations: texts,
