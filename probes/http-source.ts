@@ -30,7 +30,8 @@ export const httpSource = ({
     return response.json();
   };
   return {
-    work: async (digest, signal) => Work.parse(await ask('/api/synthetics/probe/work', { probe, digest }, signal)),
+    work: async (digest, signal, cannot) =>
+      Work.parse(await ask('/api/synthetics/probe/work', { probe, digest, cannot }, signal)),
     async alarm(alarms, signal) {
       await ask('/api/synthetics/probe/results', { results: [], alarms }, signal);
     },

@@ -1,6 +1,6 @@
 /** What the probes of `local` and the process beside the stores say to each other. */
 import type { Log } from '../schemas/ports/log.ts';
-import type { Work } from '../schemas/synthetic-work.ts';
+import type { Inability, Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
@@ -14,7 +14,12 @@ export interface LocalOptions {
 /** What the probes ask for: `Source` of an organization, without the signals, and which organizations there are. */
 export type Asked =
   | { readonly what: 'tenants' }
-  | { readonly what: 'work'; readonly tenantId: string; readonly digest: string | undefined }
+  | {
+      readonly what: 'work';
+      readonly tenantId: string;
+      readonly digest: string | undefined;
+      readonly cannot: readonly Inability[];
+    }
   | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<Source['send']>[0] }
   | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] };
 

@@ -1,9 +1,10 @@
 /** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
 import type { Fence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
-import type { ProbeAlarm, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
+import type { Inability, ProbeAlarm, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
 import { lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
+import { inabilitiesOf } from './abilities.ts';
 import type { Pace } from './pace.ts';
 import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
@@ -12,7 +13,7 @@ import type { ChromiumOptions } from './runner.ts';
 /** The platform, as a probe sees it. All reject where it does not answer. */
 export interface Source {
   /** What there is to do. With the digest of what it has, a probe is told what changed. */
-  work(digest: string | undefined, signal: AbortSignal): Promise<Work>;
+  work(digest: string | undefined, signal: AbortSignal, cannot: readonly Inability[]): Promise<Work>;
   /** Resolves when the results are durable, or were refused. */
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
   /** Runs that failed at their first attempt: other locations try the same at once. */
@@ -56,6 +57,7 @@ class Probe {
   readonly #failing = new Set<string>();
   #location = '';
   #digest: string | undefined;
+  #cannot: readonly Inability[] | undefined;
   /** What the platform's clock is ahead of ours. */
   #aheadMs = 0;
   #heardMs = performance.now();
@@ -90,9 +92,10 @@ class Probe {
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const beganMs = Date.now();
     try {
-      const work = await this.#options.source.work(this.#digest, this.#stopping.signal);
+      this.#cannot ??= await inabilitiesOf(this.#options.chromium);
+      const beganMs = Date.now();
+      const work = await this.#options.source.work(this.#digest, this.#stopping.signal, this.#cannot);
       // The answer was written about half way.
       this.#aheadMs = Math.round(work.atMs - (beganMs + Date.now()) / 2);
       this.#heardMs = performance.now();

@@ -20,6 +20,10 @@ export const WorkItem = z.strictObject({
 });
 export type WorkItem = z.output<typeof WorkItem>;
 
+/** A type of check that a location cannot run. */
+export const Inability = z.strictObject({ type: z.string().min(1).max(32), reason: z.string().max(1024) });
+export type Inability = z.output<typeof Inability>;
+
 /** What a probe is to do. */
 export const Work = z.strictObject({
   location: z.string(),

@@ -59,6 +59,16 @@ export const readPing = ({
   };
 };
 
+/** Why no echo requests can be sent from here; undefined where they can. Loopback is asked. */
+export const pingProblem = async (): Promise<string | undefined> => {
+  try {
+    readPing(await ping(['-n', '-q', '-c', '1', '-W', '1', '127.0.0.1'], AbortSignal.timeout(5000)));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
 export const runIcmp = oneStep<z.output<(typeof icmp)['settings']>>(
   'lookup',
   ({ host }) => host,

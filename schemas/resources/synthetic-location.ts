@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
+import type { Inability } from '../synthetic-work.ts';
 
 /** What callers write of a location. */
 export const LocationFields = z.strictObject({
@@ -34,6 +35,8 @@ export interface SyntheticProbeContact {
   /** Names the probe among those of its location. */
   readonly probe: string;
   readonly heardAt: string;
+  /** What it cannot run. */
+  readonly cannot?: readonly Inability[];
 }
 
 export const syntheticProbeContacts = defineCollection<SyntheticProbeContact>({

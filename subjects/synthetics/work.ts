@@ -1,11 +1,12 @@
 /** The work of a location: its checks, dealt among its probes, and what was asked for by hand. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
 import { type SyntheticProbeContact, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
-import type { ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
+import type { Inability, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { variablesOf } from './check.ts';
 import { type KnownCheck, readChecks } from './known.ts';
 
@@ -25,15 +26,15 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 /** Probes of a location that were heard from lately, this one among them; notes that it was. */
 const heardFrom = async (
   documents: TenantDocuments,
-  { location, probe, nowMs }: { readonly location: string; readonly probe: string; readonly nowMs: number },
+  { location, probe, cannot = [], nowMs }: Omit<Asking, 'digest'>,
 ): Promise<readonly string[]> => {
   const contacts = documents.collection(syntheticProbeContacts);
   const { items } = await contacts.list({ filter: { location } });
   const ageOf = ({ heardAt }: SyntheticProbeContact): number => nowMs - Date.parse(heardAt);
   const own = items.find((one) => one.probe === probe);
-  const heard = { location, probe, heardAt: new Date(nowMs).toISOString() };
+  const heard = { location, probe, heardAt: new Date(nowMs).toISOString(), cannot };
   if (own === undefined) await contacts.insert(heard);
-  else if (ageOf(own) >= notedMs) await contacts.replace(own.id, heard);
+  else if (ageOf(own) >= notedMs || !isDeepStrictEqual(own.cannot, cannot)) await contacts.replace(own.id, heard);
   for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
   const live = items.filter((one) => ageOf(one) < vanishedMs).map((one) => one.probe);
   return [...new Set([probe, ...live])];
@@ -62,16 +63,18 @@ interface Asking {
   readonly probe: string;
   /** That of the work which the probe has. */
   readonly digest?: string | undefined;
+  /** What it cannot run. */
+  readonly cannot?: readonly Inability[] | undefined;
   readonly nowMs: number;
 }
 
 /** What a probe of a location is to do. A check has the secrets that it uses, and no others. */
 export const workOf = async (
   documents: TenantDocuments,
-  { location, probe, digest: known, nowMs }: Asking,
+  { location, probe, digest: known, cannot, nowMs }: Asking,
   box: SecretBox,
 ): Promise<Work> => {
-  const probes = await heardFrom(documents, { location, probe, nowMs });
+  const probes = await heardFrom(documents, { location, probe, cannot, nowMs });
   const own = (check: KnownCheck): boolean => probeOf(check.id, probes) === probe;
   const checks = (await readChecks(documents, { locations: location })).filter(own);
   const variables = await readVariables(documents, box);

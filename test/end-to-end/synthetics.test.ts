@@ -81,7 +81,7 @@ const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
     source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
-    ...{ fence, pace: new Pace(), log: silent, chromium: { program: undefined, hasSandbox: true }, pollMs: 300 },
+    ...{ fence, pace: new Pace(), log: silent, chromium: { program: '/none/chromium', hasSandbox: true }, pollMs: 300 },
   });
 
 test.serial(
@@ -100,6 +100,8 @@ test.serial(
     await stateIs('up');
     const heard = (await read('/api/synthetics/locations')).items.find((one: { id: string }) => one.id === location);
     t.not(heard.heardAt, null);
+    const browser = heard.cannot.find(({ type }: { type: string }) => type === 'browser');
+    t.deepEqual(browser, { type: 'browser', reason: 'there is no Chromium at /none/chromium' });
     isUp = false;
     await stateIs('down');
     type Alert = { labels: Record<string, string>; severity: string; reason: string };
@@ -247,7 +249,7 @@ test.serial('the location local runs checks of each organization, beside the sto
   const { id } = await made(checks, checkAt('local', ['local']));
   const role = startLocalProbes(await openLocalWork({ ...ports, settings }), {
     fence,
-    chromium: { program: undefined, hasSandbox: true },
+    chromium: { program: '/none/chromium', hasSandbox: true },
     log: silent,
   });
   stops.push(() => role.stop());

@@ -9,6 +9,7 @@ import {
   syntheticLocations,
   syntheticProbeContacts,
 } from '../../../schemas/resources/synthetic-location.ts';
+import { Inability } from '../../../schemas/synthetic-work.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { readChecks } from '../../../subjects/synthetics/known.ts';
 import { ApiError, notFound } from '../../errors.ts';
@@ -41,14 +42,15 @@ const LocationView = z.strictObject({
   ...LocationFields.shape,
   prefix: z.string().describe('First characters of its token; empty for local, which has none'),
   heardAt: z.iso.datetime().nullable().describe('When its probes were last heard from; null: never'),
+  cannot: z.array(Inability).describe('Types of checks that its probe said last it cannot run: there they are unknown'),
   checks: z.int().describe('How many checks run there'),
   createdAt: z.iso.datetime().nullable(),
 });
 
 const shown = (
   { id, name, description, prefix, createdAt }: SyntheticLocation & Stored,
-  { heardAt, checks }: { readonly heardAt: string | null; readonly checks: number },
-): z.input<typeof LocationView> => ({ id, name, description, prefix, heardAt, checks, createdAt });
+  told: { readonly heardAt: string | null; readonly cannot: readonly Inability[]; readonly checks: number },
+): z.input<typeof LocationView> => ({ id, name, description, prefix, ...told, cannot: [...told.cannot], createdAt });
 
 export const listLocations = defineOperation({
   method: 'GET',
@@ -65,9 +67,10 @@ export const listLocations = defineOperation({
       readChecks(own),
     ]);
     // The latest of each location counts.
-    const heard = new Map(contacts.items.toReversed().map(({ location, heardAt }) => [location, heardAt]));
+    const heard = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
     const told = (id: string) => ({
-      heardAt: heard.get(id) ?? null,
+      heardAt: heard.get(id)?.heardAt ?? null,
+      cannot: [...(heard.get(id)?.cannot ?? [])],
       checks: checks.filter((check) => check.locations.includes(id)).length,
     });
     const local = {
@@ -98,7 +101,7 @@ export const createLocation = defineOperation({
       record({ id, name: after.name, after: told(after) });
       return after;
     });
-    return { ...shown(location, { heardAt: null, checks: 0 }), token };
+    return { ...shown(location, { heardAt: null, cannot: [], checks: 0 }), token };
   },
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ProbeAlarm, ProbeName, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import { Inability, ProbeAlarm, ProbeName, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
@@ -17,7 +17,11 @@ export const getProbeWork = defineOperation({
   role: 'none',
   unaudited: 'a probe asks every few seconds, and changes nothing but when it was heard from',
   limit,
-  body: z.strictObject({ probe: ProbeName, digest: z.string().max(128).optional() }),
+  body: z.strictObject({
+    probe: ProbeName,
+    digest: z.string().max(128).optional(),
+    cannot: z.array(Inability).max(20).optional().describe('Types of checks that it cannot run'),
+  }),
   response: Work,
   async handler({ body, request }, { documents, clock, secretBox }) {
     const { tenantId, id } = await locationOf(request, { documents, secretBox });
