@@ -5,6 +5,7 @@ import type { QueryReading } from '../../queries/promql/reading.ts';
 import { translationOf } from '../../queries/promql/settings.ts';
 import type { PromqlQuery } from '../../queries/query.ts';
 import { answerOnly, queryOf } from '../../queries/run.ts';
+import { Answers } from '../../queries/together/answers.ts';
 import { promqlTogether } from '../../queries/together/promql.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
@@ -240,4 +241,49 @@ test('what is too much for others is not read with them, and kept when it was as
   t.is(reads.length, 1);
   const alone = await answerOnly(queries[0] as PromqlQuery, readingOf(tenant, true), question);
   t.deepEqual(await promqlTogether(queries, readingOf(tenant, true), question), [{ answer: alone }]);
+});
+
+/** What happens while three queries are asked with others: `read` of samples, and the place of each that is answered. */
+const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> => {
+  const nowMs = beginMs + 2 * hourMs;
+  const events: (string | number)[] = [];
+  const answers = new Answers({ gatherMs: 0, sharedMs: 30_000, aloneMs: 40_000 });
+  const reading = readingOf(tenant, true);
+  const { native } = reading.columns;
+  const columns: typeof reading.columns = {
+    ...reading.columns,
+    native: (sql, parameters, limits) => {
+      if (events.at(-1) !== 'read') events.push('read');
+      return native(sql, parameters, limits);
+    },
+  };
+  const queries = ['sum(gauge)', 'max(gauge)', 'sum(counter)'].flatMap(queriesOf);
+  const asking = queries.map(async (query, at) => {
+    await answers.ask(query, { ...reading, columns }, asked(nowMs - hourMs, nowMs, 10_000));
+    events.push(at);
+  });
+  await Promise.all(asking);
+  return events;
+};
+
+test('of much that is asked together the first is answered before others are read, of little none is read apart', async (t) => {
+  for (const [count, ...rounds] of [
+    [600, ['read', 0, 'read', 1, 2], ['read', 0, 1, 2]],
+    [6, ['read', 0, 1, 2]],
+  ] as const) {
+    const tenant = `kept-${tenants++}`;
+    await tables.columns.execute(
+      `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen)
+      SELECT '${tenant}', 'p', if(number % 2, 'gauge', 'counter'), number + 1, 'gauge', 'prometheus', map('k', toString(number)), 's', ${timeOf(beginMs)}, ${timeOf(beginMs + 24 * hourMs)} FROM numbers(${count})`,
+    );
+    await tables.columns.execute(
+      `INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value)
+      SELECT '${tenant}', 'p', ${timeOf(beginMs + 12 * hourMs)}, if(number % 2, 'gauge', 'counter'), number + 1, ${timeOf(beginMs + 119 * minuteMs)}, number FROM numbers(${count})`,
+    );
+    // Once something is kept, nothing is asked apart; here a step is new each time, as a sample lands late.
+    for (const [at, events] of rounds.entries()) {
+      if (at > 0) await landSamples(tenant, [{ id: 2, atMs: beginMs + 118 * minuteMs, value: 7 }]);
+      t.deepEqual(await eventsOf(tenant), events, `${count} series, time ${at + 1}`);
+    }
+  }
 });
