@@ -21,8 +21,13 @@ const hostile = `"><img src=x onerror="document.title='owned'"><script>document.
 const canary = 'canary-of-b';
 const trace = 'a'.repeat(32);
 
+/** Of a dashboard whose name, panels and variables are hostile. */
+let board = '';
+
 /** Addresses of views, and what is there once they are shown. */
-const views: readonly (readonly [address: string, shown: string])[] = [
+const views = (): readonly (readonly [address: string, shown: string])[] => [
+  [`/dashboards/${board}`, '.panel .graph .node'],
+  [`/dashboards/${board}?edit=true&beside=variables`, '.variable[open] [role=status] bdi'],
   ['/services', '.services .extent .row'],
   ['/services?view=map', '.graph .node'],
   ['/logs?columns=hostile&wrap=on', '.records .extent .row'],
@@ -63,6 +68,20 @@ test.before(async () => {
     query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
   };
   await harness.ask('POST', '/api/alerts/rules', { as: 'owner', body: { name: hostile, condition } });
+  const query = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service', 'pod'] };
+  const queries = [{ name: 'A', answers: 'table', query }];
+  const variables = [
+    { kind: 'field-values', name: 'who', title: hostile, signal: 'logs', field: 'service', description: hostile },
+    { kind: 'filters', name: 'only', title: hostile, always: [{ label: 'a', operator: '!=', values: [hostile] }] },
+  ];
+  const panels = ['node-graph', 'alerts', 'dashboards'].map((kind) => ({
+    ...{ id: kind, title: `${hostile} ${kind}`, visual: { kind }, queries: kind === 'node-graph' ? queries : [] },
+    place: { width: 12, height: 8 },
+  }));
+  const body = { name: hostile, description: hostile, panels, variables };
+  const made = await harness.ask('POST', '/api/dashboards', { as: 'owner', body });
+  if (made.status !== 200) throw new Error(JSON.stringify(made.body));
+  board = made.body.id;
 });
 test.after.always(async () => {
   await chromium?.close();
@@ -92,9 +111,10 @@ for (const [title, width] of [
     const { page } = tab;
     const bodies = heard(tab);
     await page.setViewportSize({ width, height: 800 });
-    await signedInAt(tab, harness.url, '/services');
-    for (const [address, shown] of views) {
+    await signedInAt(tab, harness.url, '/services', 'editor@a.example');
+    for (const [address, shown] of views()) {
       await tab.go(harness.url + address);
+      if (address.endsWith('variables')) await page.locator('.variable summary').first().click();
       await page.locator(shown).first().waitFor();
       for (const theme of ['light', 'dark'] as const) t.deepEqual(await axeFinds(tab, theme), [], address);
       t.is(await page.evaluate('document.documentElement.scrollWidth'), width, `${address} scrolls sideways`);

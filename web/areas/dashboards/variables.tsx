@@ -22,10 +22,9 @@ const Several = ({ variable, of }: { readonly variable: Variable; readonly of: A
   };
   const options = [...(hasAll ? [{ value: allValues, title: 'All' }] : []), ...of.options];
   const told = of.selected.map((value) => options.find((option) => option.value === value)?.title ?? value);
-  const title = variable.title ?? variable.name;
   return (
     <details class="menu">
-      <summary aria-label={`${title}: ${told.join(', ')}`}>
+      <summary>
         <Named variable={variable} />{' '}
         <bdi>{shownText(told.length > 3 ? `${told.length} values` : told.join(', ') || 'none')}</bdi>
       </summary>
@@ -94,11 +93,10 @@ const Conditions = ({ variable }: { readonly variable: Filters }) => {
   // An empty one says that there is none, where nothing would mean those of the dashboard.
   const set = (texts: readonly string[]): void =>
     change({ [addressName(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
-  const title = variable.title ?? variable.name;
   const all = [...always, ...chosen];
   return (
     <details class="menu">
-      <summary aria-label={`${title}: ${all.join(', ') || 'none'}`}>
+      <summary>
         <Named variable={variable} />{' '}
         <bdi>{shownText(all.length > 3 ? `${all.length} conditions` : all.join(', ') || 'none')}</bdi>
       </summary>
