@@ -116,7 +116,9 @@ export const settingDefinitions = {
   CHROMIUM_SANDBOX: z
     .stringbool()
     .default(true)
-    .describe('Whether its sandbox is around pages, as it is by default; it needs user namespaces, and does not start for root'),
+    .describe(
+      'Whether its sandbox is around pages, as it is by default; it needs user namespaces, and does not start for root',
+    ),
   MODEL_URL: optional(url).describe(
     'Base address of a language model that speaks OpenAI’s chat completions (https://host/v1), for wording and coverage of questions and answers; without it there is none. In a private network OIQ_OUTBOUND_NETWORKS must allow it',
   ),
