@@ -71,8 +71,8 @@ export class BrowserProcess {
     const processes = processesOf(this.#directory);
     if (memoryOf(processes) <= this.#most) return;
     this.#reason = `the page takes more than ${Math.round(this.#most / 1024 / 1024)} MB of memory`;
-    killAll(this.#directory);
     this.#child.kill('SIGKILL');
+    void killAll(this.#directory);
   }
 
   async #ask(message: ToDriver, signal: AbortSignal): Promise<FromDriver> {
@@ -110,7 +110,7 @@ export class BrowserProcess {
       await ended;
       clearTimeout(late);
     }
-    killAll(this.#directory);
+    await killAll(this.#directory);
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
 }

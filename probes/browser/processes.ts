@@ -1,5 +1,6 @@
 /** The processes of a run of a browser, where the system has `/proc`. Elsewhere they end with the one that drives them. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** A process that ended between two looks. */
 const readOf = (pid: number, file: string): string => {
@@ -20,10 +21,11 @@ const pids = (): readonly number[] => {
   }
 };
 
-/** Its group: the third field behind the name, which may have spaces and brackets. */
+/** Its group; 0 of one that is dead. Fields are told from behind the name, which may have spaces and brackets. */
 const groupOf = (pid: number): number => {
   const stat = readOf(pid, 'stat');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2] ?? 0);
+  const [state, , group = 0] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' || state === 'X' ? 0 : Number(group);
 };
 
 /** All that were started with a directory of the run, and those of their groups; none of the group of this process. */
@@ -43,10 +45,14 @@ export const memoryOf = (processes: readonly number[]): number =>
     return sum + kilobytes.reduce((own, [, size]) => own + Number(size) * 1024, 0);
   }, 0);
 
-/** Ends them, and those that they start meanwhile. */
-export const killAll = (directory: string): void => {
-  for (let round = 0; round < 5; round++) {
-    const left = processesOf(directory).filter((pid) => !/\) [ZX] /.test(readOf(pid, 'stat')));
+/** Between two looks, and how often it is looked: what was killed takes a moment to be gone. */
+const lookMs = 20;
+const mostLooks = 250;
+
+/** Ends them, and those that they start meanwhile. Resolves when none is left. */
+export const killAll = async (directory: string): Promise<void> => {
+  for (let look = 0; look < mostLooks; look++) {
+    const left = processesOf(directory);
     if (left.length === 0) return;
     for (const pid of left) {
       try {
@@ -55,5 +61,6 @@ export const killAll = (directory: string): void => {
         // It ended by itself.
       }
     }
+    await pause(lookMs);
   }
 };

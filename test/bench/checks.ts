@@ -1,0 +1,205 @@
+/**
+ * `node test/bench/checks.ts`: 1,000 HTTP checks every ten seconds from one probe, as a process of its own: CPU, lateness, memory, and
+ * how well a delay of the target is measured. `node test/bench/checks.ts browser`: what a run of three steps in Chromium computes.
+ * `BENCH_SECONDS` (60), `BENCH_CHECKS` (1000), `BENCH_RUNS` (5).
+ */
+import { fork } from 'node:child_process';
+import { lookup } from 'node:dns';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { BrowserProcess } from '../../probes/browser/browser-process.ts';
+import { FencedProxy } from '../../probes/browser/fenced-proxy.ts';
+import { memoryOf, processesOf } from '../../probes/browser/processes.ts';
+import { Deadline } from '../../probes/deadline.ts';
+import { Pace } from '../../probes/pace.ts';
+import { startProbe } from '../../probes/probe.ts';
+import { reach } from '../../probes/reach.ts';
+import { openFence } from '../../runtime/fence.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import type { ProbeResult, WorkItem } from '../../schemas/synthetic-work.ts';
+import { CheckFields } from '../../subjects/synthetics/check.ts';
+import { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
+import { chromiumProgram } from '../services/chromium.ts';
+import { table } from './report.ts';
+
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
+const count = Number(process.env['BENCH_CHECKS'] ?? 1000);
+const runs = Number(process.env['BENCH_RUNS'] ?? 5);
+const delayMs = 50;
+/** One address gets 20 requests a second at most. */
+const addresses = 20;
+const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+
+const part = (values: readonly number[], share: number): number =>
+  values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+interface Probed {
+  readonly results: readonly Pick<ProbeResult, 'checkId' | 'dueMs' | 'startedAtMs' | 'outcome' | 'phases'>[];
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+  readonly peakMiB: number;
+}
+
+/** The probe, with a platform that says what there is to do and takes what comes. */
+const probe = async (port: number): Promise<Probed> => {
+  const checks = Array.from({ length: count }, (_, index): WorkItem => {
+    const url = `http://127.0.1.${1 + (index % addresses)}:${port}/`;
+    const fields = { name: `check ${index}`, type: 'http', every: '10s', retries: { count: 0 }, locations: ['here'] };
+    return {
+      check: { id: `c${index}`, ...CheckFields.parse({ ...fields, http: { steps: [{ url }] } }) },
+      variables: {},
+    };
+  });
+  const results: ProbeResult[] = [];
+  const source = {
+    work: (digest: string | undefined) =>
+      Promise.resolve({
+        ...{ location: 'here', probes: 1, atMs: Date.now(), digest: 'd', asked: [] },
+        checks: digest === 'd' ? null : checks,
+      }),
+    send: async (some: readonly ProbeResult[]) => void results.push(...some),
+    alarm: () => Promise.resolve(),
+  };
+  const chromium = { program: undefined, hasSandbox: true };
+  const running = startProbe({ source, fence, pace: new Pace(), chromium, log: silent });
+  // What is compiled and set up in the first interval is not counted.
+  await delay(10_000);
+  const [before, began, from] = [process.cpuUsage(), performance.now(), Date.now()];
+  let peak = 0;
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 500);
+  await delay(seconds * 1000);
+  clearInterval(sampling);
+  const { user, system } = process.cpuUsage(before);
+  const took = (performance.now() - began) / 1000;
+  await running.stop();
+  const counted = results.filter(({ dueMs }) => dueMs >= from);
+  return {
+    results: counted.map(({ checkId, dueMs, startedAtMs, outcome, phases }) => ({
+      ...{ checkId, dueMs, startedAtMs, outcome, phases },
+    })),
+    ...{ cpuSeconds: (user + system) / 1e6, seconds: took, peakMiB: peak / 1024 / 1024 },
+  };
+};
+
+const measureProbe = async (): Promise<void> => {
+  /** How long each answer really took, by check, in order. */
+  const took = new Map<string, { readonly at: number; readonly ms: number }[]>();
+  const server = createServer((request, answer) => {
+    const [began, at] = [performance.now(), Date.now()];
+    const id = String(request.headers['x-oiq-check']);
+    setTimeout(() => {
+      took.set(id, [...(took.get(id) ?? []), { at, ms: performance.now() - began }]);
+      answer.end('ok');
+    }, delayMs);
+  });
+  await new Promise<void>((ready) => server.listen(0, '0.0.0.0', ready));
+  const { port } = server.address() as AddressInfo;
+  const child = fork(fileURLToPath(import.meta.url), ['probe', String(port)], { serialization: 'advanced' });
+  const [probed] = (await once(child, 'message')) as [Probed];
+  server.close();
+  const { results } = probed;
+  const lateness = results.map(({ startedAtMs, dueMs }) => startedAtMs - dueMs);
+  const errors = results.flatMap(({ checkId, startedAtMs, phases }) => {
+    const real = took.get(checkId)?.find(({ at }) => at >= startedAtMs - 5);
+    return real === undefined ? [] : [Math.abs((phases['wait'] ?? 0) - real.ms)];
+  });
+  console.log(
+    table([
+      {
+        checks: count,
+        'runs a second': results.length / probed.seconds,
+        'not passed': results.filter(({ outcome }) => outcome !== 'passed').length,
+        'CPU, share of a core': probed.cpuSeconds / probed.seconds,
+        'CPU ms a run': (probed.cpuSeconds * 1000) / results.length,
+        'late p50 ms': part(lateness, 0.5),
+        'late p99 ms': part(lateness, 0.99),
+        'peak MiB': probed.peakMiB,
+        'error of a delay p50 ms': part(errors, 0.5),
+        'p99 ms': part(errors, 0.99),
+        'load of the machine': loadavg()[0] ?? 0,
+      },
+    ]),
+  );
+};
+
+/** Of all processes of a run, those that drive it and those that ended among them: seconds. */
+const cpuOf = (directory: string): number => {
+  const read = (pid: number, file: string): string => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  const own = all.filter((pid) => read(pid, 'cmdline').includes(directory));
+  const ticks = [...new Set([...own, ...processesOf(directory)])].map((pid) => {
+    const stat = read(pid, 'stat');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  });
+  return ticks.reduce((sum, some) => sum + some, 0) / 100;
+};
+
+const page = `<title>Shop</title><h1>Shop</h1><label>Name <input></label><button onclick="document.title='In'">Sign in</button>`;
+
+const measureBrowser = async (): Promise<void> => {
+  const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(page));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const steps = [
+    { action: 'goto', url },
+    { action: 'fill', target: { by: 'label', label: 'Name' }, text: 'ann' },
+    { action: 'click', target: { by: 'role', role: 'button', name: 'Sign in' } },
+  ].map((step) => BrowserStep.parse(step));
+  const program = await chromiumProgram();
+  const rows = [];
+  for (let run = 0; run < runs; run++) {
+    const deadline = new Deadline(120_000, new AbortController().signal);
+    const pace = new Pace();
+    const proxy = await FencedProxy.open({
+      signal: deadline.signal,
+      reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
+    });
+    const [began, before] = [performance.now(), process.cpuUsage()];
+    const browser = await BrowserProcess.start();
+    const opening = { program, hasSandbox: false, proxyPort: proxy.port, headers: {} };
+    await browser.open(
+      { ...opening, viewport: { width: 1280, height: 720 }, verifyCertificate: true },
+      deadline.signal,
+    );
+    const openedMs = performance.now() - began;
+    const outcomes = [];
+    for (const step of steps) outcomes.push((await browser.step({ step, bound: [] }, deadline.signal)).outcome);
+    const { user, system } = process.cpuUsage(before);
+    rows.push({
+      ...{ run: String(run + 1), outcomes: [...new Set(outcomes)].join() },
+      ...{ 'CPU-s of browser and driver': cpuOf(browser.directory), 'CPU-s of the probe': (user + system) / 1e6 },
+      'MiB of the browser': memoryOf(processesOf(browser.directory)) / 1024 / 1024,
+      ...{ 'start s': openedMs / 1000, 'whole s': (performance.now() - began) / 1000 },
+      'load of the machine': loadavg()[0] ?? 0,
+    });
+    const { directory } = browser;
+    await browser.end();
+    deadline.end();
+    proxy.close();
+    const left = processesOf(directory).length;
+    if (left > 0) throw new Error(`${left} processes are left`);
+  }
+  server.close();
+  console.log(table(rows));
+};
+
+const [what = '', port = ''] = process.argv.slice(2);
+if (what === 'probe') process.send?.(await probe(Number(port)), () => process.disconnect());
+else if (what === 'browser') await measureBrowser();
+else await measureProbe();
