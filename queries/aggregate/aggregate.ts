@@ -125,7 +125,8 @@ const table = async (query: AggregateQuery, reading: Reading, asked: Asked): Pro
 };
 
 /** Bucket numbers are counted from `{begin:Int64}`, the first step, so that they are never negative. */
-export const bucketOf = (stepNs: bigint): string => `intDiv(toUnixTimestamp64Nano(timestamp) - {begin:Int64}, ${stepNs})`;
+export const bucketOf = (stepNs: bigint): string =>
+  `intDiv(toUnixTimestamp64Nano(timestamp) - {begin:Int64}, ${stepNs})`;
 
 type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<string, unknown>;
 
