@@ -25,12 +25,18 @@ const userOf = async (role: string): Promise<string> => {
   return items[0]?.id ?? '';
 };
 
-const escalate = () => {
+let escalated: Promise<unknown> = Promise.resolve();
+const escalateNow = () => {
   const { documents } = harness;
   const ports = { documents, clock: systemClock, log: silent, counters: memoryCounters({ clock: systemClock }) };
   const mail = openMailQueue({ documents, clock: systemClock, box: makeSecretBox('k'.repeat(40)), configured: true });
   const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
   return escalateDue({ ...ports, mail, settings }, new AbortController().signal);
+};
+/** One after the other: a look passes by what another one has in hand. */
+const escalate = (): Promise<unknown> => {
+  escalated = escalated.then(escalateNow);
+  return escalated;
 };
 
 let made = 0;
