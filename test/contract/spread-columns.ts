@@ -1,12 +1,26 @@
 /** Columns of a cluster on which blocks go to any shard, by their tokens: nothing may depend on which rows lie together. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { murmur2 } from '../../schemas/partition.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { placementsKnownMs, placementsTable } from '../../schemas/tables/placements.ts';
 
 const placeOf = (text: string): number => murmur2(Buffer.from(text)) & 0x7fffffff;
 
+/** Tells that rows of anybody lie on any shard, as an insert does of the rows of its tenants. */
+const tellOfAllShards = async (columns: Columns): Promise<void> => {
+  const servers = columns.each();
+  const tuples = servers.map((_, shard) => `(0, ${shard}, '', '')`).join(', ');
+  for (const server of servers)
+    await server.columns.execute(
+      `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples}`,
+    );
+  await delay(placementsKnownMs);
+};
+
 /** The same columns. What has the same token goes to the same shard, as it must, and rows that a statement inserts go to one. */
-export const spread = (columns: Columns): Columns =>
-  new Proxy(columns, {
+export const spread = (columns: Columns): Columns => {
+  let told: Promise<void> | undefined;
+  return new Proxy(columns, {
     get(target, name) {
       if (name === 'insert')
         return (...[block, token]: Parameters<Columns['insert']>) => target.insert(block, token, placeOf(token));
@@ -17,13 +31,15 @@ export const spread = (columns: Columns): Columns =>
           return target.query(sql, parameters, anywhere);
         };
       if (name === 'execute')
-        return (sql: string) => {
+        return async (sql: string) => {
+          if (!sql.startsWith('INSERT')) return target.execute(sql);
+          told ??= tellOfAllShards(target);
+          await told;
           const servers = target.each();
-          return sql.startsWith('INSERT')
-            ? servers[placeOf(sql) % servers.length]?.columns.execute(sql)
-            : target.execute(sql);
+          return servers[placeOf(sql) % servers.length]?.columns.execute(sql);
         };
       const member: unknown = Reflect.get(target, name);
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
+};
