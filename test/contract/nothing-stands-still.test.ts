@@ -142,6 +142,7 @@ test('of each schedule whose runs do not end it is told', async (t) => {
     ...schedule,
     // What a thing says is of no matter: it is due each ten seconds, and its run waits.
     everyMs: () => 10_000,
+    momentsOf: () => ({ togetherMs: 5_000 }),
     run(): Promise<object> {
       begun.add(schedule.name);
       return release.promise;
