@@ -1,3 +1,5 @@
+import { isMarkedAsUntransferable } from 'node:worker_threads';
+
 const { copy } = Buffer.prototype;
 
 /** Copies a run with one native call, as fast into and out of shared memory, where `set` goes byte by byte. */
@@ -39,6 +41,7 @@ export class Memory {
   }
 }
 
-/** Those that a message between threads must move rather than share. */
-export const movable = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] =>
-  pieces.filter((piece) => piece instanceof ArrayBuffer);
+/** Those that a message between threads must move rather than share, each once. What lies in the pool of small buffers is copied: the pool stays. */
+export const movable = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] => [
+  ...new Set(pieces.filter((piece) => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece))),
+];

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { MessageChannel } from 'node:worker_threads';
 import test from 'ava';
 import { Memory, movable } from '../../runtime/memory.ts';
 
@@ -46,4 +48,17 @@ test('pieces that are too small make way for larger ones', (t) => {
 
 test('a piece too large to be kept is moved', (t) => {
   t.true(new Memory().take(64 * 1024 * 1024 + 1) instanceof ArrayBuffer);
+});
+
+test('what threads pass each other is moved, and small buffers that share their memory are copied', async (t) => {
+  const own = new ArrayBuffer(100);
+  const [one, other] = [Buffer.from('one'), Buffer.from('other')];
+  const { port1, port2 } = new MessageChannel();
+  t.teardown(() => port1.close());
+  const moved = movable([own, own, new SharedArrayBuffer(8), one.buffer, other.buffer]);
+  t.deepEqual(moved, [own]);
+  port1.postMessage({ own, one, other }, moved);
+  const [received] = await once(port2, 'message');
+  t.is(own.byteLength, 0);
+  t.is(Buffer.from(received.one).toString(), 'one');
 });
