@@ -43,5 +43,7 @@ export class Memory {
 
 /** Those that a message between threads must move rather than share, each once. What lies in the pool of small buffers is copied: the pool stays. */
 export const movable = (pieces: readonly ArrayBufferLike[]): ArrayBuffer[] => [
-  ...new Set(pieces.filter((piece) => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece))),
+  ...new Set(
+    pieces.filter((piece): piece is ArrayBuffer => piece instanceof ArrayBuffer && !isMarkedAsUntransferable(piece)),
+  ),
 ];

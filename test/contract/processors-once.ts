@@ -14,15 +14,18 @@ import { decodeTask } from '../../processors/engine/task-snapshot.ts';
 import { processors as registered } from '../../processors/registry.ts';
 import { openStates } from '../../runtime/states.ts';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
-import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+import type { Bus, BusRecord, Message } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { decodeHeaders } from '../../schemas/telemetry-message.ts';
+import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { killRounds } from '../budget.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
+import { plain, requestTypes } from '../cases/proto/load.ts';
 import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
 import { drawn, drawTold } from '../drawing.ts';
@@ -83,8 +86,27 @@ const keep = (
   reference.poison.push(...poison);
 };
 
-const valuesOf = (topic: string, { value }: { readonly value: Uint8Array }): string[] =>
-  (JSON.parse(Buffer.from(value).toString()) as unknown[]).map((each) => `${topic} ${JSON.stringify(each)}`);
+/** What messages of telemetry hold: how many came together is the batches' matter. */
+const recordsIn = (signal: Signal, value: Uint8Array): unknown[] => {
+  // biome-ignore lint/suspicious/noExplicitAny: a decoded message of any signal
+  const request = plain(requestTypes[signal], value) as any;
+  const [resources, scopes, records] = {
+    traces: ['resourceSpans', 'scopeSpans', 'spans'],
+    metrics: ['resourceMetrics', 'scopeMetrics', 'metrics'],
+    logs: ['resourceLogs', 'scopeLogs', 'logRecords'],
+  }[signal] as [string, string, string];
+  return request[resources].flatMap((resource: Record<string, Record<string, unknown[]>[]>) =>
+    resource[scopes]?.flatMap((scope) => scope[records]),
+  );
+};
+
+const valuesOf = (topic: string, { value, headers }: Pick<Message, 'value' | 'headers'>): string[] => {
+  const signal = signals.find((each) => topics[each].name === topic);
+  const values =
+    signal === undefined ? (JSON.parse(Buffer.from(value).toString()) as unknown[]) : recordsIn(signal, value);
+  const of = signal === undefined ? topic : `${topic} ${decodeHeaders(headers).projectId}`;
+  return values.map((each) => `${of} ${JSON.stringify(each)}`);
+};
 
 /** Messages whose emitter's position is above those before. */
 const takenOnce = (messages: readonly BusRecord[]): BusRecord[] => {
