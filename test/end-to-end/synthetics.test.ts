@@ -33,11 +33,12 @@ const ports = {
   mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
 };
 await harness.bus.ensureTopics(scheduleTopics);
-const processors = await startProcessors({ ...ports, only: ['check-states', 'alert-evaluation'] });
+const processors = await startProcessors({ ...ports, only: ['check-states', 'alert-evaluation', 'run-telemetry'] });
 const sinks = await startSinks({
   ...ports,
   embedded: true,
   only: [
+    ...['logs', 'metrics', 'traces'],
     'synthetic-runs',
     'synthetic-states',
     'synthetic-verdicts',
@@ -98,6 +99,13 @@ test.serial(
     const stateIs = (state: string) =>
       eventually(`it is ${state}`, async () => (await read(`${checks}/${id}`)).state === state);
     await stateIs('up');
+    await eventually('its runs are telemetry', async () => {
+      const [found] = await harness.columns.query<{ spans: number; points: number }>(
+        `SELECT toUInt32((SELECT count() FROM spans WHERE tenant_id = 'a' AND service = 'synthetics' AND name = 'shop')) AS spans,
+          toUInt32((SELECT count() FROM samples WHERE tenant_id = 'a' AND metric = 'httpcheck.duration')) AS points`,
+      );
+      return (found?.spans ?? 0) > 0 && (found?.points ?? 0) > 0;
+    });
     const heard = (await read('/api/synthetics/locations')).items.find((one: { id: string }) => one.id === location);
     t.not(heard.heardAt, null);
     const browser = heard.cannot.find(({ type }: { type: string }) => type === 'browser');
