@@ -30,6 +30,7 @@ import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
 import { drawn, drawTold } from '../drawing.ts';
 import { nodeFlags } from '../end-to-end/oiq-process.ts';
+import { stretched } from '../waiting.ts';
 import { type FollowedDocument, followedDocuments, inputOf, tenants } from './processors-input.ts';
 import type { MemberOptions } from './processors-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
@@ -59,6 +60,9 @@ interface Member {
   readonly ended: Promise<number>;
   leave(): void;
 }
+
+/** A disturbed run takes a minute; after so long it hangs. */
+const hangMs = 10 * 60_000;
 
 /** The undisturbed run of one partition. */
 interface Reference {
@@ -414,6 +418,8 @@ export const onceContract = (contract: OnceContract): void => {
       async (t) => {
         const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
         t.log(`seed ${seed}`);
+        // Others say something meanwhile, so that ava would wait for one that hangs until the run is cut off.
+        t.timeout(stretched(hangMs));
         await new DisturbedRun(t, contract, processor, module, await contract.place(t), seed).run();
       },
     );
