@@ -55,7 +55,7 @@ const listed =
   'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
 const ofTenant = 'FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?';
 const countsOf = 'SELECT value, count(*) AS n FROM indexed_values WHERE collection = ? AND path = ? AND tenant = ?';
-const listedOfTenant = `AND id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`;
+const isListedOfTenant = `id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`;
 
 const statements = {
   find: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id = ?`,
@@ -138,7 +138,7 @@ const listedIn = (definition: Definition, tenant: string, filter: Filter): Condi
     if (values === undefined) return undefined;
     const texts = JSON.stringify(values.map((value) => JSON.stringify(value)));
     return {
-      sql: `id IN (SELECT id FROM (${listed}) WHERE tenant = ?)`,
+      sql: isListedOfTenant,
       parameters: [definition.name, path, texts, tenant],
     };
   };
@@ -201,7 +201,7 @@ export class DocumentTables {
     const index = this.#indexFor(definition, filter);
     const condition = mayMatch(filter);
     return {
-      sql: `${ofTenant} ${index === undefined ? '' : listedOfTenant} AND ${condition.sql}`,
+      sql: `${ofTenant} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
       parameters: [
         ...[definition.name, tenant, least, most],
         ...(index === undefined ? [] : [definition.name, ...index, tenant]),
