@@ -26,14 +26,17 @@ export const gathered = async <Found>(
   known?.members.add(member);
   if (known !== undefined) return known.found as Promise<Found>;
   const members = new Set([member]);
+  // Those who ask from when it reads, or is refused a turn, are not among its members.
+  const close = (): void => {
+    if (own.get(key)?.members === members) own.delete(key);
+  };
   const found = (async () => {
     await new Promise((resolve) => setTimeout(resolve, gatherMs));
     return answers.turn(() => {
-      // Those who ask from now on are not among its members.
-      own.delete(key);
+      close();
       return read([...members]);
     });
-  })();
+  })().finally(close);
   own.set(key, { members, found });
   return found;
 };
