@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { schemathesisCases, schemathesisExamples, schemathesisParts } from '../budget.ts';
-import { drawSeed } from '../drawing.ts';
+import { drawn, drawnPart, drawSeed } from '../drawing.ts';
 import { runSchemathesis, schemathesisMissing } from '../services/schemathesis.ts';
 import { stretched } from '../waiting.ts';
 import { signIn, startOiq } from './oiq-process.ts';
@@ -16,8 +16,6 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-schemathesis-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
 const seed = 20260101;
-/** Each run draws the operations of which all is asked. */
-const drawnPart = drawSeed % schemathesisParts;
 const checks = [
   'not_a_server_error',
   'status_code_conformance',
@@ -50,11 +48,10 @@ const runsOver = ({ paths }: Document): readonly (readonly string[])[] => {
     .map((operation) => operation.operationId)
     .filter((operation) => !ending.includes(operation))
     .toSorted();
-  const drawn = operations.filter((_, index) => index % schemathesisParts === drawnPart);
   const chosen = (ids: readonly string[]): readonly string[] => ids.flatMap((id) => ['--include-operation-id', id]);
   return [
     [...chosen(operations), '--phases', 'examples,fuzzing'],
-    [...chosen(drawn), '--phases', 'coverage'],
+    [...chosen(drawn(operations, schemathesisParts)), '--phases', 'coverage'],
   ];
 };
 
@@ -68,6 +65,7 @@ serial('nothing that the document allows or forbids finds a 5xx or an answer tha
   const document = join(directory, 'openapi.json');
   writeFileSync(document, text);
   writeFileSync(join(directory, 'schemathesis.toml'), settings);
+  const { part, of } = drawnPart(schemathesisParts);
   for (const chosen of runsOver(JSON.parse(text))) {
     const { code, output } = await runSchemathesis(
       [
@@ -88,7 +86,7 @@ serial('nothing that the document allows or forbids finds a 5xx or an answer tha
     const [, tested] = /^ +Tested: (\d+)/m.exec(output) ?? [];
     t.is(tested, selected, `each operation is asked\n${lines.join('\n')}`);
     t.log(
-      `part ${drawnPart} of ${schemathesisParts} (TEST_SEED=${drawSeed})`,
+      `part ${part} of ${of} (TEST_SEED=${drawSeed})`,
       ...lines.filter((line) => /Selected|Tested|generated/.test(line)),
     );
   }
