@@ -2,15 +2,14 @@
  * Counters shared through Redis: one script a call, the calls of one turn of the loop in one round trip. The scripts read
  * Redis' own clock, so that instances whose clocks differ count alike. While Redis does not answer, each instance counts for itself.
  */
-import { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../schemas/ports/counters.ts';
 import { type Log, silent } from '../schemas/ports/log.ts';
 import { type Metrics, noMetrics } from '../schemas/ports/metrics.ts';
 import { memoryCounters, untilToken } from './counters-memory.ts';
+import { connectAnew, connectRedis } from './redis-client.ts';
 
-/** A call that has no answer by then is counted here. */
-const answerMs = 500;
 const probeMs = 250;
 
 /** The bucket is kept as "tokens time"; it expires when it would be full, which is as good as none. */
@@ -62,22 +61,13 @@ interface Scripts {
   ): Promise<[granted: string, used: string, resetMs: number]>;
 }
 
-const connect = (url: string): Redis & Scripts =>
-  new Redis(url, {
-    connectionName: 'oiq',
-    commandTimeout: answerMs,
-    connectTimeout: 2000,
-    enableAutoPipelining: true,
-    // A call fails at once rather than waiting for Redis to come back, and is never sent twice.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    retryStrategy: (times) => Math.min(times * 100, 1000),
-    scripts: {
-      oiqTake: { lua: takeScript, numberOfKeys: 1 },
-      oiqSpend: { lua: spendScript, numberOfKeys: 1 },
-    },
-  }) as Redis & Scripts;
+type Client = (Redis | Cluster) & Scripts;
+
+const connect = (url: string): Client =>
+  connectRedis(url, {
+    oiqTake: { lua: takeScript, numberOfKeys: 1 },
+    oiqSpend: { lua: spendScript, numberOfKeys: 1 },
+  }) as Client;
 
 interface Reporting {
   readonly log: Log;
@@ -86,7 +76,7 @@ interface Reporting {
 }
 
 class RedisCounters implements Counters {
-  readonly #redis: Redis & Scripts;
+  readonly #redis: Client;
   readonly #local: Counters;
   readonly #log: Log;
   readonly #metrics: Pick<Metrics, 'set'>;
@@ -98,14 +88,17 @@ class RedisCounters implements Counters {
   /** Of the last connection. */
   #failure: string | undefined;
   #probe: Promise<void> | undefined;
+  /** Lies in a cluster where the last failed call went, so that it is not taken for well because another server is. */
+  #probeKey: string;
   #closed = false;
 
-  constructor(redis: Redis & Scripts, local: Counters, { log, metrics, prefix }: Reporting) {
+  constructor(redis: Client, local: Counters, { log, metrics, prefix }: Reporting) {
     this.#redis = redis;
     this.#local = local;
     this.#log = log;
     this.#metrics = metrics;
     this.#prefix = prefix;
+    this.#probeKey = `${prefix}probe`;
     this.#report();
     // Without a listener the client would print. A failure is logged once, by the first call, probe or connection that meets it.
     redis.on('error', ({ message }: Error) => {
@@ -136,25 +129,34 @@ class RedisCounters implements Counters {
   #check(): void {
     if (this.#reachable || this.#redis.status !== 'ready') return;
     this.#probe ??= this.#redis
-      .oiqTake(`${this.#prefix}probe`, 1, 1, 1)
+      .oiqTake(this.#probeKey, 1, 1, 1)
       .then(() => {
         this.#reachable = true;
         this.#toldLost = false;
         this.#report();
         this.#log.info({}, 'redis answers: limits count across instances');
       })
-      .catch((error: Error) => this.#lose(error.message))
+      .catch((error: Error) => {
+        this.#lose(error.message);
+        if (!this.#closed) connectAnew(this.#redis, error);
+      })
       .finally(() => {
         this.#probe = undefined;
       });
   }
 
   /** Asks Redis, or the counters in memory when it does not answer. */
-  async #ask<Answer>(shared: () => Promise<Answer>, alone: () => Promise<Answer>): Promise<Answer> {
+  async #ask<Answer>(
+    name: string,
+    shared: (key: string) => Promise<Answer>,
+    alone: () => Promise<Answer>,
+  ): Promise<Answer> {
     if (!this.#reachable) return alone();
+    const key = this.#prefix + name;
     try {
-      return await shared();
+      return await shared(key);
     } catch (error) {
+      this.#probeKey = `${this.#prefix}probe:{${key}}`;
       this.#lose(error instanceof Error ? error.message : 'unknown');
       return alone();
     }
@@ -163,8 +165,9 @@ class RedisCounters implements Counters {
   take(key: string, bucket: Bucket, wanted: number) {
     const { rate, burst } = bucket;
     return this.#ask(
-      async () => {
-        const [granted, left] = await this.#redis.oiqTake(`${this.#prefix}take:${key}`, rate, burst, wanted);
+      `take:${key}`,
+      async (shared) => {
+        const [granted, left] = await this.#redis.oiqTake(shared, rate, burst, wanted);
         return { granted, retryAfterMs: granted < wanted ? untilToken(Number(left), rate) : 0 };
       },
       () => this.#local.take(key, bucket, wanted),
@@ -173,13 +176,9 @@ class RedisCounters implements Counters {
 
   spend(key: string, limit: number, windowMs: number, amount: number) {
     return this.#ask(
-      async () => {
-        const [granted, used, resetMs] = await this.#redis.oiqSpend(
-          `${this.#prefix}spend:${key}`,
-          limit,
-          windowMs,
-          amount,
-        );
+      `spend:${key}`,
+      async (shared) => {
+        const [granted, used, resetMs] = await this.#redis.oiqSpend(shared, limit, windowMs, amount);
         return { granted: Number(granted), used: Number(used), resetMs };
       },
       () => this.#local.spend(key, limit, windowMs, amount),
@@ -188,15 +187,17 @@ class RedisCounters implements Counters {
 
   cached(key: string): Promise<string | undefined> {
     return this.#ask(
-      async () => (await this.#redis.get(`${this.#prefix}cache:${key}`)) ?? undefined,
+      `cache:${key}`,
+      async (shared) => (await this.#redis.get(shared)) ?? undefined,
       () => this.#local.cached(key),
     );
   }
 
   cache(key: string, value: string, ttlMs: number): Promise<void> {
     return this.#ask(
-      async () => {
-        await this.#redis.set(`${this.#prefix}cache:${key}`, value, 'PX', Math.max(1, Math.ceil(ttlMs)));
+      `cache:${key}`,
+      async (shared) => {
+        await this.#redis.set(shared, value, 'PX', Math.max(1, Math.ceil(ttlMs)));
       },
       () => this.#local.cache(key, value, ttlMs),
     );

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { editDistance } from './edit-distance.ts';
 import { isWellFormed } from './license-key-format.ts';
+import { redisAddress } from './redis-address.ts';
 
 const maxPort = 65_535;
 const address = z
@@ -34,6 +35,14 @@ const networks = list.refine(
   (items) => items.every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),
   'must be addresses or networks (CIDR), comma-separated',
 );
+
+const isRedisAddress = (text: string, context: z.RefinementCtx): void => {
+  try {
+    redisAddress(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+};
 
 /** Name without `OIQ_` → schema; the description is what people read. */
 export const settingDefinitions = {
@@ -94,9 +103,9 @@ export const settingDefinitions = {
   MONGODB_URL: optional(z.string().startsWith('mongodb')).describe(
     'MongoDB replica set; if empty, SQLite in the data directory',
   ),
-  REDIS_URL: optional(
-    z.string().regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address of one server'),
-  ).describe('Redis for rate limits and caches; if empty, they are kept in memory'),
+  REDIS_URL: optional(z.string().superRefine(isRedisAddress)).describe(
+    'Redis for rate limits and caches: redis://user:password@host:6379, redis-sentinel://user:password@host:26379,host:26379/NAME (sentinels’ own login: ?sentinelUsername=&sentinelPassword=) or redis-cluster://user:password@host:6379,host:6379; rediss… for TLS; if empty, they are kept in memory',
+  ),
   SMTP_URL: optional(z.string().regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')).describe(
     'SMTP server for outgoing mail, for example smtp://user:password@host:587; if empty, mail is written to outbox.jsonl in the data directory',
   ),

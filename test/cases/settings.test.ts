@@ -61,7 +61,6 @@ for (const [variable, value, sentence] of [
   ['OIQ_BOOTSTRAP_PASSWORD', 'short', 'must have at least 12 characters'],
   ['OIQ_BOOTSTRAP_EMAIL', 'nobody', 'must be an e-mail address (got "nobody")'],
   ['OIQ_MONGODB_URL', 'http://db', 'must start with mongodb'],
-  ['OIQ_REDIS_URL', 'redis-sentinel://a:26379/main', 'must be a redis:// or rediss:// address of one server'],
   ['OIQ_KAFKA_SSL', 'maybe', 'must be true or false (got "maybe")'],
   ['OIQ_GRPC_SERVER', 'other', 'must be one of: own, node (got "other")'],
   ['OIQ_SHUTDOWN_SECONDS', '0', 'must be above 0 (got "0")'],

@@ -1,7 +1,7 @@
 /** Redis from the distribution's packages, unpacked (not installed: no daemon, no change of the system). */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execute, installInto, missingTools, probe, programOf, type ServiceDefinition } from './definition.ts';
+import { execute, exists, installInto, missingTools, probe, programOf, type ServiceDefinition } from './definition.ts';
 
 const variable = 'TEST_REDIS_URL';
 const packages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
@@ -48,7 +48,10 @@ export const redis: ServiceDefinition = {
   },
   async command({ root, directory, port }) {
     await mkdir(directory, { recursive: true });
-    const args = [
+    // A test may have put what it needs there: of a server that is one of several, or of a sentinel, which takes nothing else.
+    const [more, sentinel] = [join(directory, 'more.conf'), join(directory, 'sentinel.conf')];
+    const serverArgs = [
+      ...((await exists(more)) ? [more] : []),
       '--bind',
       '127.0.0.1',
       '--port',
@@ -60,6 +63,7 @@ export const redis: ServiceDefinition = {
       '--appendonly',
       'no',
     ];
+    const args = (await exists(sentinel)) ? [sentinel, '--sentinel', '--port', String(port)] : serverArgs;
     const installed = programOf('redis-server');
     if (installed !== undefined) return { file: installed, args };
     return {
@@ -69,5 +73,5 @@ export const redis: ServiceDefinition = {
     };
   },
   url: (port) => `redis://127.0.0.1:${port}`,
-  ready: (port) => probe(port, Buffer.from('PING\r\n'), (answer) => answer.toString().startsWith('+PONG')),
+  ready: (port) => probe(port, Buffer.from('PING\r\n'), (answer) => /^(?:\+PONG|-NOAUTH)/.test(answer.toString())),
 };

@@ -1,0 +1,88 @@
+/** A client of Redis that never waits: a call is answered in time or fails, and the connection is made again by itself. */
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { type RedisAddress, redisAddress } from '../schemas/redis-address.ts';
+
+/** A call to one server that has no answer by then fails; in a cluster, one server may send it on to another. */
+const answerMs = 500;
+/** A cluster that moves slots names another server; more than this means that it does not know itself. */
+const mostRedirections = 3;
+
+const retryIn = (times: number): number => Math.min(times * 100, 1000);
+
+const common = {
+  connectionName: 'oiq',
+  commandTimeout: answerMs,
+  connectTimeout: 2000,
+  enableAutoPipelining: true,
+  // A call fails at once rather than waiting for Redis to come back, and is never sent twice.
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  // A server that became a replica meanwhile: the address, or Sentinel, may lead to another one now.
+  reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+} as const satisfies RedisOptions;
+
+type Scripts = Readonly<Record<string, { lua: string; numberOfKeys: number }>>;
+
+const loginOf = ({ username, password, tls }: RedisAddress) => ({
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  ...(tls && { tls: {} }),
+});
+
+const connectServer = (address: RedisAddress, scripts: Scripts): Redis =>
+  new Redis({
+    ...common,
+    ...loginOf(address),
+    ...address.nodes[0],
+    db: address.database,
+    enableOfflineQueue: false,
+    retryStrategy: retryIn,
+    scripts: { ...scripts },
+  });
+
+const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
+  new Redis({
+    ...common,
+    ...loginOf(address),
+    sentinels: [...address.nodes],
+    name: address.name as string,
+    ...(address.sentinelUsername !== undefined && { sentinelUsername: address.sentinelUsername }),
+    ...(address.sentinelPassword !== undefined && { sentinelPassword: address.sentinelPassword }),
+    ...(address.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    sentinelRetryStrategy: retryIn,
+    db: address.database,
+    enableOfflineQueue: false,
+    retryStrategy: retryIn,
+    scripts: { ...scripts },
+  });
+
+const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
+  new Cluster([...address.nodes], {
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    redisOptions: { ...common, ...loginOf(address) },
+    // Names in certificates are those that servers are reached by.
+    ...(address.tls && { dnsLookup: (host: string, found: (error: null, host: string) => void) => found(null, host) }),
+    clusterRetryStrategy: retryIn,
+    maxRedirections: mostRedirections,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    slotsRefreshTimeout: 2000,
+    slotsRefreshInterval: 5000,
+    scripts: { ...scripts },
+  });
+
+/** Connects to the address of `OIQ_REDIS_URL`, one server, Sentinel or a cluster. `scripts` become methods of the client. */
+export const connectRedis = (url: string, scripts: Scripts): Redis | Cluster => {
+  const address = redisAddress(url);
+  if (address.kind === 'cluster') return connectCluster(address, scripts);
+  return address.kind === 'sentinel' ? connectSentinel(address, scripts) : connectServer(address, scripts);
+};
+
+/**
+ * Connects anew after a call that had no answer: a server that hangs keeps its connection, also when Sentinel, or an address
+ * that stands for several, leads to another one. A cluster finds its servers by itself.
+ */
+export const connectAnew = (client: Redis | Cluster, { message }: Error): void => {
+  if (!client.isCluster && message === 'Command timed out') (client as Redis).disconnect(true);
+};

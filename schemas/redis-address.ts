@@ -1,0 +1,76 @@
+/** Where Redis is: one server, servers that Sentinel watches, or a cluster. */
+
+export interface RedisAddress {
+  readonly kind: 'server' | 'sentinel' | 'cluster';
+  readonly tls: boolean;
+  /** Of Redis itself; none by default. */
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** The server, the sentinels, or some of the cluster's servers. IPv6 addresses are without brackets. */
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  /** What Sentinel calls the servers that it watches. */
+  readonly name: string | undefined;
+  readonly database: number;
+  /** Of the sentinels, from `?sentinelUsername=` and `?sentinelPassword=`. */
+  readonly sentinelUsername: string | undefined;
+  readonly sentinelPassword: string | undefined;
+}
+
+const scheme = /^redis(s?)(?:-(sentinel|cluster))?:\/\//;
+const ports = { server: 6379, sentinel: 26_379, cluster: 6379 };
+const forms =
+  'must be redis://HOST:PORT, redis-sentinel://HOST:PORT,HOST:PORT/NAME or redis-cluster://HOST:PORT,HOST:PORT (rediss for TLS)';
+
+const nodeOf = (text: string, port: number): RedisAddress['nodes'][number] => {
+  const url = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined;
+  if (url === undefined || url.hostname === '' || url.pathname !== '' || url.search !== '' || url.hash !== '')
+    throw new Error(`${forms}; passwords are percent-encoded`);
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || port };
+};
+
+const credential = (text: string | undefined): string | undefined =>
+  text === undefined || text === '' ? undefined : decodeURIComponent(text);
+
+const databaseOf = (text: string): number => {
+  if (text === '') return 0;
+  if (!/^\d{1,5}$/.test(text)) throw new Error('the database in its path must be a number');
+  return Number(text);
+};
+
+/** Reads an address of the setting `OIQ_REDIS_URL`; throws an `Error` that says what it must be. */
+export const redisAddress = (text: string): RedisAddress => {
+  const [prefix, secure, form] = scheme.exec(text) ?? [];
+  if (prefix === undefined) throw new Error(forms);
+  const kind = (form ?? 'server') as RedisAddress['kind'];
+  const [beforeQuery = '', query = ''] = splitOnce(text.slice(prefix.length), '?');
+  const [authority = '', path = ''] = splitOnce(beforeQuery, '/');
+  const at = authority.lastIndexOf('@');
+  const [username, password] = splitOnce(authority.slice(0, Math.max(0, at)), ':');
+  const parameters = new URLSearchParams(query);
+  const nodes = authority
+    .slice(at + 1)
+    .split(',')
+    .map((node) => nodeOf(node.trim(), ports[kind]));
+  const [name = '', database = ''] = kind === 'sentinel' ? splitOnce(path, '/') : ['', path];
+  if (kind === 'sentinel' && name === '')
+    throw new Error(`${forms}; NAME is what Sentinel calls the servers that it watches`);
+  if (kind === 'server' && nodes.length > 1)
+    throw new Error(`${forms}; several servers are redis-sentinel or redis-cluster`);
+  if (kind === 'cluster' && database !== '') throw new Error('a cluster has no databases: leave out the path');
+  return {
+    kind,
+    tls: secure === 's',
+    username: credential(username),
+    password: credential(password),
+    nodes,
+    name: kind === 'sentinel' ? decodeURIComponent(name) : undefined,
+    database: databaseOf(database),
+    sentinelUsername: parameters.get('sentinelUsername') ?? undefined,
+    sentinelPassword: parameters.get('sentinelPassword') ?? undefined,
+  };
+};
+
+const splitOnce = (text: string, at: string): [string, string?] => {
+  const index = text.indexOf(at);
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
+};

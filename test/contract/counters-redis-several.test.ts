@@ -1,0 +1,186 @@
+/** Counters over several servers of Redis: a cluster, and servers that Sentinel watches. Each is real; one of them dies. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Redis } from 'ioredis';
+import { redisCounters } from '../../adapters/counters-redis.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
+import { freePorts } from '../services/ports.ts';
+import { type Instance, startService, unavailable } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
+import { freshKey } from './counters.ts';
+
+const serial = unavailable('redis') === undefined ? test.serial : test.serial.skip;
+const password = 'se/cr@t:1';
+const login = encodeURIComponent(password);
+const bucket = { rate: 0.01, burst: 10 };
+
+const startIn = async (
+  t: ExecutionContext,
+  parts: readonly { readonly port: number; readonly file: string; readonly text: string }[],
+): Promise<readonly Instance[]> => {
+  const directory = await mkdtemp(join(tmpdir(), 'oiq-redis-several-'));
+  const started: Instance[] = [];
+  t.teardown(async () => {
+    await Promise.all(started.map((each) => each.kill()));
+    await rm(directory, { recursive: true, force: true });
+  });
+  for (const { port, file, text } of parts) {
+    const place = join(directory, String(port));
+    await mkdir(place);
+    await writeFile(join(place, file), text);
+    started.push(await startService('redis', { port, directory: place }));
+  }
+  return started;
+};
+
+const command = async (port: number, ...words: readonly (string | number)[]): Promise<unknown> => {
+  const client = new Redis({ port, host: '127.0.0.1', password });
+  try {
+    const [name = '', ...rest] = words;
+    return await client.call(String(name), ...rest);
+  } finally {
+    client.disconnect();
+  }
+};
+
+const open = (t: ExecutionContext, url: string, said: string[] = []): Counters => {
+  const say = (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`);
+  const counters = redisCounters({ url, prefix: 'test:', log: { info: say, warn: say, error: say } });
+  t.teardown(() => counters.close());
+  return counters;
+};
+
+const shared = (instances: readonly Counters[]): Promise<void> =>
+  eventually('Redis answers', () => instances.every((each) => !each.degraded()));
+
+/** Several instances take 30 from a bucket of 10, and until none of them was alone meanwhile: they got 10 in all. */
+const takeTogether = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
+  let granted = 0;
+  await eventually('some are taken across instances', async () => {
+    await shared(instances);
+    const key = freshKey();
+    const taken = await Promise.all(Array.from({ length: 30 }, (_, n) => instances[n % 2]?.take(key, bucket, 1)));
+    granted = taken.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0);
+    return instances.every((each) => !each.degraded());
+  });
+  t.is(granted, 10);
+};
+
+/** Slots of a cluster of three, the last ones of which another server has than the first ones. */
+const ranges = [
+  [0, 5460],
+  [5461, 10_922],
+  [10_923, 16_383],
+] as const;
+
+const startCluster = async (t: ExecutionContext) => {
+  const ports = await freePorts(6);
+  const nodes = ranges.map(([from, to], index) => ({
+    ...{ from, to, port: ports[2 * index] ?? 0, bus: ports[2 * index + 1] ?? 0 },
+  }));
+  const servers = await startIn(
+    t,
+    nodes.map(({ port, bus }) => ({
+      port,
+      file: 'more.conf',
+      // A cluster that goes on without one of its servers: those slots alone fail.
+      text: `cluster-enabled yes\ncluster-port ${bus}\ncluster-node-timeout 2000\ncluster-require-full-coverage no\nrequirepass ${password}\nmasterauth ${password}\n`,
+    })),
+  );
+  const [first] = nodes;
+  for (const { port, bus, from, to } of nodes) {
+    await command(port, 'CLUSTER', 'ADDSLOTSRANGE', from, to);
+    if (port !== first?.port) await command(first?.port ?? 0, 'CLUSTER', 'MEET', '127.0.0.1', port, bus);
+  }
+  await eventually('the cluster is one', async () => {
+    const infos = await Promise.all(nodes.map(({ port }) => command(port, 'CLUSTER', 'INFO')));
+    return infos.every((info) => String(info).includes('cluster_slots_ok:16384'));
+  });
+  const url = `redis-cluster://:${login}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  return { servers, url };
+};
+
+serial('cluster: instances share buckets on all servers, whichever they were told of', async (t) => {
+  const { servers, url } = await startCluster(t);
+  const [one, two] = [open(t, url), open(t, url.replace(/,.*/, ''))];
+  for (let round = 0; round < 20; round++) await takeTogether(t, [one, two]);
+  const sizes = await Promise.all(servers.map(({ url: each }) => command(Number(new URL(each).port), 'DBSIZE')));
+  t.true(
+    sizes.every((size) => Number(size) > 0),
+    JSON.stringify(sizes),
+  );
+  t.deepEqual((await one.spend('w', 3, 86_400_000, 5)).granted, 3);
+  await one.cache('c', 'v', 60_000);
+  t.is(await two.cached('c'), 'v');
+});
+
+serial(
+  'cluster: while one of its servers is gone it is told once, and counts are shared again when it is back',
+  async (t) => {
+    const { servers, url } = await startCluster(t);
+    const said: string[] = [];
+    const counters = open(t, url, said);
+    await shared([counters]);
+    await servers[2]?.kill();
+    const take = () => Promise.all(Array.from({ length: 50 }, () => counters.take(freshKey(), bucket, 20)));
+    await eventually('a call meets the dead one', async () => {
+      for (const { granted } of await take()) t.is(granted, 10);
+      return counters.degraded();
+    });
+    // Other servers answer all the while: nothing says that Redis answers again before this one does.
+    const before = said.length;
+    for (let round = 0; round < 20; round++) {
+      await take();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    t.deepEqual(said.slice(before), []);
+    await servers[2]?.start();
+    await takeTogether(t, [counters, counters]);
+  },
+);
+
+serial(
+  'sentinel: a server that dies or hangs is replaced, and counts are shared again without a restart',
+  async (t) => {
+    const [main = 0, replica = 0, sentinel = 0] = await freePorts(3);
+    const server = `requirepass ${password}\nmasterauth ${password}\nrepl-diskless-sync-delay 0\n`;
+    const [first, second] = await startIn(t, [
+      { port: main, file: 'more.conf', text: server },
+      { port: replica, file: 'more.conf', text: `${server}replicaof 127.0.0.1 ${main}\n` },
+      {
+        port: sentinel,
+        file: 'sentinel.conf',
+        text: `sentinel monitor limits 127.0.0.1 ${main} 1\nsentinel auth-pass limits ${password}\nsentinel down-after-milliseconds limits 1000\nsentinel failover-timeout limits 3000\nsentinel resolve-hostnames no\n`,
+      },
+    ]);
+    const knows = (count: number) =>
+      eventually('the sentinel knows the replica', async () => {
+        const client = new Redis({ port: sentinel, host: '127.0.0.1' });
+        const found = (await client.call('SENTINEL', 'REPLICAS', 'limits')) as unknown[];
+        client.disconnect();
+        return found.length === count && String(await command(replica, 'ROLE')).includes('connected');
+      });
+    await knows(1);
+    const url = `redis-sentinel://:${login}@127.0.0.1:${sentinel}/limits`;
+    const instances = [open(t, url), open(t, url)];
+    await takeTogether(t, instances);
+    await first?.hang();
+    // Each call is answered at once, here, until the other has taken its place.
+    t.is((await instances[0]?.take(freshKey(), bucket, 20))?.granted, 10);
+    await eventually('the other is asked', async () => {
+      await instances[0]?.take('moved', bucket, 1);
+      return String(await command(replica, 'ROLE')).startsWith('master') && instances.every((each) => !each.degraded());
+    });
+    await takeTogether(t, instances);
+    first?.resume();
+    await eventually('the first follows', async () => String(await command(main, 'ROLE')).includes('connected'));
+    await second?.kill();
+    await eventually('the first is asked again', async () => {
+      await instances[0]?.take('moved', bucket, 1);
+      return String(await command(main, 'ROLE')).startsWith('master') && instances.every((each) => !each.degraded());
+    });
+    await takeTogether(t, instances);
+  },
+);
