@@ -42,8 +42,21 @@ const exportTarget = ({
   };
 };
 
+const fileOf = (setting: SettingName, path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new SettingsError([`OIQ_${setting}: ${path} cannot be read: ${(error as Error).message}`]);
+  }
+};
+
+const kafkaTls = ({ KAFKA_SSL, KAFKA_SSL_CERT_FILE: cert, KAFKA_SSL_KEY_FILE: key }: Settings) =>
+  cert === undefined || key === undefined
+    ? KAFKA_SSL
+    : { cert: fileOf('KAFKA_SSL_CERT_FILE', cert), key: fileOf('KAFKA_SSL_KEY_FILE', key) };
+
 const kafkaSecurity = (settings: Settings) => ({
-  tls: settings.KAFKA_SSL,
+  tls: kafkaTls(settings),
   ...(settings.KAFKA_SASL_MECHANISM && {
     sasl: {
       mechanism: settings.KAFKA_SASL_MECHANISM,

@@ -74,6 +74,13 @@ export const settingDefinitions = {
     .describe(
       'Whether to connect to Kafka over TLS; NODE_EXTRA_CA_CERTS names a file with your own certificate authority',
     ),
+  KAFKA_SSL_CERT_FILE: optional(z.string()).describe(
+    'File of the certificate by which this process proves to brokers who it is (PEM, with what its authority needs); with OIQ_KAFKA_SSL and the key below',
+  ),
+  KAFKA_SSL_KEY_FILE: optional(z.string()).describe('File of the private key of that certificate (PEM, not encrypted)'),
+  KAFKA_RACK: optional(z.string()).describe(
+    'Rack, or availability zone, of this process, as broker.rack has it: consumers read from a replica there, where brokers select replicas by rack; if empty, from leaders',
+  ),
   KAFKA_SASL_MECHANISM: optional(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])).describe(
     'SASL mechanism for Kafka, with the user name and password below; no authentication by default',
   ),
@@ -315,6 +322,10 @@ export const settingsOf = (environment: Readonly<Record<string, string | undefin
     ]);
   if (new Set(servers.map((server) => new URL(server).pathname)).size > 1)
     throw new SettingsError(['OIQ_CLICKHOUSE_URL names several databases: it must be one']);
+  if ((settings.KAFKA_SSL_CERT_FILE === undefined) !== (settings.KAFKA_SSL_KEY_FILE === undefined))
+    throw new SettingsError(['OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE belong together: give both, or none']);
+  if (settings.KAFKA_SSL_CERT_FILE !== undefined && !settings.KAFKA_SSL)
+    throw new SettingsError(['OIQ_KAFKA_SSL_CERT_FILE is for TLS: set OIQ_KAFKA_SSL=true']);
   return settings;
 };
 

@@ -15,10 +15,19 @@ import type { DirectConnection } from './direct-connection.ts';
 import { DirectConnections } from './direct-connections.ts';
 import { isProtocolError, MissingTopicError } from './failures.ts';
 
+/** A certificate with its chain, and its private key, as PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Authentication of this process and of the brokers. */
 export interface KafkaSecurity {
-  /** Speaks TLS; brokers' certificates are checked against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). */
-  readonly tls?: boolean;
+  /**
+   * Speaks TLS; brokers' certificates are checked against Node's authorities (`NODE_EXTRA_CA_CERTS` adds some). A certificate
+   * is what brokers are shown.
+   */
+  readonly tls?: boolean | ClientCertificate;
   readonly sasl?: {
     readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
     readonly username: string;
@@ -31,9 +40,10 @@ const mechanisms = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sh
 export const driverOptions = (
   brokers: readonly string[],
   clientId: string,
-  { tls = false, sasl }: KafkaSecurity = {},
-): BaseOptions => ({
-  ...(tls && { tls: {} }),
+  { tls = false, sasl, rack = '' }: KafkaSecurity & { readonly rack?: string | undefined } = {},
+): DriverOptions => ({
+  rack,
+  ...(tls && { tls: tls === true ? {} : { ...tls } }),
   ...(sasl && { sasl: { ...sasl, mechanism: mechanisms[sasl.mechanism] } }),
   clientId,
   bootstrapBrokers: [...brokers],

@@ -43,6 +43,8 @@ const adviceOn = (error: unknown): string => {
   const chain = [...chainOf(error)];
   if (isUnknownMechanism(error)) return ' (OIQ_KAFKA_SASL_MECHANISM names one that the brokers offer)';
   if (isRefusedLogin(error)) return ' (look at OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
+  if (chain.some(({ message }) => /alert (?:bad certificate|certificate required)/.test(message)))
+    return ' (OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE name the certificate that the brokers want)';
   if (chain.some((each) => certificateCodes.includes((each as NodeJS.ErrnoException).code ?? '')))
     return ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)';
   if (chain.some((each) => each.message.includes('requires TLS') || each instanceof AuthenticationError))

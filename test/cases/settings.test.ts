@@ -74,6 +74,16 @@ for (const [variable, value, sentence] of [
   });
 }
 
+test('a certificate for Kafka needs its key, and TLS', (t) => {
+  const files = { OIQ_KAFKA_SSL_CERT_FILE: 'a.crt', OIQ_KAFKA_SSL_KEY_FILE: 'a.key' };
+  t.is(settingsOf({ ...files, OIQ_KAFKA_SSL: 'true' }).KAFKA_SSL_KEY_FILE, 'a.key');
+  t.throws(() => settingsOf(files), { instanceOf: SettingsError, message: /OIQ_KAFKA_SSL=true/ });
+  t.throws(() => settingsOf({ ...files, OIQ_KAFKA_SSL: 'true', OIQ_KAFKA_SSL_KEY_FILE: '' }), {
+    instanceOf: SettingsError,
+    message: /belong together/,
+  });
+});
+
 test('networks are addresses or ranges of either family', (t) => {
   const { TRUSTED_PROXIES } = settingsOf({ OIQ_TRUSTED_PROXIES: '10.0.0.1, 10.0.0.0/8, ::1, fd00::/8' });
   t.deepEqual(TRUSTED_PROXIES, ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8']);

@@ -9,6 +9,7 @@ import { alterUserScramCredentialsV0, Connection, ScramMechanisms } from '@platf
 import test, { type ExecutionContext } from 'ava';
 import { type KafkaBusOptions, kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
 import { runOiq } from '../end-to-end/oiq-process.ts';
 import { freePorts } from '../services/ports.ts';
 import { type Instance, startService } from '../services/services.ts';
@@ -21,23 +22,27 @@ const password = 'se"cret ü';
 const offered = ['plain', 'scram-sha-512'] as const;
 let kafka: Instance;
 let brokers: string[];
+/** The listener that wants certificates of clients. */
+let certified: string[];
 
 const file = (name: string): string => join(directory, name);
 const openssl = (...args: string[]): void => {
   execFileSync('openssl', args, { stdio: 'ignore', cwd: directory });
 };
 
-/** A certificate of an authority of our own, which is in `authority.crt`. */
-const certify = (): { readonly key: string; readonly chain: string } => {
+/** An authority of our own, in `authority.crt`, and what it certifies: `broker` and `client`. */
+const certify = (): void => {
   const newKey = ['-newkey', 'rsa:2048', '-nodes'];
   const authority = ['-subj', '/CN=authority', '-addext', 'basicConstraints=critical,CA:TRUE'];
   openssl('req', '-x509', ...newKey, '-days', '2', ...authority, '-keyout', 'authority.key', '-out', 'authority.crt');
-  openssl('req', ...newKey, '-subj', '/CN=broker', '-keyout', 'broker.key', '-out', 'broker.csr');
   writeFileSync(file('extensions'), 'subjectAltName=IP:127.0.0.1');
   const signed = ['-CA', 'authority.crt', '-CAkey', 'authority.key', '-CAcreateserial', '-extfile', 'extensions'];
-  openssl('x509', '-req', '-in', 'broker.csr', ...signed, '-days', '2', '-out', 'broker.crt');
-  return { key: readFileSync(file('broker.key'), 'utf8'), chain: readFileSync(file('broker.crt'), 'utf8') };
+  for (const name of ['broker', 'client']) {
+    openssl('req', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
+    openssl('x509', '-req', '-in', `${name}.csr`, ...signed, '-days', '2', '-out', `${name}.crt`);
+  }
 };
+const pem = (name: string): string => readFileSync(file(name), 'utf8');
 
 /** A text as a value of Java's properties. */
 const escaped = (text: string): string =>
@@ -58,27 +63,31 @@ const trusted = getCACertificates('default');
 const trustAuthority = (): void => setDefaultCACertificates([...trusted, readFileSync(file('authority.crt'), 'utf8')]);
 
 test.before(async () => {
-  const [port = 0, secure = 0] = await freePorts(2);
-  const { key, chain } = certify();
+  const [port = 0, , secure = 0, mutual = 0] = await freePorts(4);
+  certify();
   trustAuthority();
   const place = join(directory, 'kafka');
   mkdirSync(place);
   const user = `org.apache.kafka.common.security.plain.PlainLoginModule required user_oiq="${password.replaceAll('"', '\\"')}";`;
   writeFileSync(
     join(place, 'more.properties'),
-    `listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${port + 1},SECURE://127.0.0.1:${secure}
-advertised.listeners=PLAINTEXT://127.0.0.1:${port},SECURE://127.0.0.1:${secure}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL
+    `listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${port + 1},SECURE://127.0.0.1:${secure},MUTUAL://127.0.0.1:${mutual}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port},SECURE://127.0.0.1:${secure},MUTUAL://127.0.0.1:${mutual}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,MUTUAL:SSL
+listener.name.mutual.ssl.client.auth=required
+listener.name.mutual.ssl.truststore.type=PEM
+listener.name.mutual.ssl.truststore.certificates=${escaped(pem('authority.crt'))}
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
 listener.name.secure.plain.sasl.jaas.config=${escaped(user)}
 listener.name.secure.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 ssl.keystore.type=PEM
-ssl.keystore.certificate.chain=${escaped(chain)}
-ssl.keystore.key=${escaped(key)}
+ssl.keystore.certificate.chain=${escaped(pem('broker.crt'))}
+ssl.keystore.key=${escaped(pem('broker.key'))}
 `,
   );
   kafka = await startService('kafka', { port, directory: place });
   brokers = [`127.0.0.1:${secure}`];
+  certified = [`127.0.0.1:${mutual}`];
   await addScramUser(port);
 });
 
@@ -95,20 +104,24 @@ const open = async (t: ExecutionContext, mechanism: Mechanism, { secret = passwo
   return bus;
 };
 
+/** All that the bus asks of Kafka. */
+const goesThrough = async (t: ExecutionContext, bus: Bus): Promise<void> => {
+  const topic = someTopic();
+  await bus.ensureTopics([topic]);
+  const producer = await bus.producer();
+  await producer.publish([messageTo(topic, 'guarded')]);
+  await producer.transaction(topic.name, (publish) => publish([messageTo(topic, 'together')]));
+  const consumer = consume(bus, [topic], { group: topic.name });
+  await eventually('the messages', () => consumer.texts.length === 2);
+  await consumer.stop();
+  t.deepEqual(consumer.texts, ['guarded', 'together']);
+  t.is((await bus.lag(topic.name, [topic.name]))[0]?.lag, 0);
+  await bus.check();
+};
+
 for (const mechanism of offered) {
   test.serial(`${mechanism}: topics are made, messages go out and come back, and lag is known`, async (t) => {
-    const bus = await open(t, mechanism);
-    const topic = someTopic();
-    await bus.ensureTopics([topic]);
-    const producer = await bus.producer();
-    await producer.publish([messageTo(topic, 'guarded')]);
-    await producer.transaction(topic.name, (publish) => publish([messageTo(topic, 'together')]));
-    const consumer = consume(bus, [topic], { group: topic.name });
-    await eventually('the messages', () => consumer.texts.length === 2);
-    await consumer.stop();
-    t.deepEqual(consumer.texts, ['guarded', 'together']);
-    t.is((await bus.lag(topic.name, [topic.name]))[0]?.lag, 0);
-    await bus.check();
+    await goesThrough(t, await open(t, mechanism));
   });
 
   test.serial(`${mechanism}: a wrong password is refused, and the setting is named`, async (t) => {
@@ -141,6 +154,42 @@ test.serial('a certificate of an unknown authority is refused, and it is said ho
   const expected = { instanceOf: UnavailableError, message: /NODE_EXTRA_CA_CERTS/ };
   await t.throwsAsync(bus.check(), expected);
   await t.throwsAsync(bus.ensureTopics([someTopic()]), expected);
+});
+
+const openCertified = async (t: ExecutionContext, tls: KafkaBusOptions['tls']): Promise<Bus> => {
+  const bus = await kafkaBus({ brokers: certified, ...(tls !== undefined && { tls }) });
+  t.teardown(() => bus.close());
+  return bus;
+};
+
+test.serial('a certificate: topics are made, messages go out and come back, and lag is known', async (t) => {
+  await goesThrough(t, await openCertified(t, { cert: pem('client.crt'), key: pem('client.key') }));
+});
+
+test.serial('brokers that want a certificate are not reached without, and the settings are named', async (t) => {
+  const bus = await openCertified(t, true);
+  await t.throwsAsync(bus.check(), { instanceOf: UnavailableError });
+  await t.throwsAsync(bus.ensureTopics([someTopic()]), {
+    instanceOf: UnavailableError,
+    message: /alert bad certificate.*OIQ_KAFKA_SSL_CERT_FILE/s,
+  });
+});
+
+test.serial('a process shows the certificate of its files, and names a file that is not there', async (t) => {
+  const settings = {
+    OIQ_CLUSTER: 'false',
+    OIQ_DATA_DIR: file('data-certified'),
+    OIQ_KAFKA_BROKERS: certified.join(','),
+    OIQ_KAFKA_SSL: 'true',
+    OIQ_KAFKA_SSL_CERT_FILE: file('client.crt'),
+    OIQ_KAFKA_SSL_KEY_FILE: file('client.key'),
+    NODE_EXTRA_CA_CERTS: file('authority.crt'),
+  };
+  const { code, errors } = await runOiq(['migrate'], settings);
+  t.is(code, 0, errors);
+  const refused = await runOiq(['migrate'], { ...settings, OIQ_KAFKA_SSL_KEY_FILE: file('none.key') });
+  t.not(refused.code, 0);
+  t.regex(refused.errors, /OIQ_KAFKA_SSL_KEY_FILE: .*none\.key cannot be read/);
 });
 
 test.serial('a process gets in by its settings and the file of the authority', async (t) => {
