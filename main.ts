@@ -1,5 +1,5 @@
 /** Composition: reads the environment, picks adapters, runs a command. The only file that knows the adapters. */
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -20,7 +20,7 @@ import type { Documents } from './schemas/ports/documents.ts';
 import type { Log } from './schemas/ports/log.ts';
 import type { Mailer } from './schemas/ports/mail.ts';
 import type { Metrics } from './schemas/ports/metrics.ts';
-import { isEmbedded, type Settings, SettingsError } from './schemas/settings.ts';
+import { isEmbedded, type SettingName, type Settings, SettingsError } from './schemas/settings.ts';
 
 // Bodies are buffers outside V8's heap. By default every 64 MB of them begin a full collection, whatever the heap's size:
 // a third of all CPU time under load. Counted into the heap's own limit they do not.
@@ -77,6 +77,7 @@ const openBus = async (
     return kafkaBus({
       brokers: settings.KAFKA_BROKERS,
       replication: settings.KAFKA_REPLICATION,
+      rack: settings.KAFKA_RACK,
       ...kafkaSecurity(settings),
       log,
     });

@@ -1,5 +1,4 @@
 /** The bus on Kafka 3.9 or later. See `bus-kafka/README.md`. */
-import type { BaseOptions } from '@platformatic/kafka';
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
@@ -9,7 +8,7 @@ import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { slabBytes } from '../slabs.ts';
 import { Administration } from './administration.ts';
-import { Cluster, driverOptions, type KafkaSecurity } from './cluster.ts';
+import { Cluster, type DriverOptions, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { failureOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
@@ -26,6 +25,8 @@ export interface KafkaBusOptions extends KafkaSecurity {
   /** Replication factor of topics that `ensureTopics` creates. Default 3, or as many as there are brokers. */
   readonly replication?: number | undefined;
   readonly clientId?: string;
+  /** Rack of this process: consumers read from a replica there, if brokers select replicas by rack. */
+  readonly rack?: string | undefined;
   readonly log?: Log;
   /** A member without a heartbeat for this long counts as dead, and its partitions go to others. Default 10,000. */
   readonly sessionTimeoutMs?: number;
@@ -39,7 +40,7 @@ const checkMs = 3000;
 const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
 
 /** A fetcher with connections of its own: others would wait behind its requests. */
-const apart = (driver: BaseOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
+const apart = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
   const cluster = new Cluster(driver);
   const fetcher = new Fetcher(cluster, log);
   return {

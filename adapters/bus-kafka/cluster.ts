@@ -37,6 +37,12 @@ export interface KafkaSecurity {
 
 const mechanisms = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const;
 
+/** Options of the driver, and what it does not know. */
+export interface DriverOptions extends BaseOptions {
+  /** Of this process, as brokers have theirs: they name a replica there to read from. */
+  readonly rack?: string;
+}
+
 export const driverOptions = (
   brokers: readonly string[],
   clientId: string,
@@ -98,8 +104,11 @@ export class Cluster {
   /** When a broker last failed to answer, by address: those that failed are asked last. */
   readonly #failedAt = new Map<string, number>();
   #turn = 0;
+  /** Of this process; empty where it is not known. */
+  readonly rack: string;
 
-  constructor(options: BaseOptions) {
+  constructor(options: DriverOptions) {
+    this.rack = options.rack ?? '';
     this.#pool = new ConnectionPool(options.clientId, options);
     this.#direct = new DirectConnections(options);
     this.#bootstrap = options.bootstrapBrokers.map((broker) => parseBroker(broker));

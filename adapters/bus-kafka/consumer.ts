@@ -1,11 +1,10 @@
 /** A consumer: one membership after another, each with a loop for every assigned partition. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BaseOptions } from '@platformatic/kafka';
 import { toldTogether } from '../../runtime/told-together.ts';
 import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster, type DriverOptions } from './cluster.ts';
 import type { Assignment } from './coordinator.ts';
 import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
@@ -16,7 +15,7 @@ import type { Takeover } from './takeover.ts';
 import { FatalBusError } from './wire.ts';
 
 export interface KafkaConsumerOptions {
-  readonly driver: BaseOptions;
+  readonly driver: DriverOptions;
   readonly group: string;
   readonly limits: BatchLimits;
   readonly timing: GroupTiming;

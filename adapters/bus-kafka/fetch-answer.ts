@@ -7,6 +7,8 @@ import { mostAtOnce, type Parser } from './fetch-buffer.ts';
 export interface PartitionAnswer {
   readonly partitionIndex: number;
   readonly errorCode: number;
+  /** Node from which the leader would have it read, instead of itself; -1 for none. */
+  readonly preferredReplica: number;
   readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[];
   /** Keys, values and headers lie in `slab`, those of a compressed batch in memory of their own. */
   readonly records: readonly RecordsBatch[];
@@ -53,12 +55,12 @@ function* partitionAnswer(slabs: Slabs): Parser<PartitionAnswer> {
     abortedTransactions.push({ producerId: entry.readBigInt64BE(0), firstOffset: entry.readBigInt64BE(8) });
     yield* taggedFields();
   }
-  yield 4; // Preferred replica
+  const preferredReplica = (yield 4).readInt32BE(0);
   const bytes = yield* arrayLength();
   const slab = bytes > 0 ? slabs.take(bytes) : undefined;
   if (slab !== undefined) yield slab.bytes;
   const records = slab === undefined ? [] : readRecordsBatches(Reader.from(slab.bytes));
-  return { partitionIndex, errorCode, abortedTransactions, records, slab };
+  return { partitionIndex, errorCode, preferredReplica, abortedTransactions, records, slab };
 }
 
 /** A compact array's length; none and empty are the same here. */

@@ -1,13 +1,17 @@
-/** Reads pieces of partitions: one request a broker at a time, for all partitions of it that want more. */
+/**
+ * Reads pieces of partitions: one request a broker at a time, for all partitions that are read from it and want more. They are
+ * read from their leaders, or from replicas that leaders name.
+ */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { fetchV15, ProtocolError } from '@platformatic/kafka';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Slabs, slabBytes } from '../slabs.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, Metadata } from './cluster.ts';
 import { committedRecords, type FetchedRecord } from './committed.ts';
 import { unlessMoved } from './deadline.ts';
 import { reasonOf } from './failures.ts';
 import { fetchAnswer, type PartitionAnswer } from './fetch-answer.ts';
+import { NearerReplicas } from './nearer-replicas.ts';
 import { FatalBusError } from './wire.ts';
 
 /** The records of a partition from one fetch. */
@@ -60,6 +64,7 @@ export class Fetcher {
   readonly #busy = new Set<number>();
   readonly #ending = new AbortController();
   readonly #slabs = new Slabs();
+  readonly #nearer = new NearerReplicas();
   #routing = false;
   #routeAgain = false;
   #failures = 0;
@@ -99,7 +104,7 @@ export class Fetcher {
       // Calls that arrive while this waits for metadata must be routed as well.
       while (this.#routeAgain && !this.#ending.signal.aborted) {
         this.#routeAgain = false;
-        for (const node of (await this.#wantsByLeader(forceUpdate)).keys())
+        for (const node of (await this.#wantsByNode(forceUpdate)).keys())
           if (!this.#busy.has(node)) {
             this.#busy.add(node);
             void this.#serve(node);
@@ -112,22 +117,28 @@ export class Fetcher {
     if (failure !== undefined) await this.#recover(failure);
   }
 
-  async #wantsByLeader(forceUpdate = false): Promise<Map<number, Want[]>> {
-    const byLeader = new Map<number, Want[]>();
+  async #wantsByNode(forceUpdate = false): Promise<Map<number, Want[]>> {
+    const byNode = new Map<number, Want[]>();
     // After an await others may want something too; they are met by the loop that runs for their broker, or by its end.
     for (;;) {
       const topics = [...new Set([...this.#wants.values()].map(({ topic }) => topic))];
-      if (topics.length === 0) return byLeader;
+      if (topics.length === 0) return byNode;
       const metadata = await this.#cluster.metadata(topics, forceUpdate);
       const wants = [...this.#wants.values()];
       if (wants.some(({ topic }) => !metadata.topics.has(topic))) continue;
       for (const want of wants) {
-        const leader = metadata.topics.get(want.topic)?.leaders[want.partition] ?? -1;
-        if (leader < 0) this.#park(want, 'it has no leader');
-        else byLeader.set(leader, [...(byLeader.get(leader) ?? []), want]);
+        const node = this.#nodeFor(want, metadata);
+        if (node < 0) this.#park(want, 'it has no leader');
+        else byNode.set(node, [...(byNode.get(node) ?? []), want]);
       }
-      return byLeader;
+      return byNode;
     }
+  }
+
+  /** The node from which a partition is read; -1 while it has no leader. */
+  #nodeFor({ topic, partition }: Want, metadata: Metadata): number {
+    const leader = metadata.topics.get(topic)?.leaders[partition] ?? -1;
+    return this.#nearer.nodeFor(keyOf(topic, partition), leader, metadata);
   }
 
   /** Fetches from one broker until no call waits for one of its partitions. */
@@ -135,7 +146,7 @@ export class Fetcher {
     let failure: unknown;
     try {
       for (;;) {
-        const wants = (await this.#wantsByLeader()).get(node);
+        const wants = (await this.#wantsByNode()).get(node);
         if (wants === undefined || this.#ending.signal.aborted) break;
         await this.#request(node, wants);
         this.#failures = 0;
@@ -145,6 +156,7 @@ export class Fetcher {
       }
     } catch (error) {
       failure = error;
+      this.#nearer.forgetNode(node);
     }
     this.#busy.delete(node);
     if (failure !== undefined) await this.#recover(failure);
@@ -207,7 +219,7 @@ export class Fetcher {
     const connection = await this.#cluster.directConnection(metadata, node);
     const asked = connection.ask({
       ...{ key: fetchV15.api.key, version: fetchV15.api.version, tagged: true },
-      payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], ''),
+      payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], this.#cluster.rack),
       parser: () => fetchAnswer(this.#slabs),
     });
     const { errorCode, responses } = await unlessMoved(asked, lookMs, () => this.#hasMoved(node, wants)).catch(
@@ -226,10 +238,10 @@ export class Fetcher {
 
   /** A broker that hangs, or goes, may leave requests without an answer while others lead its partitions already. */
   async #hasMoved(node: number, wants: readonly Want[]): Promise<boolean> {
-    const { topics } = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))], true);
-    return wants.some(({ topic, partition }) => {
-      const leader = topics.get(topic)?.leaders[partition] ?? -1;
-      return leader >= 0 && leader !== node;
+    const metadata = await this.#cluster.metadata([...new Set(wants.map(({ topic }) => topic))], true);
+    return wants.some((want) => {
+      const now = this.#nodeFor(want, metadata);
+      return now >= 0 && now !== node;
     });
   }
 
@@ -238,6 +250,12 @@ export class Fetcher {
     const key = keyOf(topic, answer.partitionIndex);
     const want = this.#wants.get(key);
     if (want === undefined) return;
+    if (answer.errorCode !== 0 && this.#nearer.forget(key)) {
+      // A replica may know less than the leader, which is asked next.
+      answer.slab?.release();
+      this.#park(want, new ProtocolError(answer.errorCode).message);
+      return;
+    }
     if (answer.errorCode === offsetOutOfRange) {
       const earliest = await this.#cluster.earliest(topic, want.partition);
       this.#wants.delete(key);
@@ -250,6 +268,12 @@ export class Fetcher {
       return;
     }
     want.failures = 0;
+    if (answer.preferredReplica >= 0) {
+      answer.slab?.release();
+      this.#nearer.name(key, answer.preferredReplica);
+      void this.#route();
+      return;
+    }
     const { records, next } = committedRecords(answer, want.offset);
     const release = (): void => answer.slab?.release();
     if (next > want.offset) {

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
 import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { Cluster, driverOptions } from '../../adapters/bus-kafka/cluster.ts';
+import { Fetcher } from '../../adapters/bus-kafka/fetcher.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
+import { silent } from '../../schemas/ports/log.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { leadersAt, startBrokers } from '../services/kafka-cluster.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -109,6 +112,69 @@ serial('topics have a copy on each of three brokers, and want two for a write, w
     resources: [{ type: 2, name: topic.name, configNames: ['min.insync.replicas'] }],
   });
   t.is(resources[0]?.configEntries[0]?.configValue, '2');
+});
+
+/** Notes from which nodes it fetches. */
+class WatchedCluster extends Cluster {
+  readonly fetchedFrom: number[] = [];
+
+  override directConnection(...asked: Parameters<Cluster['directConnection']>) {
+    this.fetchedFrom.push(asked[1]);
+    return super.directConnection(...asked);
+  }
+}
+
+serial('with a rack, records come from the replica there; while it is gone, from the leader', async (t) => {
+  const bus = await open(t);
+  const topic = someTopic({ partitions: 1 });
+  await bus.ensureTopics([topic]);
+  const [leader = 0] = await leadersAt(brokerOf(1), topic.name);
+  const near = (leader % 3) + 1;
+  const cluster = new WatchedCluster(
+    driverOptions(
+      servers.map(({ url }) => url),
+      'test',
+      { rack: `rack-${near}` },
+    ),
+  );
+  const fetcher = new Fetcher(cluster, silent);
+  t.teardown(async () => {
+    fetcher.close();
+    await cluster.close();
+  });
+  const producer = await bus.producer();
+  let next = 0;
+  /** Publishes texts and reads them; each comes once, in order. */
+  const through = async (...texts: readonly string[]): Promise<void> => {
+    await eventually('it is acknowledged', async () => {
+      try {
+        await producer.publish(texts.map((text) => messageTo(topic, text)));
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    const read: string[] = [];
+    while (read.at(-1) !== texts.at(-1)) {
+      const piece = await fetcher.fetch(topic.name, 0, next);
+      if (piece === undefined) break;
+      read.push(...piece.records.map(({ record }) => String(record.value)));
+      next = piece.next;
+      piece.release();
+    }
+    t.deepEqual([...new Set(read)], texts);
+  };
+  await through('first', 'second');
+  t.is(cluster.fetchedFrom[0], leader);
+  cluster.fetchedFrom.length = 0;
+  for (let round = 0; round < 5; round++) await through(`near ${round}`);
+  t.deepEqual([...new Set(cluster.fetchedFrom)], [near]);
+  await brokerOf(near).kill();
+  await through('without it', 'still');
+  cluster.fetchedFrom.length = 0;
+  await through('from the leader');
+  t.true(cluster.fetchedFrom.includes(leader));
+  await brokerOf(near).start();
 });
 
 serial('a partition that another broker leads now is read on, also while its former leader has others', async (t) => {

@@ -18,7 +18,7 @@ export interface BrokersOptions {
 /** After so long without a heartbeat a broker counts as dead; Kafka's own default is 9 seconds. */
 const brokerSession = 'broker.session.timeout.ms=4000\nbroker.heartbeat.interval.ms=500';
 
-/** A broker's node id is its place in the answer, counted from 1. All are started; what fails ends those that did. */
+/** A broker's node id is its place in the answer, counted from 1, and its rack `rack-` and that. All are started; what fails ends those that did. */
 export const startBrokers = async (
   directory: string,
   { count = 3, advertised = [], more = brokerSession }: BrokersOptions = {},
@@ -50,6 +50,8 @@ transaction.state.log.replication.factor=${copies}
 transaction.state.log.min.isr=${Math.min(2, copies)}
 min.insync.replicas=${Math.min(2, copies)}
 controlled.shutdown.enable=true
+broker.rack=rack-${id}
+replica.selector.class=org.apache.kafka.common.replica.RackAwareReplicaSelector
 ${more}
 `,
     );
