@@ -13,7 +13,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { placeOfTenant } from '../../schemas/tables/lying.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { emptying, firstShards, startShards, tiered } from '../services/clickhouse-shards.ts';
+import { backups, emptying, firstShards, startShards, tiered } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { blockOf, countOf, quoted, tableNamed } from './columns-harness.ts';
@@ -226,6 +226,31 @@ if (reason === undefined) {
       t.deepEqual([await counted(moves, reader), await counted(stays, reader)], [300, 200]);
     t.is(Number(await (await ask(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
   });
+
+  test.serial(
+    'a cluster restored from a backup of each shard has what it had then, and each is asked of its server',
+    async (t) => {
+      const [here, there] = [tenantOf(0, 2), tenantOf(1, 2)];
+      const both = tenantOf(0, 2);
+      for (const tenant of [here, there]) await land('logs', tenant);
+      for (const place of [0, 1]) await land('logs', both, { place });
+      const each = (sql: (shard: number) => string) => Promise.all([0, 1].map((shard) => ask(shard, sql(shard))));
+      const place = (shard: number) => `Disk('${backups}', 'oiq-shard-${shard + 1}')`;
+      await each((shard) => `BACKUP DATABASE oiq TO ${place(shard)}`);
+      await land('logs', here);
+      for (const database of ['oiq_all', 'oiq']) await each(() => `DROP DATABASE ${database} SYNC`);
+      await each((shard) => `RESTORE DATABASE oiq FROM ${place(shard)}`);
+      await columns.close();
+      columns = await clickhouseColumns({ urls: urls(), cluster: firstShards(2) });
+      await migrate(columns, silent);
+      const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
+      t.deepEqual(await Promise.all([here, there, both].map(counted)), [100, 100, 200]);
+      t.deepEqual(await askedBy(() => counted(here)), [0]);
+      t.deepEqual(await askedBy(() => counted(both)), [0, 1], 'it was told of both before the backup');
+      await land('logs', there);
+      t.is(await counted(there), 200);
+    },
+  );
 
   test.serial(
     'while a shard is gone, tenants of the other land and are read, and what lacks it is an error',

@@ -23,15 +23,22 @@ ${ports
   .join('\n')}
   </${name}>`;
 
+/** A disk that `BACKUP` may write to. */
+export const backups = 'backups';
+
 /** A storage policy with a volume `cold`, beside the disk that tables are on by default. */
 export const tiered = 'tiered';
 
 const configurationOf = (tcpPorts: readonly number[], own: number, directory: string): string => `<clickhouse>
   <tcp_port>${tcpPorts[own]}</tcp_port>
   <storage_configuration>
-    <disks><cold><path>${directory}/cold/</path></cold></disks>
+    <disks>
+      <cold><path>${directory}/cold/</path></cold>
+      <${backups}><type>local</type><path>${directory}/${backups}/</path></${backups}>
+    </disks>
     <policies><${tiered}><volumes><default><disk>default</disk></default><cold><disk>cold</disk></cold></volumes></${tiered}></policies>
   </storage_configuration>
+  <backups><allowed_disk>${backups}</allowed_disk></backups>
   <remote_servers>${[
     clusterOf(clusterName, tcpPorts),
     clusterOf(emptying, tcpPorts, 0),
