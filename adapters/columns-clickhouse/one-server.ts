@@ -103,7 +103,8 @@ export const readSettings = (
     max_query_size: maxQueryBytes,
     ...(filters === undefined ? {} : { additional_table_filters: filters }),
     // What a statement looks up in another table is looked up on all shards, and once.
-    ...(isCluster && { distributed_product_mode: 'global' }),
+    // Of each shard the first replica is asked that answers, to which batches go too: another one may not have the last of them yet.
+    ...(isCluster && { distributed_product_mode: 'global', load_balancing: 'in_order' }),
   };
   return settings;
 };
