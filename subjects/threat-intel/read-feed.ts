@@ -1,5 +1,6 @@
 /** Reads what a feed gives: a document at an address, or the objects of a collection of a TAXII 2.1 server. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Outbound } from '../../runtime/outbound.ts';
 import { retryAfterMs } from '../../runtime/retry-after.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -91,6 +92,24 @@ const ask = async (
   );
 };
 
+const bytesOfTurn = 4 * 1024 * 1024;
+
+/** The whole of an answer, joined in several turns of the loop: a copy of 60 MB holds up everything else. */
+export const bytesInTurns = async ({ body }: Response): Promise<Uint8Array> => {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body ?? []) pieces.push(piece);
+  const whole = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
+  let [at, turnAt] = [0, bytesOfTurn];
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+    if (at < turnAt) continue;
+    turnAt = at + bytesOfTurn;
+    await nextTurn();
+  }
+  return whole;
+};
+
 /** Throws what keeps a document from being read. */
 const refuseUnread: <Read extends object>(
   read: Read | Unread,
@@ -115,7 +134,7 @@ async function* readUrl(
   });
   if (answer.status === 304) return;
   const { headers } = answer;
-  const read = await readDocumentApart(reading, format, await answer.bytes(), wantedOf(feed));
+  const read = await readDocumentApart(reading, format, await bytesInTurns(answer), wantedOf(feed));
   refuseUnread(read, feed);
   yield {
     read,
@@ -165,7 +184,7 @@ async function* readTaxii(
   for (let count = 0; page !== undefined; count++) {
     if (count >= mostPages) throw new FeedError(`it has more than ${mostPages} pages`);
     const answer = await ask(feed, reading, urlOf(objects, page), { accept: taxii });
-    const given = await readPageApart(reading, await answer.bytes(), wantedOf(feed));
+    const given = await readPageApart(reading, await bytesInTurns(answer), wantedOf(feed));
     refuseUnread(given, feed);
     const addedLast = dateOf(answer.headers);
     // Objects come in the order in which the server added them.

@@ -1,0 +1,44 @@
+/** How the answer of a feed is joined. */
+import test from 'ava';
+import { bytesInTurns } from '../../subjects/threat-intel/read-feed.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** An answer of pieces of a mebibyte, each of its number. */
+const answerOf = (pieces: number): Response => {
+  let given = 0;
+  return new Response(
+    new ReadableStream({
+      pull: (controller) => {
+        if (given === pieces) controller.close();
+        else controller.enqueue(new Uint8Array(mebibyte).fill(given++));
+      },
+    }),
+  );
+};
+
+test('others have their turns while a large answer is joined', async (t) => {
+  let isOver = false;
+  let turns = 0;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const bytes = await bytesInTurns(answerOf(20));
+  isOver = true;
+  t.is(bytes.length, 20 * mebibyte);
+  t.deepEqual(
+    [0, 1, 19].map((piece) => [bytes[piece * mebibyte], bytes[(piece + 1) * mebibyte - 1]]),
+    [
+      [0, 0],
+      [1, 1],
+      [19, 19],
+    ],
+  );
+  t.true(turns >= 4, `${turns} turns`);
+});
+
+test('an answer without a body has no bytes', async (t) => {
+  t.is((await bytesInTurns(new Response(null, { status: 304 }))).length, 0);
+});
