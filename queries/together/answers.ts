@@ -120,6 +120,8 @@ export interface AskingOptions {
   readonly signal?: AbortSignal | undefined;
   /** For when it is asked: where there is more than can be asked, newer ones go first. */
   readonly dueMs?: number;
+  /** Who asks it again and again, such as a rule: where there is more than can be asked, who had no answer lately goes before newer ones. */
+  readonly asker?: string;
   /** Told what each statement read that answers it; of one that several share, each of them is told. */
   readonly onCost?: ((cost: RowsAndBytes) => void) | undefined;
 }
@@ -137,8 +139,8 @@ export class Answers {
   readonly #waiting = new WaitingQuestions();
   /** Queries that are asked alone, and until when. */
   readonly #apart = new Map<string, number>();
-  /** Queries that were given up when they were asked last. */
-  readonly #behind = new Set<string>();
+  /** Of who asks what: how often there was no answer since the last one. */
+  readonly #missed = new Map<string, number>();
   /** Queries that took too long with others, and with how many they may be asked. */
   readonly #slow = new Map<string, number>();
   readonly #times = new RecentTimes();
@@ -156,7 +158,7 @@ export class Answers {
    * `LateError` where it took too long while everything does.
    */
   async ask(query: Query, reading: QueryReading, asked: Asked, options: AskingOptions = {}): Promise<Answer> {
-    const { signal, dueMs = 0, onCost } = options;
+    const { signal, onCost } = options;
     signal?.throwIfAborted();
     for (const each of signalsOf(query))
       refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
@@ -164,7 +166,7 @@ export class Answers {
     const askPart = (part: Query, of: Asked): Promise<Answer> => this.ask(part, reading, of, options);
     if (query.kind === 'forecast') return runForecast(query, reading, asked, askPart);
     if (query.kind === 'anomaly' && query.query !== undefined) return runAnomaly(query, reading, asked, askPart);
-    const question = this.#questionOf(query, reading, asked, dueMs);
+    const question = this.#questionOf(query, reading, asked, options);
     question.askers++;
     if (onCost !== undefined) question.hearers.push(onCost);
     if (signal === undefined) return question.answer.promise;
@@ -180,22 +182,25 @@ export class Answers {
     return this.#turn(work, signal);
   }
 
-  #questionOf(query: Query, reading: QueryReading, asked: Asked, dueMs: number): Question {
+  #questionOf(query: Query, reading: QueryReading, asked: Asked, { dueMs = 0, asker = '' }: AskingOptions): Question {
     const text = JSON.stringify(query);
     const key = `${askedKey(asked)} ${text}`;
+    const by = `${asker} ${text}`;
+    const missed = this.#missed.get(by) ?? 0;
     const known = this.#waiting.find(key);
     if (known !== undefined) {
       known.dueMs = Math.max(known.dueMs, dueMs);
+      known.missed = Math.max(known.missed, missed);
+      known.by.add(by);
       return known;
     }
     const share = this.#isApart(text) ? undefined : shareOf(query, asked);
     const question: Question = {
-      ...{ key, query, reading, asked, dueMs, askers: 0, hearers: [], late: 0 },
+      ...{ key, query, reading, asked, dueMs, missed, by: new Set([by]), askers: 0, hearers: [], late: 0 },
       share: share === undefined ? key : `${share.join(' ')} ${askedKey(asked)}`,
       most: share === undefined ? 1 : this.#mostWith(text, kinds[share[0]]),
       answer: Promise.withResolvers(),
       left: new AbortController(),
-      isBehind: this.#behind.has(text),
     };
     // Those who asked may have left.
     question.answer.promise.catch(() => undefined);
@@ -228,8 +233,22 @@ export class Answers {
   #giveUp(question: Question): void {
     question.left.abort(new Error('nobody waits for the answer any more'));
     this.#waiting.remove(question);
-    makeRoom(this.#behind);
-    this.#behind.add(JSON.stringify(question.query));
+    this.#miss(question);
+  }
+
+  #miss({ by }: Question): void {
+    for (const each of by) {
+      const missed = this.#missed.get(each) ?? 0;
+      if (missed === 0) makeRoom(this.#missed);
+      this.#missed.set(each, missed + 1);
+    }
+  }
+
+  /** It is told of the query why there is no answer; where that says nothing of it, it was missed. */
+  #refuse(question: Question, error: unknown): void {
+    if (error instanceof LateError) this.#miss(question);
+    else for (const each of question.by) this.#missed.delete(each);
+    question.answer.reject(error);
   }
 
   /** What is asked is chosen when the turn has come: it may be more by then, or newer, or nothing. */
@@ -265,7 +284,7 @@ export class Answers {
       if (question === undefined || told.has(index)) return;
       told.add(index);
       if ('answer' in outcome) this.#answered(question, outcome.answer);
-      else question.answer.reject(outcome.error);
+      else this.#refuse(question, outcome.error);
       // Nobody waits for it any more: what is still asked ends with those who wait for the others.
       question.left.abort();
     };
@@ -298,7 +317,7 @@ export class Answers {
     const half = Math.ceil(questions.length / 2);
     for (const question of questions) {
       question.late++;
-      if (question.late > (isLoaded ? 2 : mostLate)) question.answer.reject(this.tookLong(sharedMs, ', with others'));
+      if (question.late > (isLoaded ? 2 : mostLate)) this.#refuse(question, this.tookLong(sharedMs, ', with others'));
       else if (isLoaded) this.#wait(question, kinds[question.query.kind as keyof typeof kinds].most);
       else this.#wait(question, half);
       if (isLoaded) continue;
@@ -315,7 +334,7 @@ export class Answers {
   }
 
   async #askAlone(question: Question): Promise<void> {
-    const { query, reading, asked, answer, left } = question;
+    const { query, reading, asked, left } = question;
     const { aloneMs, sharedMs } = this.#options;
     const begun = performance.now();
     const late = AbortSignal.timeout(aloneMs);
@@ -329,7 +348,7 @@ export class Answers {
     } catch (error) {
       if (left.signal.aborted) return;
       if (!(late.aborted && this.#isLoaded) && !this.#isAway(error, begun)) this.#setApart(query);
-      answer.reject(late.aborted ? this.tookLong(aloneMs) : error);
+      this.#refuse(question, late.aborted ? this.tookLong(aloneMs) : error);
     }
   }
 
@@ -345,10 +364,9 @@ export class Answers {
     return error instanceof UnavailableError && performance.now() - begun < this.#options.sharedMs / 2;
   }
 
-  #answered({ query, answer }: Question, answered: Answer): void {
-    const text = JSON.stringify(query);
-    this.#behind.delete(text);
-    this.#slow.delete(text);
+  #answered({ query, by, answer }: Question, answered: Answer): void {
+    for (const each of by) this.#missed.delete(each);
+    this.#slow.delete(JSON.stringify(query));
     answer.resolve(answered);
   }
 

@@ -1,4 +1,4 @@
-/** Questions that wait for their turn: those of the newest due time are next, and those that nobody waits for any more are gone. */
+/** Questions that wait for their turn: those that were missed come first, then the newest; those that nobody waits for any more are gone. */
 import type { Answer, Asked } from '../answer.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
@@ -17,8 +17,10 @@ export interface Question {
   readonly left: AbortController;
   /** The newest for which it is asked. */
   dueMs: number;
-  /** Whether its query was given up when it was asked last. */
-  readonly isBehind: boolean;
+  /** How often those who ask it had no answer since their last one: the most of them. */
+  missed: number;
+  /** Who asks it, with the query. */
+  readonly by: Set<string>;
   askers: number;
   /** Told what each of its statements read, those that it shares as well. */
   readonly hearers: ((cost: RowsAndBytes) => void)[];
@@ -28,9 +30,9 @@ export interface Question {
   late: number;
 }
 
-/** Under pressure those that were given up last time come first among equals: else the same ones would never have their turn. */
+/** Under pressure those that were missed come first: else newer ones would go before the same ones each time, and these never have their turn. */
 const inOrder = (one: Question, other: Question): number =>
-  other.dueMs - one.dueMs || Number(other.isBehind) - Number(one.isBehind) || other.most - one.most;
+  other.missed - one.missed || other.dueMs - one.dueMs || other.most - one.most;
 
 export class WaitingQuestions {
   readonly #byKey = new Map<string, Question>();

@@ -267,7 +267,7 @@ export const ask = async (
       return await answers.turn(() => askComposite(condition, reading, nowMs), ending);
     const asking = { ...rule, condition };
     const { query, asked } = questionOf(asking, nowMs);
-    return answerOf(asking, await answers.ask(query, reading, asked, { signal: ending, dueMs: nowMs }));
+    return answerOf(asking, await answers.ask(query, reading, asked, { signal: ending, dueMs: nowMs, asker: rule.id }));
   } catch (error) {
     signal?.throwIfAborted();
     if (over?.aborted === true) throw new LateError(withinMs ?? 0);

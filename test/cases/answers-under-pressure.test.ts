@@ -54,8 +54,8 @@ const opened = ({ sharedMs = 600_000, aloneMs = 600_000 } = {}) => {
       return work().finally(end);
     },
   });
-  const ask = (service: string, nowMs = dueMs, signal?: AbortSignal) =>
-    answers.ask(counting(service), reading, askedAt(nowMs), { signal, dueMs: nowMs });
+  const ask = (service: string, nowMs = dueMs, signal?: AbortSignal, asker = '') =>
+    answers.ask(counting(service), reading, askedAt(nowMs), { signal, dueMs: nowMs, asker });
   /** Takes the only turn, until the test gives it back. */
   const occupied = () => {
     const held = Promise.withResolvers<void>();
@@ -155,6 +155,38 @@ test('Of questions that are equally new, those that were given up last time are 
   await Promise.all(asked);
   const next = await round(dueMs, new AbortController().signal);
   t.true(next.first.includes('"s63"') && !next.first.includes('"s0"'));
+});
+
+test('Who had no answer lately goes before newer ones, however many others ask the same of other ranges', async (t) => {
+  const { statements, ask, occupied } = opened();
+  const free = occupied();
+  const given = new AbortController();
+  const left = ask('same', dueMs - 60_000, given.signal, 'starved');
+  await sleep(5);
+  given.abort(new Error('given up'));
+  await t.throwsAsync(left, { message: 'given up' });
+  const other = ask('same', dueMs - 55_000, undefined, 'other');
+  free();
+  await eventually('the statement of the other', () => statements.length === 1);
+  answer(statements[0]);
+  await other;
+  const freeAgain = occupied();
+  const asked = [ask('same', dueMs, undefined, 'starved')];
+  await sleep(5);
+  asked.push(ask('same', dueMs + 5_000, undefined, 'other'), ask('new', dueMs + 10_000, undefined, 'new'));
+  await sleep(5);
+  freeAgain();
+  const ends = [dueMs, dueMs + 10_000, dueMs + 5_000];
+  for (const [index, endMs] of ends.entries()) {
+    await eventually(`statement ${index + 2}`, () => statements.length === index + 2);
+    t.true(
+      JSON.stringify(statements[index + 1]?.parameters).includes(String(endMs - 60_000)),
+      `statement ${index + 2}`,
+    );
+    answer(statements[index + 1]);
+  }
+  await Promise.all(asked);
+  t.is(statements.length, 4);
 });
 
 test('Where every statement takes too long, questions go on being asked together', async (t) => {
