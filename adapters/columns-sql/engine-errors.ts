@@ -13,8 +13,13 @@ const tooManyRowsReadCode = 158;
 const parameterCodes = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 321, 376, 457]);
 /** Of a table that merges too slowly, or of a block that is spread over too many partitions. */
 const tooManyPartsCode = 252;
-/** Codes of a server that could not reach another one of its cluster. */
-const shardCodes = new Set([32, 209, 210, 279]);
+/** Codes of a server that could not reach another one of its cluster, or lost it. */
+const shardCodes = new Set([32, 95, 96, 102, 209, 210, 279, 297]);
+/**
+ * Codes of a server that takes no more at the moment, or ends: too many statements, connections or threads, no memory of the system, and
+ * a machine that is so busy that it drops new connections, those of other shards too (`min_os_cpu_wait_time_ratio_to_drop_connection`).
+ */
+const busyCodes = new Set([173, 202, 203, 236, 364, 394, 439, 745, 749, 762, 777, 778]);
 const timeoutCode = 159;
 const memoryCode = 241;
 
@@ -53,6 +58,8 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
     return new UnavailableError(`a server of the ClickHouse cluster does not answer: ${firstLine(cause.message)}`, {
       cause,
     });
+  if (busyCodes.has(code))
+    return new UnavailableError(`ClickHouse takes no more at the moment: ${firstLine(cause.message)}`, { cause });
   if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });
   return new Error(`the query failed: ${firstLine(cause.message)}`, { cause });
 };
