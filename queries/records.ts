@@ -18,13 +18,16 @@ export interface Condition {
   readonly parameters: QueryParameters;
 }
 
-/** Both ends belong to it. `{from:Int64}` and `{to:Int64}` are nanoseconds. */
-export const withinRange = (signal: QuerySignal): string => {
+/** Both ends belong to it. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are nanoseconds. */
+export const withinRange = (signal: QuerySignal, prefix = ''): string => {
   const { table } = recordsOf(signal);
-  return `${table}.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
+  return `${table}.timestamp >= fromUnixTimestamp64Nano({${prefix}from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({${prefix}to:Int64}, 'UTC')`;
 };
 
-export const rangeValues = ({ from, to }: Range): Record<string, string> => ({ from: String(from), to: String(to) });
+export const rangeValues = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
+  [`${prefix}from`]: String(from),
+  [`${prefix}to`]: String(to),
+});
 
 /** The condition on the records of a range, to stand behind the tenant's and the range's. */
 export const recordsCondition = ({ signal, search, projectId }: Omit<Records, 'range'>): Condition => {

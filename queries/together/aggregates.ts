@@ -1,10 +1,11 @@
-/** Figures of several queries over the records of one signal and range, by one statement. */
+/** Figures of several queries over the records of one signal, of ranges that are near to each other, by one statement. */
 import { bucketOf, compareGroups, groupsOf } from '../aggregate/aggregate.ts';
 import { type Figure, figuresOf } from '../aggregate/measures.ts';
 import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
 import type { AggregateQuery } from '../query.ts';
+import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeValues } from '../records.ts';
+import { rangeValues, withinRange } from '../records.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { type Steps, secondsIn, stepsOf } from '../steps.ts';
@@ -25,13 +26,27 @@ const exact = new Set(['count', 'rate', 'distinct', 'min', 'max', 'percentile'])
 const isSharedSeries = ({ groupBy }: AggregateQuery, { stepsFrom }: Asked): boolean =>
   groupBy.length === 0 && stepsFrom === 'range';
 
+/**
+ * Ranges of one key: they differ in length by a factor of two at most, and end within twice the longer of them. So a statement over all of
+ * them reads few records more than each needs, and saves the milliseconds that each statement costs before it reads one.
+ */
+const nearKey = ({ from, to }: Range): readonly number[] => {
+  const seconds = Number((to - from) / 1_000_000_000n) + 1;
+  const width = 2 ** Math.ceil(Math.log2(seconds));
+  return [width, Math.floor(Number(to / 1_000_000_000n) / width)];
+};
+
 /** What queries must have in common to be answered together; undefined for one that is answered alone. */
 export const aggregatesKey = (query: AggregateQuery, asked: Asked): string | undefined => {
   const { signal, projectId, groupBy, order, measures } = query;
-  return (asked.stepMs === undefined || isSharedSeries(query, asked)) &&
+  const { range, stepMs } = asked;
+  return (stepMs === undefined || isSharedSeries(query, asked)) &&
     order === undefined &&
     measures.every((measure) => exact.has(measure.function))
-    ? JSON.stringify([signal, projectId ?? null, groupBy])
+    ? JSON.stringify([
+        ...[signal, projectId ?? null, groupBy],
+        stepMs === undefined ? nearKey(range) : [String(range.from), String(range.to), stepMs],
+      ])
     : undefined;
 };
 
@@ -44,15 +59,23 @@ interface Member {
   readonly count: string;
 }
 
-const memberOf = (query: AggregateQuery, index: number, values: ValueReader): Member => {
+/** `range`: where it is not that of the statement. */
+const memberOf = (query: AggregateQuery, index: number, values: ValueReader, range: Range | undefined): Member => {
   const { signal, search, measures } = query;
   const prefix = `q${index}_`;
   const found = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal, { prefix });
-  const own = found === undefined ? undefined : values.column(`toBool(${found.sql})`);
+  const conditions = [found?.sql, range && withinRange(signal, prefix)].filter((each) => each !== undefined);
+  const own =
+    conditions.length === 0 ? undefined : values.column(`toBool(${conditions.map((sql) => `(${sql})`).join(' AND ')})`);
   const figures = figuresOf(measures, signal, values, { sql: own, prefix });
   return {
     ...{ query, figures, condition: found?.sql },
-    parameters: Object.assign({}, found?.parameters, ...figures.map(({ parameters }) => parameters)),
+    parameters: Object.assign(
+      {},
+      found?.parameters,
+      range && rangeValues(range, prefix),
+      ...figures.map(({ parameters }) => parameters),
+    ),
     count: own === undefined ? 'count()' : `countIf(${own})`,
   };
 };
@@ -85,6 +108,14 @@ const seriesOf = (
     partial,
   );
 
+/** From the first begin to the last end. */
+const spanOf = (asked: readonly Asked[]): Range => {
+  const ranges = asked.map(({ range }) => range);
+  const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+  const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+  return { from: ranges.map(({ from }) => from).reduce(least), to: ranges.map(({ to }) => to).reduce(most) };
+};
+
 /**
  * The answers that `runAggregate` gives to each. All have one `aggregatesKey`. Throws where one of them is invalid, or where they have too
  * many groups: then each is asked alone.
@@ -92,16 +123,22 @@ const seriesOf = (
 export const aggregatesTogether = async (
   queries: readonly AggregateQuery[],
   reading: Reading,
-  { range, stepMs, stepsFrom }: Asked,
+  asked: readonly [Asked, ...Asked[]],
 ): Promise<Outcome[]> => {
   const [{ signal, projectId, groupBy }] = queries as readonly [AggregateQuery];
+  const [{ stepMs, stepsFrom }] = asked;
+  const range = spanOf(asked);
   const steps = stepMs === undefined ? undefined : stepsOf(range, stepMs, stepsFrom);
   const figuresAsked = queries.reduce((sum, { measures }) => sum + measures.length, 0);
   if (steps !== undefined && steps.count * figuresAsked > mostFigures) return queries.map(() => undefined);
   const values = new ValueReader(signal);
   const bucket = steps && values.column(bucketOf(steps.stepNs));
   const groups = groupsOf({ groupBy }, values);
-  const members = queries.map((query, index) => memberOf(query, index, values));
+  const isWhole = ({ from, to }: Range): boolean => from === range.from && to === range.to;
+  const members = queries.map((query, index) => {
+    const { range: own } = asked[index] ?? asked[0];
+    return memberOf(query, index, values, isWhole(own) ? undefined : own);
+  });
   const conditions = members.map(({ condition }) => condition);
   const either = conditions.includes(undefined) ? 'true' : `(${conditions.map((sql) => `(${sql})`).join(' OR ')})`;
   const project = projectId === undefined ? '' : 'project_id = {project:String} AND ';
@@ -132,11 +169,11 @@ export const aggregatesTogether = async (
     const byStep = new Map(rows.map((row) => [Number(row['bucket']), row]));
     return members.map((member, index) => ({ answer: seriesOf(member, index, steps, byStep) }));
   }
-  const seconds = secondsIn(range);
   const valuesOf = (row: Row): unknown[] => names.map((name) => row[name]);
   const answerOf = ({ query, figures }: Member, index: number): Answer | undefined => {
     const own = names.length === 0 ? rows : rows.filter((row) => Number(row[`n${index}`]) > 0);
     if (own.length > query.limit) return undefined;
+    const seconds = secondsIn((asked[index] ?? asked[0]).range);
     const inOrder = own.toSorted(
       (one, other) =>
         byFigure(one[`m${index}_0`], other[`m${index}_0`]) || compareGroups(valuesOf(one), valuesOf(other)),

@@ -6,19 +6,15 @@ import { LateError, orAborted } from '../../runtime/within.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { runAnomaly } from '../anomalies/asked.ts';
 import type { Answer, Asked } from '../answer.ts';
-import { checksTogether, mostChecksTogether } from '../checks/asked.ts';
 import { runForecast } from '../forecast/asked.ts';
 import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
 import type { QueryReading } from '../promql/reading.ts';
-import type { AggregateQuery, CheckQuery, MetricQuery, PromqlQuery, Query, SloQuery } from '../query.ts';
+import type { Query } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
 import { answerOnly, heeding, type RowsAndBytes } from '../run.ts';
-import { mostSlosTogether, sloKey, slosTogether } from '../slos/asked.ts';
-import { aggregatesKey, aggregatesTogether, mostAggregates } from './aggregates.ts';
-import { isSharedMetric, metricsTogether, mostMetrics } from './metrics.ts';
+import { askedKey, type Kind, kinds, type SharedKind, shareOf } from './kinds.ts';
 import type { Outcome, TellOutcome } from './outcome.ts';
-import { isSharedPromql, mostPromql, promqlTogether } from './promql.ts';
 import { RecentTimes } from './recent-times.ts';
 import { type Question, WaitingQuestions } from './waiting.ts';
 
@@ -35,61 +31,6 @@ export interface AnswersOptions {
   /** By default everything begins at once. */
   readonly turn?: Turn;
 }
-
-/** Those that are known before all are may be told before. */
-type Ask = (queries: readonly Query[], reading: QueryReading, asked: Asked, tell: TellOutcome) => Promise<Outcome[]>;
-
-/** Questions that one statement may answer. */
-interface Kind {
-  readonly most: number;
-  readonly ask: Ask;
-}
-
-const kinds: Readonly<Record<'aggregate' | 'metric' | 'promql' | 'slo' | 'check', Kind>> = {
-  aggregate: {
-    most: mostAggregates,
-    ask: (queries, reading, asked) => aggregatesTogether(queries as AggregateQuery[], reading, asked),
-  },
-  metric: {
-    most: mostMetrics,
-    ask: (queries, reading, asked) => metricsTogether(queries as MetricQuery[], reading, asked),
-  },
-  promql: {
-    most: mostPromql,
-    ask: (queries, reading, asked, tell) => promqlTogether(queries as PromqlQuery[], reading, asked, tell),
-  },
-  slo: {
-    most: mostSlosTogether,
-    ask: (queries, reading, asked) => slosTogether(queries as SloQuery[], reading, asked),
-  },
-  check: {
-    most: mostChecksTogether,
-    ask: (queries, reading, asked) => checksTogether(queries as CheckQuery[], reading, asked),
-  },
-};
-
-const askedKey = ({ range, stepMs, stepsFrom, isNewestWithin }: Asked): string =>
-  `${range.from} ${range.to} ${stepMs} ${stepsFrom} ${isNewestWithin}`;
-
-/** The kind of a question, and what those have in common that are asked with it; undefined where it is asked alone. */
-const shareOf = (query: Query, asked: Asked): readonly [kind: keyof typeof kinds, key: string] | undefined => {
-  switch (query.kind) {
-    case 'aggregate': {
-      const key = aggregatesKey(query, asked);
-      return key === undefined ? undefined : ['aggregate', key];
-    }
-    case 'metric':
-      return isSharedMetric(query, asked) ? ['metric', ''] : undefined;
-    case 'slo':
-      return ['slo', sloKey(query)];
-    case 'check':
-      return ['check', ''];
-    case 'promql':
-      return isSharedPromql(asked) ? ['promql', ''] : undefined;
-    default:
-      return undefined;
-  }
-};
 
 /** Queries that are not asked any more are forgotten for newer ones. */
 const makeRoom = (known: Map<string, unknown> | Set<string>): void => {
@@ -197,7 +138,7 @@ export class Answers {
     const share = this.#isApart(text) ? undefined : shareOf(query, asked);
     const question: Question = {
       ...{ key, query, reading, asked, dueMs, missed, by: new Set([by]), askers: 0, hearers: [], late: 0 },
-      share: share === undefined ? key : `${share.join(' ')} ${askedKey(asked)}`,
+      share: share === undefined ? key : share.join(' '),
       most: share === undefined ? 1 : this.#mostWith(text, kinds[share[0]]),
       answer: Promise.withResolvers(),
       left: new AbortController(),
@@ -273,8 +214,8 @@ export class Answers {
   }
 
   async #askTogether(questions: readonly Question[]): Promise<void> {
-    const [{ query: first, reading, asked }] = questions as readonly [Question];
-    const { ask } = kinds[first.kind as keyof typeof kinds];
+    const [{ query: first, reading }] = questions as readonly [Question];
+    const { ask } = kinds[first.kind as SharedKind];
     const begun = performance.now();
     const late = AbortSignal.timeout(this.#options.sharedMs);
     const left = allLeft(questions);
@@ -294,7 +235,7 @@ export class Answers {
       outcomes = await ask(
         questions.map(({ query }) => query),
         { ...reading, columns },
-        asked,
+        questions.map(({ asked }) => asked) as [Asked, ...Asked[]],
         tellOutcome,
       );
     } catch (error) {
@@ -318,7 +259,7 @@ export class Answers {
     for (const question of questions) {
       question.late++;
       if (question.late > (isLoaded ? 2 : mostLate)) this.#refuse(question, this.tookLong(sharedMs, ', with others'));
-      else if (isLoaded) this.#wait(question, kinds[question.query.kind as keyof typeof kinds].most);
+      else if (isLoaded) this.#wait(question, kinds[question.query.kind as SharedKind].most);
       else this.#wait(question, half);
       if (isLoaded) continue;
       makeRoom(this.#slow);

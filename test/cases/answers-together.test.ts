@@ -152,11 +152,42 @@ test('figures over records are the same together and alone', async (t) => {
   for (const [key, members] of Map.groupBy(queries, (query) => aggregatesKey(query, asked))) {
     t.truthy(key);
     const statements: string[] = [];
-    const outcomes = await aggregatesTogether(members, readingOf(statements), asked);
+    const outcomes = await aggregatesTogether(members, readingOf(statements), [asked]);
     t.is(statements.length, 1);
     for (const [index, query] of members.entries())
       t.deepEqual(outcomes[index], (await alone(query, asked)) as never, JSON.stringify(query));
   }
+});
+
+test('figures over records of ranges that are near to each other are the same together and alone', async (t) => {
+  const second = 1_000_000_000n;
+  const near = [0n, 1n, 100n].map(
+    (seconds): Asked => ({
+      ...asked,
+      range: { from: asked.range.from + seconds * second, to: asked.range.to - seconds * (second / 4n) - 3n },
+    }),
+  );
+  // Each second one: all measures and groupings are among them.
+  const queries = aggregates.filter((_, at) => at % 2 === 1).map((query) => queryOf(query) as AggregateQuery);
+  const questions = queries.flatMap((query) => near.map((given) => ({ query, given })));
+  for (const [key, members] of Map.groupBy(questions, ({ query, given }) => aggregatesKey(query, given))) {
+    t.truthy(key);
+    const statements: string[] = [];
+    const outcomes = await aggregatesTogether(
+      members.map(({ query }) => query),
+      readingOf(statements),
+      members.map(({ given }) => given) as [Asked],
+    );
+    t.is(statements.length, 1);
+    for (const [index, { query, given }] of members.entries())
+      t.deepEqual(
+        outcomes[index],
+        (await alone(query, given)) as never,
+        `${JSON.stringify(query)} ${given.range.from}`,
+      );
+  }
+  const far = { ...asked, range: { from: asked.range.from - 3600n * second, to: asked.range.to } };
+  t.not(aggregatesKey(queries[0] as AggregateQuery, far), aggregatesKey(queries[0] as AggregateQuery, asked));
 });
 
 test('series over records from the begin of a range are the same together and alone', async (t) => {
@@ -166,7 +197,7 @@ test('series over records from the begin of a range are the same together and al
   const statements: string[] = [];
   // The first and the last step lie in the range in part, and there are steps before all records.
   const given: Asked = { ...stepped, range: { from: asked.range.from - 600_000_000_000n, to: asked.range.to - 9n } };
-  const outcomes = await aggregatesTogether(queries, readingOf(statements), given);
+  const outcomes = await aggregatesTogether(queries, readingOf(statements), [given]);
   t.is(statements.length, 1);
   for (const [index, query] of queries.entries()) {
     t.truthy(aggregatesKey(query, given));
@@ -203,6 +234,22 @@ for (const [form, given] of Object.entries({ tables: asked, series: stepped })) 
     }
   });
 }
+
+test('PromQL at one instant is asked together, however far its windows reach back', async (t) => {
+  const statementsOf = async (...minutes: readonly number[]): Promise<number> => {
+    const statements: string[] = [];
+    const answers = new Answers({ gatherMs: 0, sharedMs: 600_000, aloneMs: 600_000 });
+    const to = BigInt(endMs) * 1_000_000n;
+    const asks = minutes.map((minute, index) =>
+      answers.ask(queryOf(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
+        ...{ range: { from: to - BigInt(minute) * 60_000_000_000n, to }, stepsFrom: 'range' },
+      }),
+    );
+    for (const answer of await Promise.all(asks)) t.is(answer.form, 'table');
+    return statements.length;
+  };
+  t.is(await statementsOf(5, 30), await statementsOf(5));
+});
 
 test('what is asked at once is asked together, and what fails fails alone', async (t) => {
   const statements: string[] = [];

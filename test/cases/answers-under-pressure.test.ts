@@ -165,7 +165,7 @@ test('Who had no answer lately goes before newer ones, however many others ask t
   await sleep(5);
   given.abort(new Error('given up'));
   await t.throwsAsync(left, { message: 'given up' });
-  const other = ask('same', dueMs - 55_000, undefined, 'other');
+  const other = ask('same', dueMs - 40_000, undefined, 'other');
   free();
   await eventually('the statement of the other', () => statements.length === 1);
   answer(statements[0]);
@@ -173,10 +173,11 @@ test('Who had no answer lately goes before newer ones, however many others ask t
   const freeAgain = occupied();
   const asked = [ask('same', dueMs, undefined, 'starved')];
   await sleep(5);
-  asked.push(ask('same', dueMs + 5_000, undefined, 'other'), ask('new', dueMs + 10_000, undefined, 'new'));
+  // So far apart that each is a statement.
+  asked.push(ask('same', dueMs + 128_000, undefined, 'other'), ask('new', dueMs + 256_000, undefined, 'new'));
   await sleep(5);
   freeAgain();
-  const ends = [dueMs, dueMs + 10_000, dueMs + 5_000];
+  const ends = [dueMs, dueMs + 256_000, dueMs + 128_000];
   for (const [index, endMs] of ends.entries()) {
     await eventually(`statement ${index + 2}`, () => statements.length === index + 2);
     t.true(
