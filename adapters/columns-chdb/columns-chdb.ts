@@ -54,6 +54,8 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     text_index_header_cache_size: 16 * mebibyte,
     text_index_postings_cache_size: 32 * mebibyte,
     background_pool_size: 2,
+    // By its own default a thousand threads that once ran at the same time stay, each with three open files.
+    max_thread_pool_free_size: 16,
     background_merges_mutations_concurrency_ratio: 2,
     max_query_size: 64 * mebibyte,
     merges_mutations_memory_usage_soft_limit: Math.floor(maxMemoryBytes / 3),

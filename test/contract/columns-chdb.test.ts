@@ -56,6 +56,12 @@ for (const { title, table, name, value } of [
     value: '1',
   },
   {
+    title: 'threads that ran at the same time once do not stay, with three open files each',
+    table: 'server_settings',
+    name: 'max_thread_pool_free_size',
+    value: '16',
+  },
+  {
     title: 'memory of other processes in the same control group does not count',
     table: 'server_settings',
     name: 'memory_worker_use_cgroup',
