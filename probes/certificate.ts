@@ -1,25 +1,50 @@
+import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { StepCertificate } from '../schemas/synthetic-runs.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 
 const dayMs = 86_400_000;
 
 const nameOf = (entry: string): string => entry.replace(/^(?:DNS|IP Address):/, '').replace(/^"|"$/g, '');
 
-/** What a server's certificate says; nothing where it sent none. */
-export const certificateOf = (
-  socket: TLSSocket,
-  nowMs: number,
-): NonNullable<Observation['certificate']> | undefined => {
+type Certificate = NonNullable<Observation['certificate']>;
+
+const targetOf = (host: string, port: number | undefined): string =>
+  `${isIP(host) === 6 ? `[${host}]` : host}:${port ?? ''}`;
+
+/** What a server's certificate says; nothing where it sent none. `host` is the one that was asked for. */
+export const certificateOf = (socket: TLSSocket, host: string): Certificate | undefined => {
   const certificate = socket.getPeerCertificate();
   // Without a certificate there is an empty object.
   if (certificate.valid_to === undefined) return undefined;
   const { subjectaltname = '', subject, issuer } = certificate;
   const names = subjectaltname === '' ? [subject?.CN ?? []].flat() : subjectaltname.split(', ').map(nameOf);
+  const expiresAtMs = Date.parse(certificate.valid_to);
   return {
-    daysLeft: Math.floor((Date.parse(certificate.valid_to) - nowMs) / dayMs),
+    ...{ target: targetOf(host, socket.remotePort), expiresAtMs },
+    daysLeft: Math.floor((expiresAtMs - Date.now()) / dayMs),
+    commonName: [subject?.CN ?? []].flat().join(', '),
     issuer: Object.entries(issuer ?? {})
       .map(([name, value]) => `${name}=${[value].flat().join('+')}`)
       .join(', '),
     names,
+  };
+};
+
+/** Names that are told; all are judged. */
+const mostNames = 50;
+
+/** As a run tells it: its texts are a server's, and may be of any length. Nothing where its end is no time. */
+export const toldCertificate = (
+  { target, expiresAtMs, issuer, commonName, names }: Certificate,
+  strike: (text: string) => string,
+): { readonly certificate?: StepCertificate } => {
+  if (!Number.isSafeInteger(expiresAtMs)) return {};
+  const cut = (text: string, most: number): string => strike(text).slice(0, most);
+  return {
+    certificate: {
+      ...{ target: cut(target, 300), expiresAtMs, issuer: cut(issuer, 1024), commonName: cut(commonName, 256) },
+      names: names.slice(0, mostNames).map((name) => cut(name, 256)),
+    },
   };
 };

@@ -81,7 +81,7 @@ export const askOnce = async (
     request.end(body ?? undefined);
   });
   clock.enter('receive');
-  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, Date.now()) : undefined;
+  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, hostOf(url)) : undefined;
   const content = await bodyOf(answer);
   return {
     status: answer.statusCode ?? 0,

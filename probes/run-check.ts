@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Fence } from '../runtime/fence.ts';
+import type { StepCertificate } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import { msOf } from '../subjects/alerts/durations.ts';
 import { type CheckFields, typedSettings } from '../subjects/synthetics/check.ts';
@@ -11,6 +12,7 @@ import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { type Outcome, retryAfterMs, runOutcome } from '../subjects/synthetics/state.ts';
 import { variablesIn } from '../subjects/synthetics/templates.ts';
 import { toldPage } from './browser/told-page.ts';
+import { toldCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
 import { addedUp, type Phases, sumOf } from './phases.ts';
@@ -43,6 +45,8 @@ export interface Work {
   readonly location: string;
 }
 
+type RunStep = Omit<StepResult, 'certificate'> & { readonly certificate?: StepCertificate };
+
 /** What a run tells. Secrets are struck out of it. */
 export interface RunResult {
   readonly startedAtMs: number;
@@ -51,17 +55,17 @@ export interface RunResult {
   /** Of the last attempt, as all that follows. */
   readonly durationMs: number;
   readonly phases: Phases;
-  readonly steps: readonly StepResult[];
+  readonly steps: readonly RunStep[];
   readonly message: string;
   readonly traceId: string;
 }
 
 const worst: readonly Outcome[] = ['unknown', 'failed', 'degraded', 'passed'];
 
-const outcomeOf = (steps: readonly StepResult[]): Outcome =>
+const outcomeOf = (steps: readonly Pick<StepResult, 'outcome'>[]): Outcome =>
   worst.find((one) => steps.some(({ outcome }) => outcome === one)) ?? 'unknown';
 
-const messageOf = (steps: readonly StepResult[]): string =>
+const messageOf = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): string =>
   steps
     .filter(({ message }) => message !== '')
     .map(({ name, message }, index) =>
@@ -114,10 +118,11 @@ export const runCheck = async (
     }).finally(() => deadline.end());
     signal.throwIfAborted();
     const strike = striker(secrets);
-    const told = steps.map((step) => ({
+    const told = steps.map(({ certificate, ...step }) => ({
       ...step,
       message: strike(step.message),
       ...(step.body !== undefined && { body: strike(step.body) }),
+      ...(certificate !== undefined && toldCertificate(certificate, strike)),
       ...(step.page !== undefined && { page: toldPage(step.page, strike) }),
     }));
     const phases = addedUp(told.map((step) => step.phases));

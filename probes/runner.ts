@@ -46,6 +46,8 @@ export interface StepResult {
   readonly status?: number;
   /** Beginning of the answer of a step that failed. */
   readonly body?: string;
+  /** Of an encrypted connection. */
+  readonly certificate?: NonNullable<Observation['certificate']>;
   readonly page?: SteppedPage;
 }
 

@@ -34,6 +34,16 @@ export const SteppedPage = z.strictObject({
 });
 export type SteppedPage = z.output<typeof SteppedPage>;
 
+/** What the certificate of a server said. */
+const StepCertificate = z.strictObject({
+  target: z.string().max(300).describe('Host and port that sent it'),
+  expiresAtMs: z.int(),
+  issuer: z.string().max(1024),
+  commonName: z.string().max(256),
+  names: z.array(z.string().max(256)).max(50).describe('The first of those that it is for'),
+});
+export type StepCertificate = z.output<typeof StepCertificate>;
+
 /** One step of a run. */
 export const SyntheticStep = z.strictObject({
   name: z.string().max(256),
@@ -42,6 +52,7 @@ export const SyntheticStep = z.strictObject({
   message: z.string().max(8192),
   status: z.int().min(0).max(999).optional(),
   body: z.string().max(8192).optional().describe('Beginning of an answer that failed'),
+  certificate: StepCertificate.optional().describe('Of an encrypted connection'),
   page: SteppedPage.optional().describe('Of a step of a browser'),
 });
 

@@ -93,13 +93,28 @@ const phaseMetrics: Readonly<Record<string, string>> = {
   receive: 'httpcheck.response.duration',
 };
 
-/** One measurement: its name, unit, value and own attributes. */
-type Measured = readonly [name: string, unit: string, value: number, attributes?: readonly Attribute[]];
+/** One measurement: its name, unit, value (whole where it is a bigint) and own attributes. */
+type Measured = readonly [name: string, unit: string, value: number | bigint, attributes?: readonly Attribute[]];
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 
+const nameOf = (step: Step, index: number): Attribute =>
+  text('oiq.step', step.name === '' ? String(index + 1) : step.name);
+
+/** As the collector's receiver `tlscheck` tells it. */
+const timeLeftOf = (step: Step, index: number, atMs: number): Measured[] => {
+  if (step.certificate === undefined) return [];
+  const { target, expiresAtMs, issuer, commonName, names } = step.certificate;
+  const values = names.map((stringValue) => ({ stringValue }));
+  const attributes = [
+    ...[nameOf(step, index), text('tlscheck.target', target), text('tlscheck.x509.issuer', issuer)],
+    ...[text('tlscheck.x509.cn', commonName), { key: 'tlscheck.x509.san', value: { arrayValue: { values } } }],
+  ];
+  return [['tlscheck.time_left', 's', BigInt(Math.trunc((expiresAtMs - atMs) / 1000)), attributes]];
+};
+
 const measuredOfStep = (step: Step, index: number): Measured[] => {
-  const named = [text('oiq.step', step.name === '' ? String(index + 1) : step.name)];
+  const named = [nameOf(step, index)];
   const durations = Object.entries(step.phases).flatMap(([phase, ms]): Measured[] => {
     const name = phaseMetrics[phase];
     return name === undefined ? [] : [[name, 'ms', ms, named]];
@@ -123,6 +138,7 @@ const measuredOf = (run: SyntheticRun): Measured[] => {
   const all: Measured[] = [
     ['synthetics.run.passed', '1', run.outcome === 'failed' ? 0 : 1],
     ['synthetics.run.duration', 'ms', run.durationMs],
+    ...run.steps.flatMap((step, index) => timeLeftOf(step, index, run.startedAtMs)),
   ];
   return run.checkType === 'http' ? [...all, ...run.steps.flatMap(measuredOfStep)] : all;
 };
@@ -139,9 +155,9 @@ const metricsOf = (run: SyntheticRun): OtlpMessage<'Metric'>[] => {
   return [...Map.groupBy(measuredOf(run), ([name]) => name)].map(([name, points]) => ({
     ...{ name, unit: points[0]?.[1] ?? '' },
     gauge: {
-      dataPoints: points.map(([, , asDouble, own = []]) => ({
+      dataPoints: points.map(([, , value, own = []]) => ({
         timeUnixNano,
-        asDouble,
+        ...(typeof value === 'bigint' ? { asInt: value } : { asDouble: value }),
         attributes: [...series, ...own],
       })),
     },

@@ -44,6 +44,7 @@ const answerOf = (bytes: Buffer): string => {
 };
 
 interface Tls {
+  readonly host: string;
   readonly servername: string;
   readonly verifyCertificate: boolean;
   readonly clock: PhaseClock;
@@ -85,13 +86,13 @@ class Watched extends ChannelCredentials {
     };
   }
 
-  #secured(socket: Socket, { servername, verifyCertificate, clock }: Tls): Promise<Socket> {
+  #secured(socket: Socket, { host, servername, verifyCertificate, clock }: Tls): Promise<Socket> {
     clock.enter('tls');
     return new Promise((ended, failed) => {
       const named = isIP(servername) === 0 ? { servername } : { host: servername };
       const told = { socket, ALPNProtocols: ['h2'], rejectUnauthorized: verifyCertificate, ...named };
       const secure = connect(told, () => {
-        this.certificate = certificateOf(secure, Date.now());
+        this.certificate = certificateOf(secure, host);
         ended(secure);
       });
       secure.once('error', (error) => {
@@ -120,7 +121,7 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
     const host = bareHost(written);
     const name = serverName ?? host;
     const authority = isIP(name) === 6 ? `[${name}]` : name;
-    const credentials = new Watched(clock, tls ? { servername: name, verifyCertificate, clock } : undefined);
+    const credentials = new Watched(clock, tls ? { host, servername: name, verifyCertificate, clock } : undefined);
     clock.enter('connect');
     const isSix = isIP(reached.address) === 6;
     const client = new Client(

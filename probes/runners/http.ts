@@ -140,7 +140,10 @@ const runSent = async (
       typeof one.value === 'string' ? { ...one, value: rendered(one.value, at) } : one,
     );
     const { outcome, messages } = judged(asked, seen);
-    const kept = outcome === 'failed' ? { body: body.subarray(0, mostKept).toString('utf8') } : {};
+    const kept = {
+      ...(outcome === 'failed' && { body: body.subarray(0, mostKept).toString('utf8') }),
+      ...(certificate !== undefined && { certificate }),
+    };
     return { ...told, outcome, phases, message: messages.join('; '), status: plain.status, ...kept };
   } catch (error) {
     const { message, outcome } = failureOf(error, { host: 'it', phase: clock.current, signal: attempt.signal });

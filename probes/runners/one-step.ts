@@ -46,7 +46,8 @@ export const oneStep =
         durationMs: sumOf(phases),
       });
       const told = [...(message === undefined ? [] : [message]), ...messages].join('; ');
-      return [{ name: '', outcome: message === undefined ? outcome : 'failed', phases, message: told }];
+      const whole = { name: '', outcome: message === undefined ? outcome : ('failed' as const), phases, message: told };
+      return [{ ...whole, ...(seen.certificate !== undefined && { certificate: seen.certificate }) }];
     } catch (error) {
       const { message, outcome } = failureOf(error, { host: where, phase: clock.current, signal: attempt.signal });
       return [{ name: '', outcome, phases: clock.phases(), message }];

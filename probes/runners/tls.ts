@@ -28,7 +28,7 @@ export const runTls = oneStep<z.output<(typeof tls)['settings']>>(
         socket.once('error', failed);
         socket.once('end', () => failed(new Error('it closed the connection')));
       });
-      const certificate = certificateOf(socket, Date.now());
+      const certificate = certificateOf(socket, host);
       const seen = {
         protocol: socket.getProtocol() ?? '',
         ...(certificate !== undefined && { certificate }),

@@ -7,6 +7,7 @@ import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
 import { certificateOf } from '../certificate.ts';
 import { timed } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
+import { bareHost } from '../reach.ts';
 import { mostRead, StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
@@ -23,8 +24,8 @@ const urlOf = (text: string): URL => {
 /** What messages are read for. */
 const ofMessages = new Set(['body', 'json', 'size']);
 
-const handshakeOf = (answer: IncomingMessage): Observation => {
-  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, Date.now()) : undefined;
+const handshakeOf = (answer: IncomingMessage, host: string): Observation => {
+  const certificate = answer.socket instanceof TLSSocket ? certificateOf(answer.socket, host) : undefined;
   return {
     headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
     ...(certificate !== undefined && { certificate }),
@@ -74,7 +75,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
           failed(new StepFailure(`${url.host} answered ${answer.statusCode} in place of a WebSocket`)),
         );
         socket.once('upgrade', (answer: IncomingMessage) => {
-          handshake = handshakeOf(answer);
+          handshake = handshakeOf(answer, bareHost(url.hostname));
         });
         socket.once('open', () => {
           if (asked.length > 0) clock.enter('receive');

@@ -1,7 +1,7 @@
 /** What is asserted of an answer, as data: one declared type, what of it cannot be judged, and the judgement. */
 import { z } from 'zod';
 import { regexOf } from '../../queries/search/regex.ts';
-import { type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
+import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
 import { jsonPathProblem, readJsonPath } from './json-path.ts';
 
 /** Parts of a step in the order of time; they add up to the whole. */
@@ -64,7 +64,7 @@ export interface Observation {
   readonly phases?: Readonly<Partial<Record<(typeof phases)[number], number>>>;
   readonly redirects?: number;
   readonly protocol?: string;
-  readonly certificate?: { readonly daysLeft: number; readonly issuer: string; readonly names: readonly string[] };
+  readonly certificate?: StepCertificate & { readonly daysLeft: number };
   readonly records?: readonly string[];
   /** Of a name server's or a gRPC answer: `NXDOMAIN`, `SERVING`. */
   readonly code?: string;

@@ -65,6 +65,12 @@ test('a TLS check says how long a certificate is valid, whom it names, and that 
   const seen = await tls({ verifyCertificate: false, assertions: [issuer, named, protocol] });
   t.is(seen.outcome, 'passed', seen.message);
   t.deepEqual(Object.keys(seen.phases), ['lookup', 'connect', 'tls']);
+  const { expiresAtMs = 0, ...told } = seen.steps[0]?.certificate ?? {};
+  t.is(Math.round((expiresAtMs - Date.now()) / 86_400_000), 11);
+  t.deepEqual(told, {
+    ...{ target: `shop.example:${port}`, issuer: 'CN=shop.example, O=Test CA', commonName: 'shop.example' },
+    names: ['shop.example', '127.0.0.1'],
+  });
   const soon = await tls({ verifyCertificate: false, assertions: [left] });
   t.is(soon.outcome, 'degraded');
   t.regex(soon.message, /daysLeft is 1[01], expected: gte 14/);

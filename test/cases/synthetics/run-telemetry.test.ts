@@ -64,6 +64,43 @@ test('metrics of HTTP steps have the names of the collector, and what says nothi
   for (const silent of [{ outcome: 'unknown' }, { isManual: true }]) t.deepEqual(namesOf(run(silent)), []);
 });
 
+test('how long certificates are valid is told as the collector tells it', (t) => {
+  const certificate = {
+    ...{
+      target: 'shop.example:443',
+      issuer: 'CN=CA',
+      commonName: 'shop.example',
+      names: ['shop.example', 'b.example'],
+    },
+    expiresAtMs: 1_700_000_000_100 + 86_400_000,
+  };
+  const step = { name: '', outcome: 'passed', phases: { tls: 9 }, message: '', certificate };
+  const left = (change: object): Decoded[] =>
+    sent('metrics', run({ outcome: 'passed', steps: [step], ...change })).flatMap((message) =>
+      message.resourceMetrics[0].scopeMetrics[0].metrics.filter(
+        ({ name }: { name: string }) => name === 'tlscheck.time_left',
+      ),
+    );
+  for (const checkType of ['tls', 'http']) {
+    const [metric] = left({ checkType });
+    t.is(metric.unit, 's');
+    const [point] = metric.gauge.dataPoints;
+    t.is(String(point.asInt), '86400');
+    const value = (key: string) => point.attributes.find((one: { key: string }) => one.key === key).value;
+    t.is(value('tlscheck.target').stringValue, 'shop.example:443');
+    t.is(value('tlscheck.x509.issuer').stringValue, 'CN=CA');
+    t.is(value('tlscheck.x509.cn').stringValue, 'shop.example');
+    t.deepEqual(
+      value('tlscheck.x509.san').arrayValue.values.map(({ stringValue }: { stringValue: string }) => stringValue),
+      certificate.names,
+    );
+  }
+  const expired = { ...certificate, expiresAtMs: 1_700_000_000_100 - 1500 };
+  const [metric] = left({ outcome: 'failed', steps: [{ ...step, outcome: 'failed', certificate: expired }] });
+  t.is(String(metric.gauge.dataPoints[0].asInt), '-1');
+  t.deepEqual(left({ outcome: 'unknown' }), []);
+});
+
 test('a failure is a log record in the trace of its run', (t) => {
   const [message] = sent('logs', run());
   const [record] = message.resourceLogs[0].scopeLogs[0].logRecords;
