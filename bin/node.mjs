@@ -82,10 +82,10 @@ const flags = [
  */
 const allocator = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' };
 
-/** Runs `file` with `args` and exits as it does. Signals are passed on; should this process vanish, the child is told by its closed channel. */
-export const run = (file, args) => {
+/** Runs `file` with `args`, under further flags of Node that win, and exits as it does. Signals are passed on; should this process vanish, the child is told by its closed channel. */
+export const run = (file, args, more = []) => {
   if (!installed()) install();
-  const child = spawn(node24(), [...flags, resolve(root, file), ...args], {
+  const child = spawn(node24(), [...flags, ...more, resolve(root, file), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // libuv's default of four threads starves the file system while the embedded engine runs queries on them.
     env: { UV_THREADPOOL_SIZE: '16', NODE_COMPILE_CACHE: compileCache, ...allocator, ...process.env },

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
 import { run } from './node.mjs';
 
-run('main.ts', process.argv.slice(2));
+const args = process.argv.slice(2);
+// A probe holds little for long: a larger nursery would be most of its memory.
+run('main.ts', args, args[0] === 'probe' ? ['--max-semi-space-size=4'] : []);

@@ -11,8 +11,8 @@ const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
 const lookMs = 2000;
 /** What is left is sent in this time. */
 const stopMs = 10_000;
-/** A thousand checks take less. */
-const memory = '--max-old-space-size=256';
+/** A thousand checks take less; the nursery is that of `oiq probe` (`bin/oiq.mjs`). */
+export const memoryFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
 interface Options extends LocalOptions {
   readonly log: Log;
@@ -66,7 +66,7 @@ class LocalProcess {
 
   #start(): ChildProcess {
     const { networks, chromium, log } = this.#options;
-    const execArgv = [...process.execArgv, memory];
+    const execArgv = [...process.execArgv, ...memoryFlags];
     const child = fork(entry, [JSON.stringify({ networks, chromium } satisfies LocalOptions)], {
       execArgv,
       serialization: 'advanced',

@@ -2,7 +2,7 @@
 import type { Fence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Inability, ProbeAlarm, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
-import { lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
+import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
 import { inabilitiesOf } from './abilities.ts';
 import type { Pace } from './pace.ts';
@@ -36,7 +36,6 @@ export interface RunningProbe {
 }
 
 const usualPollMs = 2000;
-const tickMs = 50;
 /** Without the platform a probe goes on for so long. */
 const aloneMs = 3_600_000;
 
@@ -72,7 +71,7 @@ class Probe {
     const { signal } = this.#stopping;
     void this.#ask();
     const polling = setInterval(() => void this.#ask(), this.#options.pollMs ?? usualPollMs);
-    const ticking = setInterval(() => this.#tick(), tickMs);
+    const ticking = setInterval(() => this.#tick(), dueStepMs);
     const sending = this.#queue.run(signal);
     return {
       stop: async () => {

@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto';
 import { msOf } from '../alerts/durations.ts';
 import type { KnownCheck } from './known.ts';
 
+/** Due times are so far apart at least: a location with many checks runs few of them in one moment. */
+export const dueStepMs = 20;
+
 type Timed = Pick<KnownCheck, 'id' | 'every'>;
 
 /** Where in its interval a check is due at a location: spread over the interval, and apart from other locations. */
 const phaseMs = ({ id, every }: Timed, location: string): number => {
   const spread = createHash('sha256').update(`${id}\0${location}`).digest().readUIntBE(0, 6);
-  // Whole seconds, so that due times are read easily.
-  return (spread % (msOf(every) / 1000)) * 1000;
+  return (spread % (msOf(every) / dueStepMs)) * dueStepMs;
 };
 
 /** Whether a time is one at which the check is due there. */

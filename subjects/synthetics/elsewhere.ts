@@ -5,12 +5,12 @@ import { ConflictError, type TenantDocuments } from '../../schemas/ports/documen
 import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
 import type { ProbeAlarm } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
-import { isDueAt } from './due-times.ts';
+import { dueStepMs, isDueAt } from './due-times.ts';
 import { type KnownCheck, readChecks } from './known.ts';
 import { askedForMs } from './work.ts';
 
-/** Off the schedule, whatever the schedule is: due times are whole seconds. */
-const offSchedule = (ms: number): number => (ms % 1000 === 0 ? ms + 1 : ms);
+/** Off the schedule, whatever the schedule is: at no time at which anything is due. */
+const offSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
 
 /** The same for all locations that tell of a failure in one interval: the others are asked once in it. */
 const idOf = ({ id, every }: KnownCheck, nowMs: number): string => {

@@ -16,6 +16,7 @@ import { BrowserProcess } from '../../probes/browser/browser-process.ts';
 import { FencedProxy } from '../../probes/browser/fenced-proxy.ts';
 import { memoryOf, processesOf } from '../../probes/browser/processes.ts';
 import { Deadline } from '../../probes/deadline.ts';
+import { memoryFlags } from '../../probes/local-process.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { reach } from '../../probes/reach.ts';
@@ -38,8 +39,15 @@ const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolv
 const part = (values: readonly number[], share: number): number =>
   values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
+/** What is kept of a result: the platform's memory is not the probe's. */
+type Counted = Pick<ProbeResult, 'checkId' | 'dueMs' | 'startedAtMs' | 'outcome'> & { readonly waitMs: number };
+
+const countedOf = ({ checkId, dueMs, startedAtMs, outcome, phases }: ProbeResult): Counted => ({
+  ...{ checkId, dueMs, startedAtMs, outcome, waitMs: phases['wait'] ?? 0 },
+});
+
 interface Probed {
-  readonly results: readonly Pick<ProbeResult, 'checkId' | 'dueMs' | 'startedAtMs' | 'outcome' | 'phases'>[];
+  readonly results: readonly Counted[];
   readonly cpuSeconds: number;
   readonly seconds: number;
   readonly peakMiB: number;
@@ -55,14 +63,14 @@ const probe = async (port: number): Promise<Probed> => {
       variables: {},
     };
   });
-  const results: ProbeResult[] = [];
+  const results: Counted[] = [];
   const source = {
     work: (digest: string | undefined) =>
       Promise.resolve({
         ...{ location: 'here', probes: 1, atMs: Date.now(), digest: 'd', asked: [] },
         checks: digest === 'd' ? null : checks,
       }),
-    send: async (some: readonly ProbeResult[]) => void results.push(...some),
+    send: async (some: readonly ProbeResult[]) => void results.push(...some.map(countedOf)),
     alarm: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
@@ -81,9 +89,7 @@ const probe = async (port: number): Promise<Probed> => {
   await running.stop();
   const counted = results.filter(({ dueMs }) => dueMs >= from);
   return {
-    results: counted.map(({ checkId, dueMs, startedAtMs, outcome, phases }) => ({
-      ...{ checkId, dueMs, startedAtMs, outcome, phases },
-    })),
+    results: counted,
     ...{ cpuSeconds: (user + system) / 1e6, seconds: took, peakMiB: peak / 1024 / 1024 },
   };
 };
@@ -101,14 +107,16 @@ const measureProbe = async (): Promise<void> => {
   });
   await new Promise<void>((ready) => server.listen(0, '0.0.0.0', ready));
   const { port } = server.address() as AddressInfo;
-  const child = fork(fileURLToPath(import.meta.url), ['probe', String(port)], { serialization: 'advanced' });
+  const child = fork(fileURLToPath(import.meta.url), ['probe', String(port)], {
+    ...{ serialization: 'advanced', execArgv: [...process.execArgv, ...memoryFlags] },
+  });
   const [probed] = (await once(child, 'message')) as [Probed];
   server.close();
   const { results } = probed;
   const lateness = results.map(({ startedAtMs, dueMs }) => startedAtMs - dueMs);
-  const errors = results.flatMap(({ checkId, startedAtMs, phases }) => {
+  const errors = results.flatMap(({ checkId, startedAtMs, waitMs }) => {
     const real = took.get(checkId)?.find(({ at }) => at >= startedAtMs - 5);
-    return real === undefined ? [] : [Math.abs((phases['wait'] ?? 0) - real.ms)];
+    return real === undefined ? [] : [Math.abs(waitMs - real.ms)];
   });
   console.log(
     table([
