@@ -4,11 +4,14 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticVerdict, verdictToldMs } from '../../schemas/synthetic-runs.ts';
 import { topics } from '../../schemas/topics.ts';
+import { msOf } from '../../subjects/alerts/durations.ts';
 import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
 import { stateEvent } from '../../subjects/synthetics/events.ts';
+import { changesOfGap, filledFromMs, type Gap, isGap, type LocatedChange } from '../../subjects/synthetics/gaps.ts';
 import { judge, type KnownStates, suspectsOf } from '../../subjects/synthetics/judged.ts';
 import { type KnownCheck, readCheck } from '../../subjects/synthetics/known.ts';
-import { type Latest, readLatest } from '../../subjects/synthetics/stored-results.ts';
+import { silentIntervals } from '../../subjects/synthetics/state.ts';
+import { type Latest, readLatest, readResults } from '../../subjects/synthetics/stored-results.ts';
 import type { Span } from '../../subjects/synthetics/uptime.ts';
 import { type FailedAlone, verdictOf } from '../../subjects/synthetics/verdict.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
@@ -71,9 +74,44 @@ interface Kept {
   readonly alone: FailedAlone;
   /** The last verdict as it was told. */
   readonly told: { readonly atMs: number; readonly text: string };
+  /** When it was judged last. */
+  readonly judgedMs: number;
+  /** In which nobody judged it, until that is filled. */
+  readonly gap?: Gap;
 }
 
-const empty = (): Kept => ({ states: {}, alone: {}, told: { atMs: 0, text: '' } });
+const empty = (): Kept => ({ states: {}, alone: {}, told: { atMs: 0, text: '' }, judgedMs: 0 });
+
+/** What was missed in a gap that is filled now, and the gap that is left. Heartbeats keep their own time: of those nothing is missed. */
+const afterGap = async (
+  check: KnownCheck,
+  { gap, judgedMs, states: before }: Kept,
+  {
+    after,
+    dueMs,
+    read,
+  }: { readonly after: KnownStates; readonly dueMs: number; read(gap: Gap): Promise<readonly LocatedChange[]> },
+): Promise<{ readonly missed: readonly LocatedChange[]; readonly left: Pick<Kept, 'gap'> }> => {
+  const isMissed = check.enabled && check.heartbeat === undefined && isGap(judgedMs, dueMs);
+  const isFilled = gap !== undefined && (isMissed || dueMs >= filledFromMs(check.id, gap));
+  const missed = isFilled ? await read(gap) : [];
+  if (isMissed) return { missed, left: { gap: { fromMs: judgedMs, toMs: dueMs, before, after } } };
+  return { missed, left: isFilled || gap === undefined ? {} : { gap } };
+};
+
+/** What a check was in a gap, by the results that there are now. */
+const readMissed = async (
+  check: KnownCheck,
+  gap: Gap,
+  { ports, tenantId, suspects }: Pick<Known, 'suspects'> & { readonly ports: SchedulePorts; readonly tenantId: string },
+): Promise<readonly LocatedChange[]> => {
+  const reading = await tenantReading(ports, tenantId, gap.toMs);
+  if (reading === undefined) return [];
+  const fromMs = gap.fromMs - silentIntervals * msOf(check.every);
+  return changesOfGap(check, gap, {
+    ...{ runs: await readResults(reading, { checkId: check.id, fromMs, toMs: gap.toMs }), suspects },
+  });
+};
 
 export const checkStates = defineSchedule({
   name: 'check-states',
@@ -84,10 +122,11 @@ export const checkStates = defineSchedule({
   ...{ togetherMs, within },
   missed: 'skip',
   state: {
-    version: 2,
+    version: 3,
     schema: z.custom<Kept>(),
     empty,
-    upgrade: (saved, version) => (version === 1 ? { ...empty(), states: saved as KnownStates } : undefined),
+    upgrade: (saved, version) =>
+      version === 1 ? { ...empty(), states: saved as KnownStates } : { ...empty(), ...(saved as Partial<Kept>) },
   },
   emits: { states: topics.syntheticStates, verdicts: topics.syntheticVerdicts, events: topics.events },
   atOnce: { total: 1000, perTenant: 1000 },
@@ -97,6 +136,11 @@ export const checkStates = defineSchedule({
     const { byCheck, suspects, names, downtimeOf } = await knownAt(ports, tenantId, dueMs);
     const latest = byCheck.get(document.id) ?? [];
     const { known: states, changes } = judge(check, state.states, { latest, suspects, nowMs: dueMs });
+    const read = (gap: Gap) => readMissed(check, gap, { ports, tenantId, suspects });
+    const { missed, left } = await afterGap(check, state, { after: states, dueMs, read });
+    // Nobody is told of the past.
+    for (const { location, atMs, state: then } of missed)
+      emit.states({ tenantId, checkId: document.id, location, atMs, state: then });
     const given = { latest, suspects, states, alone: state.alone, names, downtime: downtimeOf(check), nowMs: dueMs };
     const { verdict, alone } = verdictOf(check, given);
     for (const { location, atMs, state: next } of changes) {
@@ -107,8 +151,8 @@ export const checkStates = defineSchedule({
     }
     const text = JSON.stringify(verdict);
     const isTold = state.told.text === text && dueMs - state.told.atMs < verdictToldMs;
-    if (isTold) return { states, alone, told: state.told };
+    if (isTold) return { states, alone, told: state.told, judgedMs: dueMs, ...left };
     emit.verdicts({ tenantId, checkId: document.id, judgedMs: dueMs, ...verdict } satisfies SyntheticVerdict);
-    return { states, alone, told: { atMs: dueMs, text } };
+    return { states, alone, told: { atMs: dueMs, text }, judgedMs: dueMs, ...left };
   },
 });

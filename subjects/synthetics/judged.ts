@@ -10,7 +10,7 @@ import type { StateChange } from './uptime.ts';
 /** What is known of a check since its last judgement, by location; the check itself under ''. */
 export type KnownStates = Readonly<Record<string, StateChange>>;
 
-type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
+export type Judged = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locations' | 'consensus'> &
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
 /** What each location did of late, where others ran the same checks. */

@@ -19,7 +19,7 @@ interface LocationRecord {
 }
 
 /** A location that is not heard from for so many intervals has no vote. */
-const silentIntervals = 3;
+export const silentIntervals = 3;
 /** Fewer comparisons say nothing: one check that fails at one place would take its vote. */
 const leastCompared = 4;
 

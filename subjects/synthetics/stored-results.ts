@@ -34,6 +34,25 @@ export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Late
   }));
 };
 
+/** Results of a check that began in a time, in order. */
+export const readResults = async (
+  { columns }: OwnColumns,
+  { checkId, fromMs, toMs }: { readonly checkId: string; readonly fromMs: number; readonly toMs: number },
+): Promise<readonly Latest[]> => {
+  const rows = await columns.query<{ place: string; began: string; result: Outcome }>(
+    `SELECT location AS place, toString(toUnixTimestamp64Milli(started)) AS began, outcome AS result
+    FROM synthetic_runs FINAL
+    WHERE tenant_id = {tenant:String} AND check_id = {check:String} AND is_manual = 0
+      AND due >= fromUnixTimestamp64Milli({from:Int64}) AND due < fromUnixTimestamp64Milli({to:Int64})
+    ORDER BY started`,
+    { check: checkId, from: String(fromMs), to: String(toMs) },
+    { maxResultRows: 100_000 },
+  );
+  return rows.map(({ place, began, result }) => ({
+    ...{ checkId, location: place, startedAtMs: Number(began), outcome: result },
+  }));
+};
+
 /** When each of some heartbeats last ran, or should have. */
 export const readLastDue = async (
   { columns }: OwnColumns,

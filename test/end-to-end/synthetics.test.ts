@@ -12,9 +12,11 @@ import { startLocalProbes } from '../../probes/local.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { checkStates } from '../../processors/synthetics/check-states.ts';
 import { openFence } from '../../runtime/fence.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { startSinks } from '../../sinks/index.ts';
@@ -251,6 +253,50 @@ test.serial('what fails at one location is tried at the others at once, off the 
   t.is(run.location, there.id);
   t.is(run.outcome, 'failed');
   t.false(run.isManual);
+});
+
+test.serial('what a check was while nobody judged it is worked out from the runs that probes kept', async (t) => {
+  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Turin' });
+  const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
+  const document = await harness.documents.of('a').collection(syntheticChecks).find(id);
+  if (document === undefined) throw new Error('the check is not there');
+  const fromMs = lastDueAt({ id, every: '1m' }, location, Date.now() - 1_800_000);
+  const outcomes = ['passed', 'passed', 'failed', 'failed', 'passed', 'passed'];
+  const results = outcomes.map((outcome, at) => ({
+    ...{ checkId: id, dueMs: fromMs + at * 60_000, startedAtMs: fromMs + at * 60_000 + 7, outcome, attempts: 1 },
+    ...{ durationMs: 1, phases: {}, steps: [], message: '', traceId: 'b'.repeat(32) },
+  }));
+  const headers = { authorization: `Bearer ${token}` };
+  const sent = await harness.ask('POST', '/api/synthetics/probe/results', { as: 'nobody', body: { results }, headers });
+  t.is(sent.body.accepted, outcomes.length);
+  const runs = async () => (await read(`${checks}/${id}/runs`)).items.length;
+  await eventually('they landed', async () => (await runs()) === outcomes.length);
+
+  const up = { '': { state: 'up', atMs: 1 }, [location]: { state: 'up', atMs: 1 } } as const;
+  const gap = { fromMs: fromMs + 30_000, toMs: fromMs + 310_000, before: up, after: up };
+  const told: unknown[] = [];
+  const ignored = (): void => undefined;
+  const run = async (dueMs: number, state: object) => {
+    told.length = 0;
+    const emit = { states: (value: unknown) => void told.push(value), verdicts: ignored, events: ignored };
+    const asked = { tenantId: 'a', dueMs, mayWait: false, state, emit, signal: AbortSignal.timeout(60_000), ports };
+    return (await checkStates.run(document, asked)) as { readonly gap?: object };
+  };
+  const kept = { states: {}, alone: {}, told: { atMs: 0, text: '' } };
+  const early = await run(gap.toMs + 240_000, { ...kept, judgedMs: gap.toMs + 235_000, gap });
+  t.deepEqual(early.gap, gap, 'probes are still sending what they kept');
+  const late = await run(gap.toMs + 600_000, { ...kept, judgedMs: gap.toMs + 595_000, gap });
+  t.false('gap' in late);
+  for (const place of ['', location])
+    t.deepEqual(
+      told.filter((one) => (one as { location: string }).location === place),
+      [
+        { state: 'down', atMs: fromMs + 120_007 },
+        { state: 'up', atMs: fromMs + 240_007 },
+      ].map((change) => ({ tenantId: 'a', checkId: id, location: place, ...change })),
+    );
+  const missed = await run(gap.toMs + 900_000, { ...kept, judgedMs: gap.toMs + 600_000 });
+  t.like(missed.gap, { fromMs: gap.toMs + 600_000, toMs: gap.toMs + 900_000 });
 });
 
 test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
