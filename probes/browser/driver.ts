@@ -1,10 +1,13 @@
 /** The process that drives a browser through one run. It ends with the process that started it, and the browser with it. */
 import { rmSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { msOf } from '../../subjects/alerts/durations.ts';
+import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import { userAgent } from '../own-headers.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
-import { takeStep, toldOf } from './page-steps.ts';
+import { type Bound, passed, type Taken, takeStep, toldOf } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
+import { Windows } from './windows.ts';
 
 /** Megabytes of a page's scripts. */
 const scriptMemory = 512;
@@ -37,7 +40,7 @@ const nameRequests = async (page: Page, headers: Opening['headers']): Promise<vo
   await session.send('Fetch.enable', { patterns });
 };
 
-const open = async (opening: Opening): Promise<{ readonly page: Page; readonly watch: PageWatch }> => {
+const open = async (opening: Opening): Promise<{ readonly windows: Windows; readonly watch: PageWatch }> => {
   const browser: Browser = await chromium.launch({
     ...{ executablePath: opening.program, chromiumSandbox: opening.hasSandbox, args: argumentsFor(opening) },
     // The process that started this one says when it is over.
@@ -49,23 +52,36 @@ const open = async (opening: Opening): Promise<{ readonly page: Page; readonly w
     ...{ acceptDownloads: false, serviceWorkers: 'block', locale: 'en-US', timezoneId: 'UTC' },
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36 ${userAgent}`,
   });
-  const page = await context.newPage();
-  // Windows that it opens are nobody's.
-  context.on('page', (other) => void other.close().catch(() => undefined));
-  await nameRequests(page, opening.headers);
-  return { page, watch: new PageWatch(page) };
+  const watch = new PageWatch(context);
+  const windows = await Windows.open(browser, context, (page) => nameRequests(page, opening.headers));
+  return { windows, watch };
 };
 
 let opened: Awaited<ReturnType<typeof open>> | undefined;
 
+/** Takes a step where the window is that it is about: what waits, or looks, goes on in one that comes meanwhile. */
+const takenIn = async (windows: Windows, asked: BrowserStep, bound: Bound): Promise<Taken> => {
+  windows.begin(asked);
+  const page = windows.current;
+  try {
+    const taken = await takeStep(() => windows.current, asked, bound);
+    if (taken.outcome === 'failed' || asked.action === 'goto' || (await windows.settled(msOf(asked.within))))
+      return taken;
+    return { outcome: 'failed', message: 'the window that it opened did not come up' };
+  } catch (error) {
+    // A window that the step itself closed.
+    if (asked.action === 'click' && page.isClosed() && windows.current !== page) return passed;
+    return { outcome: 'failed', message: toldOf(error) };
+  }
+};
+
 const step = async ({ step: asked, bound }: ToDriver & { step: unknown }): Promise<Stepped> => {
   if (opened === undefined) throw new Error('there is no page');
-  const { page, watch } = opened;
-  const taken = await takeStep(page, asked, bound).catch((error: unknown) => ({
-    ...{ outcome: 'failed' as const, message: toldOf(error) },
-  }));
-  const { unreached } = watch;
-  return { ...taken, ...(unreached !== undefined && { unreached }), page: await watch.take() };
+  const { windows, watch } = opened;
+  const taken = await takenIn(windows, asked, bound);
+  const page = windows.current;
+  const unreached = watch.unreached(page);
+  return { ...taken, ...(unreached !== undefined && { unreached }), page: await watch.take(page) };
 };
 
 const answerTo = async (message: ToDriver): Promise<FromDriver> => {

@@ -5,14 +5,17 @@ import { RE2JS } from 're2js';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { judgeAssertions } from '../../subjects/synthetics/assertions.ts';
 import { isBoundTo } from '../../subjects/synthetics/problems.ts';
-import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
+import type { BrowserStep, BrowserTarget, Framed } from '../../subjects/synthetics/types/browser-steps.ts';
 import { bareHost } from '../reach.ts';
 import type { Stepped } from './driver-messages.ts';
 import { soonIn } from './page-watch.ts';
 
 export type Taken = Omit<Stepped, 'page' | 'unreached'>;
 
-const passed: Taken = { outcome: 'passed', message: '' };
+/** The hosts that each secret which a step fills in is bound to. */
+export type Bound = readonly (readonly string[])[];
+
+export const passed: Taken = { outcome: 'passed', message: '' };
 const failed = (message: string): Taken => ({ outcome: 'failed', message });
 
 /** Between two looks at what is expected. */
@@ -21,22 +24,33 @@ const lookAgainMs = 100;
 const mostElements = 100;
 const mostText = 16_384;
 const mostMessage = 1000;
+/** One window is waited in for so long before it is looked whether another one came. */
+const lookForMs = 1000;
 
-const locatorOf = (page: Page, target: BrowserTarget): Locator => {
+type Around = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getByTestId' | 'locator'>;
+
+/** The page, or the frame in it where the target is. */
+const aroundOf = (page: Page, frame: Framed['frame']): Around =>
+  frame.reduce<Around>((around, one) => {
+    const found = typeof one === 'string' ? around.locator(`css=${one}`) : around.locator('css=iframe, frame').nth(one);
+    return found.contentFrame();
+  }, page);
+
+const locatorOf = (page: Page, { target, frame }: Framed & { readonly target: BrowserTarget }): Locator => {
+  const around = aroundOf(page, frame);
   switch (target.by) {
-    case 'role':
-      return page.getByRole(
-        target.role as Parameters<Page['getByRole']>[0],
-        target.name === null ? {} : { name: target.name },
-      );
+    case 'role': {
+      const name = target.name === null ? {} : { name: target.name, exact: target.exact };
+      return around.getByRole(target.role as Parameters<Page['getByRole']>[0], name);
+    }
     case 'label':
-      return page.getByLabel(target.label);
+      return around.getByLabel(target.label, { exact: target.exact });
     case 'text':
-      return page.getByText(target.text);
+      return around.getByText(target.text, { exact: target.exact });
     case 'testId':
-      return page.getByTestId(target.testId);
+      return around.getByTestId(target.testId);
     default:
-      return page.locator(`css=${target.css}`);
+      return around.locator(`css=${target.css}`);
   }
 };
 
@@ -57,13 +71,13 @@ export const toldOf = (error: unknown): string => {
 /** The texts that a step reads; none where nothing is there, or the page does not answer in time. */
 const readIn = async (
   page: Page,
-  { read, target }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target'>,
+  { read, target, frame }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target' | 'frame'>,
   timeout: number,
 ): Promise<readonly string[]> => {
   if (read === 'url') return [page.url()];
   if (read === 'title') return [(await soonIn(page.title(), timeout)) ?? ''];
   if (target === null) return [];
-  const found = locatorOf(page, target);
+  const found = locatorOf(page, { target, frame });
   if (read === 'count') return [String((await soonIn(found.count(), timeout)) ?? 0)];
   const texts =
     read === 'text'
@@ -78,7 +92,7 @@ const readIn = async (
 const fillBound = async (
   found: Locator,
   text: string,
-  { bound, timeout }: { readonly bound: readonly (readonly string[])[]; readonly timeout: number },
+  { bound, timeout }: { readonly bound: Bound; readonly timeout: number },
 ): Promise<Taken> => {
   const element = await found.elementHandle({ timeout });
   const frame = await element?.ownerFrame();
@@ -90,24 +104,46 @@ const fillBound = async (
   return passed;
 };
 
-const expected = async (page: Page, step: BrowserStep & { action: 'expect' }): Promise<Taken> => {
+/** Where steps are taken: another one than before where a window came, or is closed. */
+type Where = () => Page;
+
+const expected = async (where: Where, step: BrowserStep & { action: 'expect' }): Promise<Taken> => {
   const { operator, value, level, within, read } = step;
   const asked = { source: 'record' as const, operator, level, ...(value !== undefined && { value }) };
   const endMs = performance.now() + msOf(within);
   for (;;) {
     const leftMs = endMs - performance.now();
-    const seen = judgeAssertions([asked], { records: await readIn(page, step, Math.max(leftMs, lookAgainMs)) });
+    const seen = judgeAssertions([asked], { records: await readIn(where(), step, Math.max(leftMs, lookAgainMs)) });
     if (seen.outcome === 'passed') return passed;
     if (leftMs <= 0) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
     await pause(Math.min(lookAgainMs, leftMs));
   }
 };
 
-const extracted = async (page: Page, step: BrowserStep & { action: 'extract' }): Promise<Taken> => {
+/** Waits for an element, also in a window that comes meanwhile. */
+const waited = async (
+  where: Where,
+  of: Framed & { readonly target: BrowserTarget },
+  { state, timeout }: { readonly state: 'visible' | 'hidden' | 'attached'; readonly timeout: number },
+): Promise<void> => {
+  const endMs = performance.now() + timeout;
+  for (;;) {
+    const page = where();
+    try {
+      const leftMs = Math.max(endMs - performance.now(), lookAgainMs);
+      return await locatorOf(page, of).waitFor({ state, timeout: Math.min(leftMs, lookForMs) });
+    } catch (error) {
+      const isOver = performance.now() >= endMs && page === where();
+      if (isOver || !(error instanceof errors.TimeoutError || page.isClosed())) throw error;
+    }
+  }
+};
+
+const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }): Promise<Taken> => {
   const timeout = msOf(step.within);
   if (step.target !== null && step.read !== 'count')
-    await locatorOf(page, step.target).waitFor({ state: 'attached', timeout });
-  const [text = ''] = await readIn(page, step, timeout);
+    await waited(where, { ...step, target: step.target }, { state: 'attached', timeout });
+  const [text = ''] = await readIn(where(), step, timeout);
   if (step.pattern === null) return { ...passed, value: text };
   const matcher = RE2JS.compile(step.pattern, RE2JS.DOTALL).matcher(text);
   const value = matcher.find() ? matcher.group(matcher.groupCount() > 0 ? 1 : 0) : null;
@@ -117,11 +153,8 @@ const extracted = async (page: Page, step: BrowserStep & { action: 'extract' }):
 };
 
 /** Takes one step; rejects with what Playwright says where it cannot be taken. */
-export const takeStep = async (
-  page: Page,
-  step: BrowserStep,
-  bound: readonly (readonly string[])[],
-): Promise<Taken> => {
+export const takeStep = async (where: Where, step: BrowserStep, bound: Bound): Promise<Taken> => {
+  const page = where();
   // The attempt's own time ends what hangs.
   if (step.action === 'goto') {
     const answer = await page.goto(step.url, { timeout: 0 });
@@ -130,25 +163,28 @@ export const takeStep = async (
   const timeout = msOf(step.within);
   switch (step.action) {
     case 'click':
-      await locatorOf(page, step.target).click({ timeout });
+      await locatorOf(page, step).click({ timeout, clickCount: step.count });
+      return passed;
+    case 'hover':
+      await locatorOf(page, step).hover({ timeout });
       return passed;
     case 'fill':
-      if (bound.length > 0) return fillBound(locatorOf(page, step.target), step.text, { bound, timeout });
-      await locatorOf(page, step.target).fill(step.text, { timeout });
+      if (bound.length > 0) return fillBound(locatorOf(page, step), step.text, { bound, timeout });
+      await locatorOf(page, step).fill(step.text, { timeout });
       return passed;
     case 'choose':
-      await locatorOf(page, step.target).selectOption(step.option, { timeout });
+      await locatorOf(page, step).selectOption(step.option, { timeout });
       return passed;
     case 'press':
       if (step.target === null) await page.keyboard.press(step.key);
-      else await locatorOf(page, step.target).press(step.key, { timeout });
+      else await locatorOf(page, { ...step, target: step.target }).press(step.key, { timeout });
       return passed;
     case 'wait':
-      await locatorOf(page, step.target).waitFor({ state: step.until, timeout });
+      await waited(where, step, { state: step.until, timeout });
       return passed;
     case 'expect':
-      return expected(page, step);
+      return expected(where, step);
     default:
-      return extracted(page, step);
+      return extracted(where, step);
   }
 };

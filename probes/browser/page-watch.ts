@@ -1,5 +1,5 @@
 /** What a page asks for and complains of, step by step. */
-import type { Frame, Page, Request } from 'playwright-core';
+import type { BrowserContext, Page, Request } from 'playwright-core';
 import { z } from 'zod';
 import { type SteppedPage, webVitals } from '../../schemas/synthetic-runs.ts';
 
@@ -52,34 +52,54 @@ export const soonIn = async <Value>(asked: Promise<Value>, ms = lookMs): Promise
   return Promise.race([asked.catch(() => undefined), never]).finally(() => clearTimeout(late));
 };
 
+/** What Chromium shows in the place of a page. */
+const isError = (url: string): boolean => url.startsWith('chrome-error:');
+
+/** The page whose main frame a request leads, or that its window has not come; undefined where it leads none. */
+const ledBy = (request: Request): Page | 'to come' | undefined => {
+  if (!request.isNavigationRequest()) return undefined;
+  try {
+    const frame = request.frame();
+    return frame.parentFrame() === null ? frame.page() : undefined;
+  } catch {
+    return 'to come';
+  }
+};
+
+/** Of all windows of a run. */
 export class PageWatch {
-  readonly #page: Page;
   readonly #known = new Map<Request, { -readonly [Name in keyof Asked]: Asked[Name] }>();
   readonly #sizes = new Set<Promise<void>>();
+  /** Where pages should have gone, while they have not. */
+  readonly #unreached = new WeakMap<Page, string>();
+  /** Where the last window should have gone that failed before it came. */
+  #unopened: string | undefined;
   #kept = 0;
   #requests: Asked[] = [];
   #leftOut = 0;
   #errors: string[] = [];
   #sinceMs = Date.now();
-  /** Where the page should have gone, while it has not. */
-  unreached: string | undefined;
 
-  constructor(page: Page) {
-    this.#page = page;
-    page.on('request', (request) => this.#begin(request));
-    page.on('response', (response) => {
+  constructor(context: BrowserContext) {
+    context.on('request', (request) => this.#begin(request));
+    context.on('response', (response) => {
       const asked = this.#known.get(response.request());
       if (asked !== undefined) asked.status = response.status();
     });
-    page.on('requestfinished', (request) => this.#end(request));
-    page.on('requestfailed', (request) => this.#end(request, request.failure()?.errorText ?? 'failed'));
-    page.on('framenavigated', (frame: Frame) => {
-      if (frame === page.mainFrame() && !frame.url().startsWith('chrome-error:')) this.unreached = undefined;
+    context.on('requestfinished', (request) => this.#end(request));
+    context.on('requestfailed', (request) => this.#end(request, request.failure()?.errorText ?? 'failed'));
+    context.on('framenavigated', (frame) => {
+      if (frame.parentFrame() === null && !isError(frame.url())) this.#unreached.delete(frame.page());
     });
-    page.on('pageerror', (error) => this.#complain(error.message));
-    page.on('console', (message) => {
+    context.on('weberror', (error) => this.#complain(error.error().message));
+    context.on('console', (message) => {
       if (message.type() === 'error') this.#complain(message.text());
     });
+  }
+
+  /** Where a page should have gone, while it has not. */
+  unreached(page: Page): string | undefined {
+    return this.#unreached.get(page) ?? (isError(page.url()) ? this.#unopened : undefined);
   }
 
   #complain(text: string): void {
@@ -102,8 +122,9 @@ export class PageWatch {
   }
 
   #end(request: Request, failure?: string): void {
-    const isPage = request.isNavigationRequest() && request.frame() === this.#page.mainFrame();
-    if (isPage && failure !== undefined) this.unreached = request.url();
+    const page = failure === undefined ? undefined : ledBy(request);
+    if (page === 'to come') this.#unopened = request.url();
+    else if (page !== undefined) this.#unreached.set(page, request.url());
     const asked = this.#known.get(request);
     if (asked === undefined) return;
     this.#known.delete(request);
@@ -122,12 +143,12 @@ export class PageWatch {
     void size.finally(() => this.#sizes.delete(size));
   }
 
-  /** What there was since the step before ended. */
-  async take(): Promise<SteppedPage> {
-    const vitals = Vitals.parse((await soonIn(this.#page.evaluate(vitalsInPage))) ?? {});
+  /** What there was since the step before ended, and how a page is now. */
+  async take(page: Page): Promise<SteppedPage> {
+    const vitals = Vitals.parse((await soonIn(page.evaluate(vitalsInPage))) ?? {});
     await soonIn(Promise.all(this.#sizes));
     const requests = this.#requests.map((asked) => ({ ...asked }));
-    const taken = { url: this.#page.url().slice(0, mostText), vitals, requests };
+    const taken = { url: page.url().slice(0, mostText), vitals, requests };
     const told = { ...taken, leftOut: this.#leftOut, errors: this.#errors };
     [this.#requests, this.#leftOut, this.#errors, this.#sinceMs] = [[], 0, [], Date.now()];
     this.#known.clear();

@@ -15,9 +15,18 @@ const readProblems = ({ target, read }: { readonly target: unknown; readonly rea
   return target === null ? [{ path: 'target', message: `is required for ${read}` }] : [];
 };
 
+/** What is Playwright's own in a selector. */
+const isNoCss = (selector: string): boolean => selector.includes('>>');
+
 const targetProblems = (step: BrowserStep): readonly Problem[] => {
-  if (!('target' in step) || step.target?.by !== 'css' || !step.target.css.includes('>>')) return [];
-  return [{ path: 'target.css', message: 'must be a selector of CSS, which has no >>' }];
+  if (!('target' in step)) return [];
+  const message = 'must be a selector of CSS, which has no >>';
+  const wrong = step.frame.flatMap((one, at) =>
+    typeof one === 'string' && isNoCss(one) ? [{ path: `frame.${at}`, message }] : [],
+  );
+  if (step.target === null)
+    return step.frame.length === 0 ? [] : [{ path: 'frame', message: 'is that of a target, and there is none' }];
+  return step.target.by === 'css' && isNoCss(step.target.css) ? [...wrong, { path: 'target.css', message }] : wrong;
 };
 
 const stepProblems = (step: BrowserStep): readonly Problem[] => {
@@ -89,7 +98,7 @@ export const browser = defineCheckType({
   summary: 'Steps in a page, as a person takes them in Chromium.',
   leastEvery: '1m',
   settings: z.strictObject({
-    steps: z.array(BrowserStep).min(1).max(20),
+    steps: z.array(BrowserStep).min(1).max(40),
     viewport: z
       .strictObject({
         width: z.int().min(320).max(3840).default(1280),

@@ -6,19 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { processesOf } from '../../../probes/browser/processes.ts';
-import { chromiumMissing, chromiumProgram } from '../../services/chromium.ts';
 import { eventually } from '../../waiting.ts';
-import { run, serveHttp, serveSocket, soon } from './targets.ts';
-
-const browserTest = chromiumMissing === undefined ? test.serial : test.skip;
-
-const runBrowser = async (steps: readonly object[], around: Parameters<typeof run>[1] = {}, more: object = {}) =>
-  run(
-    { type: 'browser', every: '1m', timeout: soon(20_000), browser: { steps }, ...more },
-    { chromium: { program: await chromiumProgram(), hasSandbox: false }, ...around },
-  );
-
-const role = (name: string, of = 'button') => ({ by: 'role', role: of, name });
+import { browserTest, role, runBrowser } from './browsers.ts';
+import { serveHttp, serveSocket, soon } from './targets.ts';
 
 const shop = `<!doctype html><title>Shop</title><h1>Shop</h1>
 <form action="/in" method="get">
@@ -201,6 +191,35 @@ browserTest('a page that hangs, is down, or is ended leaves nothing behind', asy
   await t.throwsAsync(endless);
   t.is(started.length, 3);
   if (process.platform === 'linux') t.deepEqual(started.flatMap(processesOf), []);
+});
+
+browserTest('a page that takes more memory than a run may have is ended, and says so', async (t) => {
+  const started: string[] = [];
+  const start = BrowserProcess.start;
+  // A real one has a gigabyte, which the tests of this machine may not have.
+  BrowserProcess.start = async () => {
+    const one = await start.call(BrowserProcess, 400 * 1024 * 1024);
+    started.push(one.directory);
+    return one;
+  };
+  t.teardown(() => {
+    BrowserProcess.start = start;
+  });
+  const port = await serveHttp(t, (_, answer) => {
+    answer.setHeader('content-type', 'text/html').end(`<h1>Shop</h1><script>
+      const kept = [];
+      const take = () => {
+        kept.push(new Uint8Array(64 * 1024 * 1024).fill(1));
+        if (kept.length < 16) setTimeout(take, 50);
+      };
+      take();
+    </script>`);
+  });
+  const never = { action: 'wait', target: { by: 'text', text: 'Never' }, within: soon(15_000) };
+  const seen = await runBrowser([{ action: 'goto', url: `http://127.0.0.1:${port}/` }, never]);
+  t.is(seen.outcome, 'failed');
+  t.regex(seen.message, /takes more than 400 MB of memory/);
+  t.deepEqual(started.flatMap(processesOf), []);
 });
 
 test('a location without Chromium, or whose Chromium does not start, cannot tell', async (t) => {
