@@ -1,4 +1,4 @@
-/** Checks as YAML: one document a check, what is as usual left out. Read again, they are the same. */
+/** Checks as YAML: one document a check, what is as usual left out. Read again, they are the same. Recordings are read as well. */
 import { isDeepStrictEqual } from 'node:util';
 import { apart } from '../../queries/apart.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
@@ -6,6 +6,7 @@ import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
 import { CheckFields, localLocation, settled } from './check.ts';
+import { isRecording, readRecording } from './recording.ts';
 import { HttpStep } from './types/http.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,6 +41,8 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
   );
 };
 
+type LineProblem = Problem & { readonly line: number };
+
 /** A document of a text: a check in its form, or what is wrong, each with its line. */
 export interface ReadCheckFile {
   /** From 1. */
@@ -48,7 +51,13 @@ export interface ReadCheckFile {
   /** Null where it could not be read. */
   readonly name: string | null;
   readonly check?: CheckFields;
-  readonly problems: readonly (Problem & { readonly line: number })[];
+  readonly problems: readonly LineProblem[];
+  /** Of a recording. It says what is done in a browser, and nothing else of the check. */
+  readonly recording?: {
+    /** What of it is not carried. */
+    readonly losses: readonly LineProblem[];
+    readonly isWhole: boolean;
+  };
   /** Lines of the fields that there are, by path. */
   readonly lines: Readonly<Record<string, number>>;
 }
@@ -61,6 +70,30 @@ const pathsIn = (value: unknown, path: readonly string[] = []): (readonly string
 
 /** Of a document: each path has a line that is told. */
 const mostPaths = 5000;
+
+type LineOf = (path: string) => number;
+
+const withLines = (problems: readonly Problem[], lineOf: LineOf): LineProblem[] =>
+  problems.map((problem) => ({ ...problem, line: lineOf(problem.path) }));
+
+/** All steps of a recording take longer than those that people write. */
+const recordedTimeout = '30s';
+
+/** A recording as a check; what is wrong with a step has the line of what was recorded. */
+const readRecorded = (
+  value: unknown,
+  told: Omit<ReadCheckFile, 'problems' | 'lines'>,
+  lineOf: LineOf,
+): ReadCheckFile => {
+  const read = readRecording(value);
+  if (!('browser' in read)) return { ...told, lines: {}, problems: withLines(read, lineOf) };
+  const { name, browser, origins, losses, isWhole } = read;
+  const lines = Object.fromEntries(origins.map((at, index) => [`browser.steps.${index}`, lineOf(`steps.${at}`)]));
+  const file = { ...told, name, lines, recording: { losses: withLines(losses, lineOf), isWhole } };
+  const { data, error } = CheckFields.safeParse({ name, type: 'browser', timeout: recordedTimeout, browser });
+  if (data !== undefined) return { ...file, check: data, problems: [] };
+  return { ...file, problems: withLines(problemsOf(error), () => told.line) };
+};
 
 const problemsOf = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>['error']>): Problem[] =>
   error.issues.flatMap((issue) => {
@@ -78,13 +111,9 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
     const segments = (path: string): PropertyKey[] =>
       path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
     const lineOf = (path: string): number => first - 1 + yaml.lineAt(path === '' ? [] : segments(path));
+    if (isRecording(value)) return readRecorded(value, told, lineOf);
     const { data, error } = CheckFields.safeParse(value);
-    if (data === undefined)
-      return {
-        ...told,
-        lines: {},
-        problems: problemsOf(error).map((problem) => ({ ...problem, line: lineOf(problem.path) })),
-      };
+    if (data === undefined) return { ...told, lines: {}, problems: withLines(problemsOf(error), lineOf) };
     const paths = pathsIn(value)
       .slice(0, mostPaths)
       .map((path) => path.join('.'));

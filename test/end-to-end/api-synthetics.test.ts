@@ -265,3 +265,40 @@ test('an organization has as many runs a month as its plan, and is told the figu
   const off = await create(check({ ...often, enabled: false }), elsewhere);
   t.is((await harness.ask('PATCH', `${checks}/${off.id}`, { ...elsewhere, body: { enabled: true } })).status, 409);
 });
+
+test('a recording becomes a check, says what of it is lost, and changes what is done alone when it comes again', async (t) => {
+  const click = { type: 'click', selectors: [['aria/Buy[role="button"]']] };
+  const password = { type: 'change', selectors: [['aria/Pass word']], value: 'hunter2' };
+  const recording = (title: string, ...more: object[]) =>
+    JSON.stringify({ title, steps: [{ type: 'navigate', url: 'https://shop.example/' }, ...more] });
+  const taken = async (source: string, more: object = {}) => {
+    const answer = await harness.ask('POST', '/api/synthetics/import', { body: { source, ...more } });
+    t.false(JSON.stringify(answer.body).includes('hunter2'));
+    return answer.body.items[0];
+  };
+  const title = 'recorded';
+  const { id, outcome, losses } = await taken(recording(title, click));
+  t.deepEqual([outcome, losses], ['created', []]);
+  const read = async (of: string) => (await harness.ask('GET', `${checks}/${of}`)).body;
+  const created = await read(id);
+  t.deepEqual([created.type, created.enabled, created.browser.steps.length], ['browser', true, 2]);
+  await harness.ask('PATCH', `${checks}/${id}`, { body: { every: '5m', enabled: false } });
+  t.is((await taken(recording(title, click))).outcome, 'unchanged');
+  t.is((await taken(recording(title, click, click), { dryRun: true })).outcome, 'changed');
+  t.is((await taken(recording(title, click, click))).outcome, 'changed');
+  const again = await read(id);
+  t.deepEqual([again.every, again.enabled, again.browser.steps.length], ['5m', false, 3]);
+
+  const lossy = await taken(recording('lossy', { type: 'click', selectors: [['xpath//a']] }));
+  t.regex(lossy.losses[0].message, /none of its selectors/);
+  t.false((await read(lossy.id)).enabled);
+  const secret = await taken(recording('secret', password));
+  t.is(secret.outcome, 'refused');
+  t.regex(JSON.stringify(secret), /pass_word/);
+  await harness.ask('PUT', `${variables}/pass_word`, {
+    body: { value: 'hunter2', isSecret: true, hosts: ['shop.example'] },
+  });
+  t.is((await taken(recording('secret', password))).outcome, 'created');
+  const { name } = await create(check());
+  t.regex(JSON.stringify((await taken(recording(name))).problems), /is the name of a check of the type http/);
+});

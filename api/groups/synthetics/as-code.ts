@@ -8,7 +8,7 @@ import {
   readCheckFilesApart,
   writeCheck,
 } from '../../../subjects/synthetics/as-code.ts';
-import type { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { readChecks, readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import { ApiError, invalid } from '../../errors.ts';
@@ -40,11 +40,11 @@ export const exportChecks = defineOperation({
   },
 });
 
+const problems = z.array(z.strictObject({ path: z.string(), line: z.int(), message: z.string() }));
 const Outcome = z.strictObject({
   ...outcomeFields,
-  problems: z
-    .array(z.strictObject({ path: z.string(), line: z.int(), message: z.string() }))
-    .describe('Why it was refused'),
+  problems: problems.describe('Why it was refused'),
+  losses: problems.describe('What of a recording is not carried, or not as it was; empty for a check'),
 });
 type Outcome = z.input<typeof Outcome>;
 
@@ -54,6 +54,22 @@ const readNamed = async (own: TenantDocuments) => ({
   known: await readKnown(own),
 });
 
+/**
+ * What a document makes of the check of its name. A recording changes what is done in the browser alone; where something that was
+ * done is left out of it, a new check is off until somebody has looked.
+ */
+const settledWith = async (
+  { check, recording }: ReadCheckFile & { readonly check: CheckFields },
+  own: TenantDocuments,
+): Promise<CheckFields> => {
+  if (recording === undefined || check.browser === undefined) return check;
+  const { items } = await own.collection(checkResource.collection).list({ filter: { name: check.name }, limit: 1 });
+  const [known] = items;
+  if (known === undefined) return { ...check, enabled: recording.isWhole };
+  if (known.type !== check.type) throw invalid('title', `is the name of a check of the type ${known.type}`);
+  return CheckFields.strip().parse({ ...known, browser: { ...known.browser, ...check.browser } });
+};
+
 /** Creates or changes the check of that name. */
 const take = async (
   file: ReadCheckFile,
@@ -61,19 +77,22 @@ const take = async (
   importing: Importing,
 ): Promise<Outcome> => {
   const told = { document: file.document, line: file.line, name: file.name };
+  const losses = [...(file.recording?.losses ?? [])];
   const refuse = (problems: readonly { path: string; message: string; line?: number }[]): Outcome => ({
-    ...{ ...told, outcome: 'refused', id: null },
+    ...{ ...told, outcome: 'refused', id: null, losses },
     problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? lineOfField(file, path) })),
   });
-  if (file.check === undefined) return refuse(file.problems);
-  const next: CheckFields = {
-    ...file.check,
-    locations: file.check.locations.map((location) => ids.get(location) ?? location),
-  };
-  const problems = checkProblems(next, known);
-  if (problems.length > 0) return refuse(problems);
+  const { check } = file;
+  if (check === undefined) return refuse(file.problems);
   try {
-    return { ...told, ...(await writeByName(checkResource, next, importing)), problems: [] };
+    const settled = await settledWith({ ...file, check }, importing.scope.of(importing.caller.tenantId));
+    const next: CheckFields = {
+      ...settled,
+      locations: settled.locations.map((location) => ids.get(location) ?? location),
+    };
+    const wrong = checkProblems(next, known);
+    if (wrong.length > 0) return refuse(wrong);
+    return { ...told, ...(await writeByName(checkResource, next, importing)), problems: [], losses };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return refuse(error.details ?? [{ path: '', message: error.message }]);
@@ -94,7 +113,8 @@ export const importChecks = defineOperation({
   method: 'POST',
   path: '/api/synthetics/import',
   operationId: 'importSyntheticChecks',
-  summary: 'Import checks by their names, with a result for each; the same again changes nothing',
+  summary:
+    'Import checks, or recordings of a browser, by their names, with a result for each; the same again changes nothing',
   role: 'editor',
   audit: ['synthetic-check.create', 'synthetic-check.update'],
   maxBodyBytes: 8 * 1024 * 1024,
@@ -103,7 +123,7 @@ export const importChecks = defineOperation({
       .string()
       .min(1)
       .max(900_000)
-      .describe('Documents of YAML, a check each')
+      .describe('Documents of YAML, a check each; or recordings of Chrome’s Recorder, which are JSON')
       .meta({ examples: [example] }),
     dryRun: z.boolean().default(false).describe('Only say what would become of each check'),
   }),

@@ -1,0 +1,99 @@
+/** Which element a recording of Chrome's Recorder means, as a target of ours. */
+import type { z } from 'zod';
+import type { BrowserTarget } from './types/browser-steps.ts';
+
+/** One way to an element: selectors, each within what the one before it finds. */
+export type Selector = string | readonly string[];
+
+/** As it is written in a step. */
+export type WrittenTarget = z.input<typeof BrowserTarget>;
+
+/** Of elements that have one role, whatever their attributes say. */
+const roles: Readonly<Record<string, string>> = {
+  ...{ a: 'link', button: 'button', select: 'combobox', textarea: 'textbox', option: 'option', img: 'img' },
+  ...{ h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading' },
+};
+
+const chainOf = (selector: Selector): readonly string[] => (typeof selector === 'string' ? [selector] : selector);
+
+const lastOf = (selector: Selector): string => chainOf(selector).at(-1) ?? '';
+
+const isCss = (selector: string): boolean => !/^(?:aria|text|xpath|pierce)\//.test(selector);
+
+const bareCss = (selector: string): string => selector.replace(/^(?:css|pierce)\//, '');
+
+/** CSS of ours looks into shadow roots, as `pierce` and chains of selectors do. */
+const cssIn = (selectors: readonly Selector[]): string | undefined => {
+  const chains = selectors.map(chainOf);
+  const own = chains.find((chain) => chain.every(isCss));
+  const piercing = chains.find((chain) => chain.every((one) => isCss(one) || one.startsWith('pierce/')));
+  const css = (own ?? piercing)?.map(bareCss).join(' ').trim();
+  return css === undefined || css === '' || css.includes('>>') ? undefined : css;
+};
+
+/** The element's own name in the page, where a selector ends with one. */
+const tagIn = (selectors: readonly Selector[]): string | undefined =>
+  selectors
+    .map(lastOf)
+    .filter((one) => isCss(one) || /^(?:xpath|pierce)\//.test(one))
+    .map((one) => /(?:^|[\s>/])([a-z][a-z0-9]{0,15})(?:[.:[#][^\s>/]*)?$/.exec(one)?.[1])
+    .find((tag) => tag !== undefined);
+
+const roleBegin = '[role="';
+
+/** The accessible name, and the role where it is said. */
+const ariaIn = (selectors: readonly Selector[]): { readonly name: string; readonly role?: string } | undefined => {
+  const written = selectors.map(lastOf).find((one) => one.startsWith('aria/'));
+  if (written === undefined) return undefined;
+  const at = written.endsWith('"]') ? written.lastIndexOf(roleBegin) : -1;
+  const [name, role] = at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + roleBegin.length, -2)];
+  // Chromium has roles of its own, such as StaticText, which nobody else knows.
+  const isKnown = /^[a-z]{1,32}$/.test(role);
+  return { name: name.slice('aria/'.length).replaceAll(/\s+/g, ' ').trim(), ...(isKnown && { role }) };
+};
+
+const testIdIn = (css: string | undefined): string | undefined =>
+  css === undefined ? undefined : /^\[data-testid=(["'])([^"']+)\1\]$/.exec(css)?.[2];
+
+/** What is changed: where a value goes into an option, and not into a field. */
+export const isChosen = (selectors: readonly Selector[]): boolean => {
+  const tag = tagIn(selectors);
+  return tag === undefined ? ['combobox', 'listbox'].includes(ariaIn(selectors)?.role ?? '') : tag === 'select';
+};
+
+/** What fields are called whose values are not to be seen. */
+const secretWords =
+  /passw|passphrase|passcode|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
+
+/** A name for the variable of a field whose value is nobody’s to see; undefined of others. */
+export const secretIn = (selectors: readonly Selector[]): string | undefined => {
+  const all = selectors.flatMap(chainOf);
+  if (!all.some((one) => secretWords.test(one))) return undefined;
+  const said = ariaIn(selectors)?.name ?? cssIn(selectors) ?? '';
+  const words = said
+    .toLowerCase()
+    .split(/[^a-z0-9]/)
+    .filter((word) => word !== '');
+  const name = words
+    .join('_')
+    .replace(/^\d{1,64}_?/, '')
+    .slice(0, 64);
+  return name === '' ? 'secret' : name;
+};
+
+/** Of the ways to an element, the one by which people find it, where there is one; undefined where none is of ours. */
+export const targetIn = (selectors: readonly Selector[]): WrittenTarget | undefined => {
+  const css = cssIn(selectors);
+  const testId = testIdIn(css);
+  if (testId !== undefined) return { by: 'testId', testId };
+  const aria = ariaIn(selectors);
+  const role = aria?.role ?? roles[tagIn(selectors) ?? ''];
+  // A field for passwords is a text box to Chromium, and none to others.
+  const isPlain = role !== 'textbox' || secretIn(selectors) === undefined;
+  if (aria !== undefined && role !== undefined && isPlain)
+    return { by: 'role', role, name: aria.name === '' ? null : aria.name, exact: aria.name !== '' };
+  const text = selectors.map(lastOf).find((one) => one.startsWith('text/'));
+  if (text !== undefined) return { by: 'text', text: text.slice('text/'.length).trim() };
+  if (css !== undefined) return { by: 'css', css };
+  return aria === undefined ? undefined : { by: 'label', label: aria.name, exact: true };
+};

@@ -1,0 +1,318 @@
+/** Recordings of Chrome's Recorder (JSON) as steps of a browser. What of one cannot be carried is named, with its path in it. */
+import { z } from 'zod';
+import type { Problem } from './assertions.ts';
+import { isChosen, type Selector, secretIn, targetIn } from './recording-targets.ts';
+import { BrowserStep } from './types/browser-steps.ts';
+
+const selector = z.string().max(4096);
+
+const RecordedStep = z.looseObject({
+  type: z.string().min(1).max(64),
+  timeout: z.number().optional(),
+  assertedEvents: z.array(z.looseObject({ type: z.string(), url: z.string().optional() })).default([]),
+  target: z.string().default('main'),
+  frame: z.array(z.int().min(0)).default([]),
+  selectors: z
+    .array(z.union([selector, z.array(selector).max(10)]))
+    .max(20)
+    .default([]),
+  ...{ url: z.string().optional(), value: z.string().optional(), key: z.string().optional() },
+  ...{ button: z.string().default('primary'), deviceType: z.string().default('mouse') },
+  ...{ width: z.number().optional(), height: z.number().optional(), isMobile: z.boolean().default(false) },
+  ...{ operator: z.enum(['>=', '==', '<=']).default('=='), count: z.int().min(0).default(1) },
+  visible: z.boolean().default(true),
+  properties: z.record(z.string(), z.unknown()).default({}),
+  attributes: z.record(z.string(), z.unknown()).default({}),
+  duration: z.number().default(0).describe('For which the button is held'),
+});
+type RecordedStep = z.output<typeof RecordedStep>;
+
+const Recording = z.looseObject({
+  title: z.string().trim().min(1).max(256),
+  timeout: z.number().optional(),
+  steps: z.array(RecordedStep).min(1).max(500),
+});
+
+/** A document that is a recording and no check: checks have a type, and no steps of their own. */
+export const isRecording = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'title' in value && 'steps' in value && !('type' in value);
+
+/** What a recording says, in our form. */
+export interface ReadRecording {
+  readonly name: string;
+  /** As a check of the type `browser` has them, to be read as such. */
+  readonly browser: { readonly steps: readonly object[]; readonly viewport?: object };
+  /** The recorded step that each step is made of. */
+  readonly origins: readonly number[];
+  /** What is not carried, or not as it was. */
+  readonly losses: readonly Problem[];
+  /** False where something that was done is left out: what comes then may not be as it was. */
+  readonly isWhole: boolean;
+}
+
+type Written = z.input<typeof BrowserStep>;
+type Place = Pick<Extract<Written, { readonly action: 'wait' }>, 'target' | 'within' | 'frame'>;
+
+const modifiers: Readonly<Record<string, string>> = Object.fromEntries(
+  ['Shift', 'Control', 'Alt', 'Meta'].flatMap((name) =>
+    [name, `${name}Left`, `${name}Right`].map((key) => [key, name] as const),
+  ),
+);
+const keys: Readonly<Record<string, string>> = { ' ': 'Space', '\r': 'Enter', '\n': 'Enter', NumpadEnter: 'Enter' };
+
+/** Of an element's properties, what we read. */
+const readAs: Readonly<Record<string, 'value' | 'text'>> = { value: 'value', innerText: 'text', textContent: 'text' };
+
+const leastMs = 100;
+const mostMs = 60_000;
+const usualMs = 5000;
+/** Longer than any click. */
+const holdMs = 1000;
+
+/** Shorter texts are found everywhere. */
+const leastSecret = 4;
+
+const why: Readonly<Record<string, string>> = {
+  scroll: 'is left out: a step brings its element into view itself',
+  emulateNetworkConditions: 'is left out: the network is as it is at the location',
+  waitForExpression: 'is left out: no scripts of users run; wait for, or expect, what it waits for',
+  close: 'is left out: a window is closed by what the page does',
+};
+
+class Reading {
+  readonly steps: Written[] = [];
+  readonly origins: number[] = [];
+  readonly losses: Problem[] = [];
+  isWhole = true;
+  viewport: { width: number; height: number } | undefined;
+  readonly #usualMs: number;
+  readonly #held = new Set<string>();
+  /** Values that were typed into secret fields, and the variables in their place. */
+  readonly #secrets = new Map<string, string>();
+  #window = 'main';
+  #at = 0;
+
+  constructor(timeout: number | undefined, steps: readonly RecordedStep[]) {
+    this.#usualMs = timeout ?? usualMs;
+    for (const { type, value = '', selectors } of steps) {
+      const variable = type === 'change' && value !== '' ? secretIn(selectors) : undefined;
+      if (variable !== undefined) this.#secrets.set(value, `{{variables.${variable}}}`);
+    }
+  }
+
+  #lose(part: string, message: string): void {
+    this.losses.push({ path: `steps.${this.#at}${part === '' ? '' : `.${part}`}`, message });
+  }
+
+  /** Something that was done, and is not. */
+  #leaveOut(part: string, message: string): void {
+    this.isWhole = false;
+    this.#lose(part, message);
+  }
+
+  /** A text in which no secret stands that was typed anywhere. */
+  #hidden(text: string): string {
+    let hidden = this.#secrets.get(text) ?? text;
+    for (const [secret, variable] of this.#secrets)
+      if (secret.length >= leastSecret)
+        hidden = hidden.replaceAll(secret, variable).replaceAll(encodeURIComponent(secret), variable);
+    return hidden;
+  }
+
+  #withinOf({ timeout }: RecordedStep): string {
+    const ms = Math.round(timeout ?? this.#usualMs);
+    const within = Math.min(Math.max(ms, leastMs), mostMs);
+    if (within !== ms) this.#lose('timeout', `is ${ms} ms, and ${within} ms are waited`);
+    return `${within}ms`;
+  }
+
+  #add(step: Written): void {
+    const { error } = BrowserStep.safeParse(step);
+    const [issue] = error?.issues ?? [];
+    if (issue !== undefined) {
+      this.#leaveOut('', `is left out: ${issue.path.join('.')} ${issue.message}`);
+      return;
+    }
+    this.steps.push(step);
+    this.origins.push(this.#at);
+  }
+
+  /** Of a step with an element; undefined, and told, where none of its selectors is of ours. */
+  #placeOf(recorded: RecordedStep): Place | undefined {
+    const { selectors, frame } = recorded;
+    const target = targetIn(selectors);
+    if (target === undefined) {
+      const kinds = selectors.map(
+        (one: Selector) => (typeof one === 'string' ? one : (one.at(-1) ?? '')).split('/')[0],
+      );
+      this.#leaveOut(
+        'selectors',
+        `is left out: none of its selectors is carried (${kinds.join(', ') || 'there are none'})`,
+      );
+      return undefined;
+    }
+    return { target, within: this.#withinOf(recorded), ...(frame.length > 0 && { frame }) };
+  }
+
+  #goesOnIn({ target, type }: RecordedStep): void {
+    if (target === this.#window || type === 'setViewport' || type === 'close') return;
+    this.#window = target;
+    this.#lose(
+      'target',
+      target === 'main'
+        ? 'is the first window again: steps go back to it when the other one is closed'
+        : `is another window or frame, of ${target.slice(0, 200)}: steps go on in a window that the step before opens; a frame has to be named in frame`,
+    );
+  }
+
+  #viewport({ width = 0, height = 0, isMobile }: RecordedStep): void {
+    const fits = {
+      width: Math.min(Math.max(Math.round(width), 320), 3840),
+      height: Math.min(Math.max(Math.round(height), 240), 2160),
+    };
+    if (this.viewport !== undefined) {
+      if (this.viewport.width !== fits.width || this.viewport.height !== fits.height)
+        this.#lose('', 'is left out: the viewport stays as it is at first');
+      return;
+    }
+    this.viewport = fits;
+    if (fits.width !== width || fits.height !== height)
+      this.#lose('width', `and height are ${width} × ${height}, and become ${fits.width} × ${fits.height}`);
+    if (isMobile) this.#lose('isMobile', 'is not carried: the page is that of a computer, as wide as said');
+  }
+
+  #click(recorded: RecordedStep, count: number): void {
+    const { button, deviceType, duration } = recorded;
+    if (button !== 'primary') this.#leaveOut('button', `is left out: the button ${button} is not pressed`);
+    const place = button === 'primary' ? this.#placeOf(recorded) : undefined;
+    if (place === undefined) return;
+    if (deviceType !== 'mouse') this.#lose('deviceType', `is ${deviceType}, and becomes a mouse`);
+    if (duration > holdMs) this.#lose('duration', 'is not carried: a button is not held');
+    this.#add({ action: 'click', ...place, ...(count > 1 && { count }) });
+  }
+
+  #change(recorded: RecordedStep): void {
+    const { value = '', selectors } = recorded;
+    const place = this.#placeOf(recorded);
+    if (place === undefined) return;
+    // To fill in a field, or to choose, is to click it before.
+    const before = this.steps.at(-1);
+    const isSame = before?.action === 'click' && JSON.stringify(before.target) === JSON.stringify(place.target);
+    if (
+      isSame &&
+      JSON.stringify(before.frame) === JSON.stringify(recorded.frame.length > 0 ? recorded.frame : undefined)
+    ) {
+      this.steps.pop();
+      this.origins.pop();
+    }
+    const text = this.#hidden(value);
+    if (text !== value) this.#lose('value', `is not carried, since it looks like a secret: ${text} takes its place`);
+    if (isChosen(selectors)) this.#add({ action: 'choose', ...place, option: text });
+    else this.#add({ action: 'fill', ...place, text });
+  }
+
+  #key({ type, key = '', ...recorded }: RecordedStep): void {
+    const modifier = modifiers[key];
+    if (type === 'keyUp') {
+      if (modifier !== undefined) this.#held.delete(modifier);
+      return;
+    }
+    if (modifier !== undefined) return void this.#held.add(modifier);
+    const within = this.#withinOf({ type, key, ...recorded } as RecordedStep);
+    this.#add({ action: 'press', key: [...this.#held, keys[key] ?? key].join('+'), within });
+  }
+
+  #waitFor(recorded: RecordedStep): void {
+    const place = this.#placeOf(recorded);
+    if (place === undefined) return;
+    const { operator, count, visible } = recorded;
+    const compared = ({ '>=': 'gte', '==': 'is', '<=': 'lte' } as const)[operator];
+    const wanted = count === 0 ? 'none' : count === 1 && operator !== '<=' ? 'one' : 'several';
+    if (wanted === 'several')
+      this.#add({ action: 'expect', ...place, read: 'count', operator: compared, value: count });
+    else if (wanted === 'one') this.#add({ action: 'wait', ...place, until: visible ? 'visible' : 'hidden' });
+    else if (operator !== '>=') this.#add({ action: 'wait', ...place, until: 'hidden' });
+    this.#expect(recorded, place);
+  }
+
+  #expect({ properties, attributes }: RecordedStep, place: Place): void {
+    for (const [name, value] of Object.entries(properties)) {
+      const read = readAs[name];
+      if (read === undefined || typeof value !== 'string') this.#lose(`properties.${name}`, 'is not expected');
+      else this.#add({ action: 'expect', ...place, read, operator: 'is', value: this.#hidden(value) });
+    }
+    for (const name of Object.keys(attributes)) this.#lose(`attributes.${name}`, 'is not expected');
+  }
+
+  /** Where a step led to. What is asked with the address may be another each time. */
+  #ledTo({ assertedEvents, type, url: asked, ...recorded }: RecordedStep): void {
+    for (const [index, event] of assertedEvents.entries()) {
+      const url = URL.parse(event.url ?? '');
+      if (event.type !== 'navigation')
+        this.#lose(`assertedEvents.${index}`, `is not expected: ${event.type} is not known`);
+      else if (url !== null && event.url !== asked && /^https?:$/.test(url.protocol)) {
+        const within = this.#withinOf({ assertedEvents, type, ...recorded } as RecordedStep);
+        const value = this.#hidden(url.origin + url.pathname);
+        this.#add({ action: 'expect', within, read: 'url', operator: 'contains', value });
+      }
+    }
+  }
+
+  take(recorded: RecordedStep, at: number): void {
+    this.#at = at;
+    const known = this.steps.length;
+    this.#goesOnIn(recorded);
+    switch (recorded.type) {
+      case 'setViewport':
+        this.#viewport(recorded);
+        break;
+      case 'navigate':
+        this.#add({ action: 'goto', url: this.#hidden(recorded.url ?? '') });
+        break;
+      case 'click':
+        this.#click(recorded, 1);
+        break;
+      case 'doubleClick':
+        this.#click(recorded, 2);
+        break;
+      case 'change':
+        this.#change(recorded);
+        break;
+      case 'hover': {
+        const place = this.#placeOf(recorded);
+        if (place !== undefined) this.#add({ action: 'hover', ...place });
+        break;
+      }
+      case 'keyDown':
+      case 'keyUp':
+        this.#key(recorded);
+        break;
+      case 'waitForElement':
+        this.#waitFor(recorded);
+        break;
+      default: {
+        const reason = why[recorded.type];
+        if (reason === undefined)
+          this.#leaveOut('', `is left out: ${recorded.type} is none of its steps that are known`);
+        else this.#lose('', reason);
+      }
+    }
+    if (this.steps.length > known || recorded.assertedEvents.length > 0) this.#ledTo(recorded);
+  }
+}
+
+/** A recording, or what of it cannot be read. */
+export const readRecording = (value: unknown): ReadRecording | readonly Problem[] => {
+  const { data, error } = Recording.safeParse(value);
+  if (data === undefined) return error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  const reading = new Reading(data.timeout, data.steps);
+  for (const [at, step] of data.steps.entries()) reading.take(step, at);
+  const { steps, origins, losses, isWhole, viewport } = reading;
+  return {
+    name: data.title,
+    browser: { steps, ...(viewport !== undefined && { viewport }) },
+    origins,
+    losses,
+    isWhole,
+  };
+};
