@@ -1,5 +1,6 @@
 /** The area of synthetic checks in a real browser: how each stands, one with its runs and days, and a run by hand, as the API says. */
 import test from 'ava';
+import { syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
@@ -15,6 +16,31 @@ let far = '';
 const minuteMs = 60_000;
 const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
 
+/** As a step of a browser tells it. */
+const seenPage = {
+  ...{ url: 'https://shop.example/<cart>', vitals: { cls: 0.2, lcp: 1234.5 }, leftOut: 3 },
+  requests: [
+    {
+      method: 'GET',
+      url: 'https://shop.example/',
+      type: 'document',
+      status: 200,
+      startMs: 0,
+      durationMs: 50,
+      bytes: 1500,
+    },
+    {
+      ...{ method: 'GET', url: 'https://cdn.example/x', type: 'image' },
+      status: null,
+      startMs: 60,
+      durationMs: 40,
+      bytes: null,
+      failure: 'net::ERR_FAILED',
+    },
+  ],
+  errors: ['cart is <undefined>'],
+};
+
 const made = async (path: string, body: object) => {
   const answer = await harness.ask('POST', path, { as: 'admin', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
@@ -29,7 +55,11 @@ const land = async (): Promise<void> => {
     const place = number % 2 === 0 ? 'local' : far;
     const isBad = number === 3;
     const message = isBad ? 'the status was <i>500</i>' : '';
-    const steps = ['open', 'buy'].map((step) => ({ name: step, outcome: 'passed', phases, message: '', status: 200 }));
+    const told = { outcome: 'passed', phases, message: '', status: 200 };
+    const steps = [
+      { ...told, name: 'open', page: seenPage },
+      { ...told, name: 'buy' },
+    ];
     return `('a', 'default', '${id}', '${place}', ${at(nowMs - number * minuteMs - minuteMs)}, 0, 1, ${at(nowMs - number * minuteMs)}, '${isBad ? 'failed' : 'passed'}', 1, 211.5, '${JSON.stringify(phases)}', '${number === 0 ? JSON.stringify(steps) : '[]'}', '${message}', '${'c'.repeat(31)}${number.toString(16)}')`;
   });
   await harness.columns.execute(
@@ -59,6 +89,13 @@ test.before(async () => {
   far = (await made('/api/synthetics/locations', { name: 'Far & away' })).id;
   const steps = [{ url: 'https://shop.example/' }];
   id = (await made('/api/synthetics/checks', { name, type: 'http', http: { steps }, locations: ['local', far] })).id;
+  await harness.documents
+    .of('a')
+    .collection(syntheticProbeContacts)
+    .insert({
+      ...{ location: far, probe: 'p', heardAt: new Date(nowMs - 60 * minuteMs).toISOString() },
+      cannot: [{ type: 'http', reason: 'there is no <program>' }],
+    });
   await land();
 });
 test.after.always(async () => {
@@ -99,8 +136,19 @@ declare('one shows its runs with their phases, why one failed, and each day of i
   await failed.getByRole('img', { name: 'lookup 1.5 ms, connect 10.0 ms, wait 200 ms' }).waitFor();
   await beside.getByText('2 steps').click();
   await beside.getByRole('listitem').filter({ hasText: 'buy: passed 200' }).waitFor();
+  await beside.getByText('https://shop.example/<cart>: largest paint 1,235 ms, layout shift 0.2').waitFor();
+  await beside.getByRole('list', { name: 'Errors of the page' }).getByText('cart is <undefined>').waitFor();
+  await beside.getByText('5 requests').click();
+  const requests = beside.getByRole('region', { name: 'Requests' });
+  await requests.getByText('3 more requests are not kept.').waitFor();
+  const [, document = '', image = ''] = await requests.getByRole('row').allTextContents();
+  t.is(document, 'GET https://shop.example/document2001,500');
+  t.is(image, 'GET https://cdn.example/ximagenet::ERR_FAILED');
+  await requests.getByRole('img', { name: 'from 60.0 ms on, for 40.0 ms' }).waitFor();
   await beside.getByRole('img', { name: /^Far & away: of \d+ days that are known [12] had an outage: / }).waitFor();
   await beside.getByRole('img', { name: /^Local: of \d+ days that are known 0 had an outage$/ }).waitFor();
+  const cannot = beside.getByRole('list', { name: 'Locations that cannot run it' });
+  await cannot.getByText('Far & away cannot run it: there is no <program>').waitFor();
   await beside.getByText('Running it now is for editor, admin, and owner; your role is viewer.').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });

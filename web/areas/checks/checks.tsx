@@ -20,7 +20,13 @@ const OpenCheck = ({
   readonly onClose: () => void;
 }) => {
   const { answer, error } = useAsked(locationsCall, {});
-  const nameOf = (location: string): string => answer?.items.find((one) => one.id === location)?.name ?? location;
+  const locations = answer?.items ?? [];
+  const nameOf = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
+  const cannot = locations.flatMap(({ id: location, name, cannot: types }) =>
+    types
+      .filter(({ type }) => type === check?.type && check.locations.includes(location))
+      .map(({ reason }) => ({ location, name, reason })),
+  );
   return (
     <Beside label="Check" title={check?.name ?? 'Check'} onClose={onClose}>
       <Problem error={error} />
@@ -33,6 +39,15 @@ const OpenCheck = ({
             <Standing of={stateOf(check)} />
             {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
           </p>
+          {cannot.length === 0 ? null : (
+            <ul aria-label="Locations that cannot run it">
+              {cannot.map(({ location, name, reason }) => (
+                <li key={location} class="text-warn">
+                  <bdi>{shownText(name)}</bdi> cannot run it: {shownText(reason)}
+                </li>
+              ))}
+            </ul>
+          )}
           {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
           <Uptimes check={check} nameOf={nameOf} />
           <Runs id={id} nameOf={nameOf} />

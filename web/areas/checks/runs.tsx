@@ -15,6 +15,7 @@ import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { type Run, runCall, runsCall } from './calls.ts';
 import { Legend, Phases, Standing, shownMs } from './shown.tsx';
+import { SteppedPage } from './stepped-page.tsx';
 
 interface Named {
   /** A location by its id. */
@@ -25,14 +26,15 @@ interface Named {
 const Told = ({ run }: { readonly run: Run }) => (
   <>
     {shownText(run.message)}
-    {run.steps.length < 2 ? null : (
+    {run.steps.length < 2 && run.steps[0]?.page === undefined ? null : (
       <details>
-        <summary>{run.steps.length} steps</summary>
+        <summary>{run.steps.length === 1 ? '1 step' : `${run.steps.length} steps`}</summary>
         <ol>
-          {run.steps.map(({ name, outcome, phases, message, status }, at) => (
+          {run.steps.map(({ name, outcome, phases, message, status, page }, at) => (
             <li key={`${at} ${name}`}>
               <bdi>{shownText(name)}</bdi>: <Standing of={outcome} /> {status} <Phases of={phases} />{' '}
               {shownText(message)}
+              {page === undefined ? null : <SteppedPage page={page} />}
             </li>
           ))}
         </ol>
