@@ -35,6 +35,9 @@ export const httpSource = ({
     async alarm(alarms, signal) {
       await ask('/api/synthetics/probe/results', { results: [], alarms }, signal);
     },
+    async show(picture, signal) {
+      await ask('/api/synthetics/probe/pictures', picture, signal);
+    },
     async send(results, signal) {
       const { refused } = Answer.parse(await ask('/api/synthetics/probe/results', { results }, signal));
       if (refused.length > 0) onRefused(refused.map(({ reason }) => reason));

@@ -40,6 +40,7 @@ const role = startLocalProbes(
       work: async (digest, _, cannot) => (await ask({ what: 'work', tenantId, digest, cannot })) as Work,
       send: async (results) => void (await ask({ what: 'send', tenantId, results })),
       alarm: async (alarms) => void (await ask({ what: 'alarm', tenantId, alarms })),
+      show: async (picture) => void (await ask({ what: 'show', tenantId, picture })),
     }),
     close: () => Promise.resolve(),
   },

@@ -21,7 +21,8 @@ export type Asked =
       readonly cannot: readonly Inability[];
     }
   | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<Source['send']>[0] }
-  | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] };
+  | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] }
+  | { readonly what: 'show'; readonly tenantId: string; readonly picture: Parameters<NonNullable<Source['show']>>[0] };
 
 export type FromProbes =
   | { readonly id: number; readonly asked: Asked }

@@ -26,6 +26,8 @@ const answerTo = async (asked: Asked, work: LocalWork, signal: AbortSignal): Pro
       return work.source(asked.tenantId).work(asked.digest, signal, asked.cannot);
     case 'send':
       return work.source(asked.tenantId).send(asked.results, signal);
+    case 'show':
+      return work.source(asked.tenantId).show?.(asked.picture, signal);
     default:
       return work.source(asked.tenantId).alarm(asked.alarms, signal);
   }

@@ -1,11 +1,12 @@
 /** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
 import type { Fence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
-import type { Inability, ProbeAlarm, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
+import type { Inability, ProbeAlarm, ProbePicture, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
 import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
 import { inabilitiesOf } from './abilities.ts';
 import type { Pace } from './pace.ts';
+import { PictureQueue } from './picture-queue.ts';
 import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
 import type { ChromiumOptions } from './runner.ts';
@@ -18,6 +19,8 @@ export interface Source {
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
   /** Runs that failed at their first attempt: other locations try the same at once. */
   alarm(alarms: readonly ProbeAlarm[], signal: AbortSignal): Promise<void>;
+  /** How the page of a run looked. Without it, nobody is shown. */
+  show?(picture: ProbePicture, signal: AbortSignal): Promise<void>;
 }
 
 export interface ProbeOptions {
@@ -49,6 +52,7 @@ class Probe {
   readonly #options: ProbeOptions;
   readonly #stopping = new AbortController();
   readonly #queue: ResultQueue;
+  readonly #pictures: PictureQueue;
   readonly #planned = new Map<string, Planned>();
   readonly #asked = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
@@ -65,6 +69,7 @@ class Probe {
   constructor(options: ProbeOptions) {
     this.#options = options;
     this.#queue = new ResultQueue((results, signal) => options.source.send(results, signal), options.log);
+    this.#pictures = new PictureQueue((picture, signal) => options.source.show?.(picture, signal) ?? Promise.resolve());
   }
 
   start(): RunningProbe {
@@ -73,12 +78,13 @@ class Probe {
     const polling = setInterval(() => void this.#ask(), this.#options.pollMs ?? usualPollMs);
     const ticking = setInterval(() => this.#tick(), dueStepMs);
     const sending = this.#queue.run(signal);
+    const showing = this.#pictures.run(signal);
     return {
       stop: async () => {
         clearInterval(polling);
         clearInterval(ticking);
         this.#stopping.abort();
-        await Promise.all([...this.#running.values(), sending]);
+        await Promise.all([...this.#running.values(), sending, showing]);
       },
     };
   }
@@ -169,15 +175,20 @@ class Probe {
       if (isNews) this.#alarm({ checkId: check.id, dueMs });
     };
     const run = runCheck(work, { fence, pace, chromium, signal, onFailure })
-      .then((result) => {
+      .then(({ picture, ...result }) => {
         if (result.outcome === 'failed') this.#failing.add(check.id);
         else if (result.outcome !== 'unknown') this.#failing.delete(check.id);
+        const { outcome } = result;
+        const run = { checkId: check.id, dueMs, startedAtMs: result.startedAtMs + aheadMs };
         this.#queue.add({
           ...result,
           steps: [...result.steps],
-          ...{ checkId: check.id, dueMs, startedAtMs: result.startedAtMs + aheadMs },
+          ...run,
           ...(askedId !== undefined && { askedId }),
         });
+        // Of runs of the schedule alone.
+        if (picture !== undefined && outcome !== 'unknown' && askedId === undefined)
+          this.#pictures.add({ ...run, outcome, content: Buffer.from(picture).toString('base64') });
       })
       .catch((error: unknown) => {
         if (!signal.aborted)

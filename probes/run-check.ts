@@ -26,7 +26,7 @@ import { runIcmp } from './runners/icmp.ts';
 import { runTcp } from './runners/tcp.ts';
 import { runTls } from './runners/tls.ts';
 import { runWebsocket } from './runners/websocket.ts';
-import { striker } from './struck.ts';
+import { formsIn, striker } from './struck.ts';
 
 type Declared = (typeof declaredTypes)[number];
 type Run = Exclude<Declared, { readonly isTold?: true }>;
@@ -58,6 +58,8 @@ export interface RunResult {
   readonly steps: readonly RunStep[];
   readonly message: string;
   readonly traceId: string;
+  /** How it ended, where that can be seen: a JPEG. */
+  readonly picture?: Uint8Array;
 }
 
 const worst: readonly Outcome[] = ['unknown', 'failed', 'degraded', 'passed'];
@@ -106,10 +108,15 @@ export const runCheck = async (
         const hosts = variables[name]?.hosts;
         return hosts === undefined ? [] : [hosts];
       });
+    let picture: Uint8Array | undefined;
     const steps = await run(settings, {
       ...{ fence, checkId: check.id, location, traceId, variables: values },
       signal: deadline.signal,
       hide: (secret) => void secrets.push(secret),
+      hidden: () => formsIn(secrets),
+      show: (shown) => {
+        picture = shown;
+      },
       outside: (work) => deadline.outside(work),
       chromium,
       reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
@@ -129,6 +136,7 @@ export const runCheck = async (
     attempts.push({
       ...{ startedAtMs, traceId, phases, steps: told, attempts: attempts.length + 1 },
       ...{ outcome: outcomeOf(told), durationMs: sumOf(phases), message: messageOf(told) },
+      ...(picture !== undefined && { picture }),
     });
     if (attempts.length === 1 && runOutcome(attempts) === 'failed') onFailure();
     const waitMs = retryAfterMs(attempts, retries);

@@ -30,6 +30,10 @@ export interface Attempt {
   readonly variables: TemplateValues['variables'];
   /** Strikes out of what is told what came to be a secret in the run. */
   hide(secret: string): void;
+  /** What must not be seen, in each form in which texts carry it. */
+  hidden(): readonly string[];
+  /** Shows how it ended: a JPEG. */
+  show(picture: Uint8Array): void;
   /** The hosts that each secret of texts is bound to. */
   boundTo(texts: readonly string[]): readonly (readonly string[])[];
   /** Whether every secret that texts of the check use may be sent to a host. */

@@ -24,10 +24,14 @@ const formsOf = (secret: string): string[] => [
   ...withinBase64(secret),
 ];
 
-/** A function that strikes the secrets out of a text. */
-export const striker = (secrets: readonly string[]): ((text: string) => string) => {
-  const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))].toSorted(
+/** All forms of secrets, the longest first. */
+export const formsIn = (secrets: readonly string[]): readonly string[] =>
+  [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))].toSorted(
     (one, other) => other.length - one.length,
   );
+
+/** A function that strikes the secrets out of a text. */
+export const striker = (secrets: readonly string[]): ((text: string) => string) => {
+  const forms = formsIn(secrets);
   return (text) => forms.reduce((struck, form) => struck.replaceAll(form, mask), text);
 };

@@ -1,5 +1,6 @@
 /** What a location and the platform say to each other. */
 import { z } from 'zod';
+import { mostPictureBytes } from './resources/synthetic-picture.ts';
 import { runFields } from './synthetic-runs.ts';
 
 /** Names a probe among those of its location. */
@@ -45,6 +46,20 @@ export const ProbeAlarm = z.strictObject({
   dueMs: z.int().min(0).describe('The due time of the run'),
 });
 export type ProbeAlarm = z.output<typeof ProbeAlarm>;
+
+/** How the page of a run looked when it ended. */
+export const ProbePicture = z.strictObject({
+  checkId: z.string().min(1).max(128),
+  ...{ dueMs: z.int().min(0), startedAtMs: z.int().min(0) },
+  outcome: z.enum(['passed', 'degraded', 'failed']),
+  content: z
+    .string()
+    .max(Math.ceil(mostPictureBytes / 3) * 4)
+    // As each JPEG begins.
+    .regex(/^\/9j\/[A-Za-z0-9+/]*={0,2}$/, 'must be a JPEG in base64')
+    .describe('A JPEG in base64'),
+});
+export type ProbePicture = z.output<typeof ProbePicture>;
 
 /** A result as a probe tells it. */
 export const ProbeResult = z.strictObject({

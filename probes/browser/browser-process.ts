@@ -13,6 +13,8 @@ const driverMemory = '--max-old-space-size=256';
 /** Of the browser. A page of a shop takes a quarter. */
 export const mostMemory = 1024 * 1024 * 1024;
 const lookMs = 1000;
+/** How long a picture is waited for. */
+const pictureMs = 5000;
 /** Before what does not end by itself is killed. */
 const endMs = 3000;
 
@@ -27,6 +29,8 @@ const environmentOf = (directory: string): NodeJS.ProcessEnv => ({
   ),
   ...{ HOME: directory, TMPDIR: directory, XDG_CONFIG_HOME: directory, XDG_CACHE_HOME: directory, LANG: 'C.UTF-8' },
 });
+
+type Answer<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unknown>>>;
 
 export class BrowserProcess {
   readonly #child: ChildProcess;
@@ -57,14 +61,20 @@ export class BrowserProcess {
 
   /** Rejects where it does not start. */
   async open(opening: Opening, signal: AbortSignal): Promise<void> {
-    await this.#ask({ open: opening }, signal);
+    await this.#ask({ open: opening }, 'opened', signal);
   }
 
   /** Rejects where there is no answer: it was ended, or its time is over. */
   async step(asked: ToDriver & { readonly step: object }, signal: AbortSignal): Promise<Stepped> {
-    const answer = await this.#ask(asked, signal);
-    if (!('stepped' in answer)) throw new Error('the browser gave no answer');
-    return answer.stepped;
+    return (await this.#ask(asked, 'stepped', signal)).stepped;
+  }
+
+  /** How the page looks without some texts; undefined where that cannot be seen. */
+  async picture(hidden: readonly string[]): Promise<Uint8Array | undefined> {
+    return this.#ask({ hidden }, 'picture', AbortSignal.timeout(pictureMs)).then(
+      ({ picture }) => picture,
+      () => undefined,
+    );
   }
 
   #look(): void {
@@ -75,13 +85,16 @@ export class BrowserProcess {
     void killAll(this.#directory);
   }
 
-  async #ask(message: ToDriver, signal: AbortSignal): Promise<FromDriver> {
-    const answered = Promise.withResolvers<FromDriver>();
-    const onMessage = (answer: unknown): void => answered.resolve(answer as FromDriver);
+  /** Answers what is called so: that of a step which nobody waited for may come before it. */
+  async #ask<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
+    const answered = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
+    const onMessage = (answer: FromDriver): void => {
+      if (name in answer || 'error' in answer) answered.resolve(answer as Answer<Name>);
+    };
     const onExit = (): void => answered.reject(new Error(this.#reason ?? 'the browser ended'));
     const onError = (error: Error): void => answered.reject(error);
     const onAbort = (): void => answered.reject(signal.reason);
-    this.#child.once('message', onMessage).once('exit', onExit).once('error', onError);
+    this.#child.on('message', onMessage).once('exit', onExit).once('error', onError);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();

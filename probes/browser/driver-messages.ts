@@ -16,7 +16,9 @@ export interface Opening {
 export type ToDriver =
   | { readonly open: Opening }
   /** A step whose texts are rendered, and the hosts that each secret which it fills in is bound to. */
-  | { readonly step: BrowserStep; readonly bound: readonly (readonly string[])[] };
+  | { readonly step: BrowserStep; readonly bound: readonly (readonly string[])[] }
+  /** How it looks: without these texts. */
+  | { readonly hidden: readonly string[] };
 
 /** What came of a step. */
 export interface Stepped {
@@ -32,4 +34,8 @@ export interface Stepped {
   readonly page: SteppedPage;
 }
 
-export type FromDriver = { readonly opened: true } | { readonly stepped: Stepped } | { readonly error: string };
+export type FromDriver =
+  | { readonly opened: true }
+  | { readonly stepped: Stepped }
+  | { readonly picture: Uint8Array | undefined }
+  | { readonly error: string };

@@ -7,6 +7,7 @@ import { userAgent } from '../own-headers.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
 import { type Bound, passed, type Taken, takeStep, toldOf } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
+import { pictureOf } from './picture.ts';
 import { Windows } from './windows.ts';
 
 /** Megabytes of a page's scripts. */
@@ -87,6 +88,7 @@ const step = async ({ step: asked, bound }: ToDriver & { step: unknown }): Promi
 const answerTo = async (message: ToDriver): Promise<FromDriver> => {
   try {
     if ('step' in message) return { stepped: await step(message) };
+    if ('hidden' in message) return { picture: opened && (await pictureOf(opened.windows.current, message.hidden)) };
     opened = await open(message.open);
     return { opened: true };
   } catch (error) {

@@ -98,6 +98,10 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
     results.push(await runStep(step, run));
     if (results.some(isOver)) break;
   }
+  // What is unknown says nothing of the page.
+  const isKnown = results.every(({ outcome }) => outcome !== 'unknown');
+  const picture = isKnown ? await run.process.picture(run.attempt.hidden()) : undefined;
+  if (picture !== undefined) run.attempt.show(picture);
   return results;
 };
 

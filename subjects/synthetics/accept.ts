@@ -13,8 +13,8 @@ const latestMs = 3_660_000;
 const toleranceMs = 5000;
 
 /** Why a result is not that of an assigned run; nothing if it is. */
-const refusalOf = (
-  { dueMs, startedAtMs }: ProbeResult,
+export const refusalOf = (
+  { dueMs, startedAtMs }: Pick<ProbeResult, 'dueMs' | 'startedAtMs'>,
   check: KnownCheck | undefined,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): string | undefined => {

@@ -100,6 +100,10 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { results: [] },
     token: (await make('createSyntheticLocation')).token,
   }),
+  sendSyntheticProbePicture: async ({ make }) => ({
+    body: { checkId: 'none', dueMs: 0, startedAtMs: 0, outcome: 'passed', content: '/9j/' },
+    token: (await make('createSyntheticLocation')).token,
+  }),
   setSyntheticVariable: { params: { name: 'shop' }, body: { value: 'shop.example' } },
   deleteSyntheticVariable: async ({ make }) => {
     await make('setSyntheticVariable');

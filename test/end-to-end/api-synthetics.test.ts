@@ -1,7 +1,9 @@
 /** Checks, locations and variables through the API, of two organizations. */
 import test from 'ava';
 import { probeTokenPrefix, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
+import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import { syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
+import { lastDueAt } from '../../subjects/synthetics/due-times.ts';
 import { startHarness } from './api-harness.ts';
 
 const harness = await startHarness();
@@ -301,4 +303,61 @@ test('a recording becomes a check, says what of it is lost, and changes what is 
   t.is((await taken(recording('secret', password))).outcome, 'created');
   const { name } = await create(check());
   t.regex(JSON.stringify((await taken(recording(name))).problems), /is the name of a check of the type http/);
+});
+
+test('of each location the picture of the last good and of the last failed run is kept, for those who see the check', async (t) => {
+  const { id: location, token } = (await harness.ask('POST', locations, { body: { name: 'seen from' } })).body;
+  const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };
+  const { id } = await create({
+    ...check(),
+    type: 'browser',
+    http: undefined,
+    browser,
+    every: '1m',
+    locations: ['local', location],
+  });
+  const dueMs = lastDueAt({ id, every: '1m' }, location, Date.now());
+  const send = async (change: object, key = token): Promise<string> => {
+    const body = { checkId: id, dueMs, startedAtMs: dueMs, outcome: 'passed', content: '/9j/good', ...change };
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await harness.ask('POST', '/api/synthetics/probe/pictures', { as: 'nobody', body, headers });
+    return answer.status === 200 ? answer.body.reason : String(answer.status);
+  };
+  const earlier = { dueMs: dueMs - 60_000, startedAtMs: dueMs - 60_000 };
+  const seen = async () => (await harness.ask('GET', `${checks}/${id}/pictures`, { as: 'viewer' })).body.items;
+  t.is(await send({ ...earlier, content: '/9j/before' }), '');
+  t.is(await send({}), '');
+  t.regex(await send({ ...earlier, outcome: 'degraded' }), /of a later one/);
+  t.is(await send({ ...earlier, outcome: 'failed', content: '/9j/failed' }), '');
+  t.regex(await send({ dueMs: dueMs + 1 }), /not due there/);
+  t.regex(await send({ checkId: 'none' }), /no check of this location/);
+  t.is(await send({ content: 'PHNjcmlwdD4=' }), '400');
+  t.is(await send({ content: `/9j/${'A'.repeat(280_000)}` }), '400');
+  t.is(await send({}, 'wrong'), '401');
+  const at = (ms: number) => new Date(ms).toISOString();
+  t.deepEqual(await seen(), [
+    { location, kind: 'failed', dueAt: at(dueMs - 60_000), content: '/9j/failed' },
+    { location, kind: 'good', dueAt: at(dueMs), content: '/9j/good' },
+  ]);
+  t.is((await harness.ask('GET', `${checks}/${id}/pictures`, elsewhere)).status, 404);
+  t.is((await harness.ask('GET', `${checks}/${id}/pictures?location=local`)).body.items.length, 0);
+  t.is((await harness.ask('DELETE', `${locations}/${location}`)).status, 200);
+  t.deepEqual(await seen(), []);
+  t.regex(await send({}), /401/);
+
+  const other = (await harness.ask('POST', locations, { body: { name: 'seen too' } })).body;
+  const { id: second } = await create({
+    ...check(),
+    type: 'browser',
+    http: undefined,
+    browser,
+    every: '1m',
+    locations: [other.id],
+  });
+  const due = lastDueAt({ id: second, every: '1m' }, other.id, Date.now());
+  t.is(await send({ checkId: second, dueMs: due, startedAtMs: due }, other.token), '');
+  const kept = harness.documents.of('a').collection(syntheticPictures);
+  t.is(await kept.count({ checkId: second }), 1);
+  await harness.ask('DELETE', `${checks}/${second}`);
+  t.is(await kept.count({ checkId: second }), 0);
 });

@@ -4,6 +4,7 @@ import type { CollectionDefinition, Stored, TenantDocuments } from '../../../sch
 import type { Plan } from '../../../schemas/resources/plan.ts';
 import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
 import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
 import { nextDueTimes } from '../../../subjects/synthetics/beat-times.ts';
@@ -169,6 +170,8 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
   async alongside(documents, { before, after }) {
     const id = (after ?? before)?.id ?? '';
     await keepRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
+    const hadPage = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
+    if (hadPage) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
     if (before?.type === 'heartbeat' && after?.type !== 'heartbeat')
       await deleteMatching(documents.collection(syntheticBeatTokens), { id: before.id });
   },

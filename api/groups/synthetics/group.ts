@@ -1,6 +1,7 @@
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
 import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { syntheticChecksTold, syntheticSuspects } from '../../../schemas/resources/synthetic-told.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { defineGroup } from '../define-group.ts';
@@ -8,7 +9,8 @@ import { exportChecks, importChecks } from './as-code.ts';
 import { checkResource } from './check.ts';
 import { createDowntime, deleteDowntime, listDowntimes } from './downtimes.ts';
 import { createLocation, deleteLocation, listLocations } from './locations.ts';
-import { getProbeWork, sendProbeResults } from './probe.ts';
+import { listPictures } from './pictures.ts';
+import { getProbeWork, sendProbePicture, sendProbeResults } from './probe.ts';
 import { renewBeatToken } from './renew-beat-token.ts';
 import { getUptime, listRuns } from './results.ts';
 import { runCheckNow } from './run-now.ts';
@@ -29,6 +31,7 @@ export const syntheticsGroup = defineGroup({
     renewBeatToken,
     listRuns,
     getUptime,
+    listPictures,
     exportChecks,
     importChecks,
     listDowntimes,
@@ -36,6 +39,7 @@ export const syntheticsGroup = defineGroup({
     deleteDowntime,
     getProbeWork,
     sendProbeResults,
+    sendProbePicture,
   ],
   collections: [
     syntheticLocations,
@@ -45,5 +49,6 @@ export const syntheticsGroup = defineGroup({
     syntheticChecksTold,
     syntheticSuspects,
     syntheticBeatTokens,
+    syntheticPictures,
   ],
 });

@@ -5,11 +5,12 @@ import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import type { Inability, ProbeAlarm, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import type { Inability, ProbeAlarm, ProbePicture, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
+import { keepPicture } from '../../../subjects/synthetics/pictures.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { openPublisher } from '../../event-publisher.ts';
 
@@ -44,6 +45,9 @@ export const openLocalWork = async ({ bus, documents, clock, settings }: Options
       },
       alarm: (alarms: readonly ProbeAlarm[]): Promise<void> =>
         askElsewhere(documents.of(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
+      async show(picture: ProbePicture): Promise<void> {
+        await keepPicture(documents.of(tenantId), picture, { location: localLocation, nowMs: clock.now() });
+      },
     }),
     close: () => runs.close(),
   };

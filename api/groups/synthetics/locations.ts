@@ -9,6 +9,7 @@ import {
   syntheticLocations,
   syntheticProbeContacts,
 } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { Inability } from '../../../schemas/synthetic-work.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { readChecks } from '../../../subjects/synthetics/known.ts';
@@ -145,6 +146,7 @@ export const deleteLocation = defineOperation({
             { action: 'synthetic-check.update' },
           );
       await deleteMatching(own.collection(syntheticProbeContacts), { location: id });
+      await deleteMatching(own.collection(syntheticPictures), { location: id });
       await own.collection(syntheticLocations).delete(id, before.version);
       scope.record({ id, name: before.name, before: told(before) });
     });

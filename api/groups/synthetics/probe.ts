@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { Inability, ProbeAlarm, ProbeName, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import { Inability, ProbeAlarm, ProbeName, ProbePicture, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
+import { keepPicture } from '../../../subjects/synthetics/pictures.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { locationOf } from './probe-token.ts';
@@ -53,5 +54,22 @@ export const sendProbeResults = defineOperation({
     await syntheticRuns.publish(...runs);
     await askElsewhere(documents.of(tenantId), body.alarms, from);
     return { accepted: runs.length, refused: [...refused] };
+  },
+});
+
+export const sendProbePicture = defineOperation({
+  method: 'POST',
+  path: '/api/synthetics/probe/pictures',
+  operationId: 'sendSyntheticProbePicture',
+  summary: 'How the page of an assigned run looked; kept until a later run is as good, or fails as well',
+  role: 'none',
+  unaudited: 'pictures are telemetry',
+  limit,
+  body: ProbePicture,
+  response: z.strictObject({ reason: z.string().describe('Why it is not kept; empty where it is') }),
+  async handler({ body, request }, { documents, clock, secretBox }) {
+    const { tenantId, id } = await locationOf(request, { documents, secretBox });
+    const refusal = await keepPicture(documents.of(tenantId), body, { location: id, nowMs: clock.now() });
+    return { reason: refusal ?? '' };
   },
 });

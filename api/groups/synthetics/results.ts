@@ -19,7 +19,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { RunView, shownRun } from './run-view.ts';
 
-const foundCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownCheck> => {
+export const foundCheck = async (id: string, caller: Caller, { documents }: Ports): Promise<KnownCheck> => {
   const stored = await documents.of(caller.tenantId).collection(checkResource.collection).find(id);
   const check = stored && readCheck(stored);
   if (check === undefined) throw notFound('synthetic check');

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { processesOf } from '../../../probes/browser/processes.ts';
+import { mostPictureBytes } from '../../../schemas/resources/synthetic-picture.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, role, runBrowser } from './browsers.ts';
 import { serveHttp, serveSocket, soon } from './targets.ts';
@@ -52,6 +53,8 @@ browserTest('steps are taken as a person takes them, and what the page did is to
   ];
   const seen = await runBrowser(table, { names, variables });
   t.is(seen.outcome, 'passed', seen.message);
+  t.deepEqual([...(seen.picture ?? []).slice(0, 3)], [0xff, 0xd8, 0xff], 'a JPEG');
+  t.true((seen.picture?.length ?? 0) <= mostPictureBytes);
   t.is(seen.steps.length, table.length);
   t.deepEqual(Object.keys(seen.phases), ['wait']);
   const inside = asked.find(({ url }) => url?.startsWith('/in'));
@@ -94,6 +97,7 @@ browserTest('a secret is filled in on pages of its hosts alone, wherever the pag
     { names, variables },
   );
   t.is(seen.outcome, 'failed');
+  t.not(seen.picture, undefined);
   t.regex(seen.message, /a secret of it is not bound to evil\.example/);
 });
 
@@ -158,6 +162,7 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
   t.is(seen.steps.length, 5, seen.message);
   // Where the page itself leads there, this location cannot tell.
   t.is(seen.outcome, 'unknown');
+  t.is(seen.picture, undefined);
   t.regex(seen.message, /127\.0\.0\.2 is in a private network that OIQ_PROBE_NETWORKS does not allow/);
 });
 

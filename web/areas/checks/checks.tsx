@@ -6,6 +6,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { type Check, checksCall, locationsCall } from './calls.ts';
+import { Pictures } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
 import { Standing, shownUptime, stateOf } from './shown.tsx';
 import { Uptimes } from './uptime.tsx';
@@ -51,6 +52,7 @@ const OpenCheck = ({
           {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
           <Uptimes check={check} nameOf={nameOf} />
           <Runs id={id} nameOf={nameOf} />
+          {check.type === 'browser' ? <Pictures id={id} nameOf={nameOf} /> : null}
           <h3>How it is set up</h3>
           <Fields
             values={{

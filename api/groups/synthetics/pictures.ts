@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { cursorParameter } from '../../../queries/cursor.ts';
+import { pictureKinds, syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { foundCheck } from './results.ts';
+
+/** One is a fifth of a megabyte. */
+const mostAtOnce = 20;
+
+export const listPictures = defineOperation({
+  method: 'GET',
+  path: '/api/synthetics/checks/{id}/pictures',
+  operationId: 'listSyntheticPictures',
+  summary: 'How the page of a browser check looked when its last good and its last failed run ended, by location',
+  role: 'viewer',
+  params: idParameter,
+  query: z.strictObject({
+    location: z.string().min(1).max(128).optional(),
+    limit: z.coerce.number().int().min(1).max(mostAtOnce).default(mostAtOnce),
+    cursor: cursorParameter,
+  }),
+  response: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        location: z.string(),
+        kind: z.enum(pictureKinds).describe('Of the last run that was good (passed or degraded), or that failed'),
+        dueAt: z.iso.datetime().describe('Of the run'),
+        content: z.string().describe('A JPEG in base64. What shows a secret of the check is covered'),
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+  async handler({ caller, params, query }, ports) {
+    const { id } = await foundCheck(params.id, caller, ports);
+    const { items, nextCursor } = await ports.documents
+      .of(caller.tenantId)
+      .collection(syntheticPictures)
+      .list({
+        filter: { checkId: id, ...(query.location !== undefined && { location: query.location }) },
+        sort: { location: 1 },
+        ...{ limit: query.limit, after: query.cursor },
+      });
+    return {
+      items: items.map(({ location, kind, dueMs, content }) => ({
+        ...{ location, kind, dueAt: new Date(dueMs).toISOString(), content },
+      })),
+      nextCursor,
+    };
+  },
+});

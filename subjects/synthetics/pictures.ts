@@ -1,0 +1,42 @@
+/** Pictures of pages: of each check and location those of the last good and of the last failed run. */
+import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
+import { mostPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
+import type { ProbePicture } from '../../schemas/synthetic-work.ts';
+import { refusalOf } from './accept.ts';
+import { readChecks } from './known.ts';
+
+const tries = 3;
+
+/** Puts a picture in the place of one of an earlier run. */
+const put = async (documents: TenantDocuments, id: string, picture: SyntheticPicture): Promise<string | undefined> => {
+  const pictures = documents.collection(syntheticPictures);
+  const before = await pictures.find(id);
+  if (before !== undefined && before.dueMs >= picture.dueMs) return 'there is one of this run, or of a later one';
+  if (before !== undefined) await pictures.replace(id, picture, before.version);
+  else if ((await pictures.count()) >= mostPictures) return `there are ${mostPictures} pictures, and no more are kept`;
+  else await pictures.insert({ ...picture, id });
+  return undefined;
+};
+
+/** Keeps the picture of an assigned run; answers why it is not kept, where it is not. */
+export const keepPicture = async (
+  documents: TenantDocuments,
+  { checkId, outcome, content, ...run }: ProbePicture,
+  { location, nowMs }: { readonly location: string; readonly nowMs: number },
+): Promise<string | undefined> => {
+  const check = (await readChecks(documents, { locations: location })).find(({ id }) => id === checkId);
+  const refusal = refusalOf(run, check, { location, nowMs });
+  if (refusal !== undefined) return refusal;
+  if (check?.type !== 'browser') return 'runs of this check have no page';
+  const kind = outcome === 'failed' ? 'failed' : 'good';
+  for (let left = tries; left > 0; left--) {
+    try {
+      const picture = { checkId, location, kind, dueMs: run.dueMs, content } as const;
+      return await put(documents, `${checkId}.${location}.${kind}`, picture);
+    } catch (error) {
+      // Another probe of the location was quicker.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  return 'others are kept at the same time';
+};

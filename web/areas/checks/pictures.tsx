@@ -1,0 +1,29 @@
+/** How the page of a browser check looked when its last good and its last failed run ended. */
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { picturesCall } from './calls.ts';
+
+const told = { good: 'last good run', failed: 'last failed run' } as const;
+
+/** `nameOf`: a location by its id. */
+export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf: (id: string) => string }) => {
+  const { answer, error } = useAsked(picturesCall, { params: { id } });
+  return (
+    <>
+      <h3>Pictures</h3>
+      <Problem error={error} />
+      {answer?.items.length === 0 ? <p class="soft">There are no pictures yet.</p> : null}
+      {answer?.items.map(({ location, kind, dueAt, content }) => (
+        <figure key={`${location} ${kind}`} class="picture">
+          <img src={`data:image/jpeg;base64,${content}`} alt={`The page at the end of the ${told[kind]}`} />
+          <figcaption>
+            <bdi>{shownText(nameOf(location))}</bdi>, {told[kind]}: {shownMoment(dueAt)}
+          </figcaption>
+        </figure>
+      ))}
+      {typeof answer?.nextCursor === 'string' ? <p class="soft">Those of more locations are not shown.</p> : null}
+    </>
+  );
+};
