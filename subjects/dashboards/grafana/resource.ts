@@ -51,10 +51,23 @@ const sorts = numbered(
   ...['alphabeticalCaseInsensitiveAsc', 'alphabeticalCaseInsensitiveDesc', 'naturalAsc', 'naturalDesc'],
 );
 
-/** The data source of a query: `{ type, uid }`; undefined where it names none. */
+const variableTypes: Readonly<Record<string, string>> = {
+  QueryVariable: 'query',
+  TextVariable: 'textbox',
+  ConstantVariable: 'constant',
+  DatasourceVariable: 'datasource',
+  IntervalVariable: 'interval',
+  CustomVariable: 'custom',
+  GroupByVariable: 'groupby',
+  AdhocVariable: 'adhoc',
+  SwitchVariable: 'switch',
+};
+
+/** The data source of a query, or of a variable of filters: `{ type, uid }`; undefined where it names none. */
 const sourceOf = (query: Fields, outside: unknown, ledger: Ledger): Fields | undefined => {
   if (isFields(outside)) return new Classic(ledger).take(outside, sameNames('type', 'uid')).value;
-  const built = new Classic(ledger).take(query, query['kind'] === 'DataQuery' ? { group: 'type' } : { kind: 'type' });
+  const hasGroup = query['kind'] === 'DataQuery' || String(query['kind']) in variableTypes;
+  const built = new Classic(ledger).take(query, hasGroup ? { group: 'type' } : { kind: 'type' });
   built.take(query['datasource'], { name: 'uid', uid: 'uid' });
   if (built.value['type'] === '') delete built.value['type'];
   return Object.keys(built.value).length === 0 ? undefined : built.value;
@@ -126,18 +139,6 @@ export const panelOfElement = (element: Fields, ledger: Ledger): Fields => {
   }).value;
 };
 
-const variableTypes: Readonly<Record<string, string>> = {
-  QueryVariable: 'query',
-  TextVariable: 'textbox',
-  ConstantVariable: 'constant',
-  DatasourceVariable: 'datasource',
-  IntervalVariable: 'interval',
-  CustomVariable: 'custom',
-  GroupByVariable: 'groupby',
-  AdhocVariable: 'adhoc',
-  SwitchVariable: 'switch',
-};
-
 const variableOf = (variable: Fields, ledger: Ledger): Fields => {
   const spec = specOf(variable);
   const query = spec['query'];
@@ -166,7 +167,11 @@ const variableOf = (variable: Fields, ledger: Ledger): Fields => {
     .take(spec, { sort: 'sort' }, sorts)
     .take(spec, { pluginId: 'query' });
   built.take(variable, { kind: 'type' }, (kind) => variableTypes[String(kind)] ?? String(kind));
-  if (!isFields(query)) return built.take(spec, { query: 'query' }).value;
+  if (!isFields(query)) {
+    // Variables of filters and groupings name their data source beside what they say.
+    const datasource = sourceOf(variable, spec['datasource'], ledger);
+    return built.take(spec, { query: 'query' }).with(datasource === undefined ? {} : { datasource }).value;
+  }
   form(query, ledger, 'kind');
   ledger.usual(query, 'version');
   const asked = specOf(query);

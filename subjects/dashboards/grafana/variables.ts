@@ -236,10 +236,12 @@ const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields
   if (source !== 'metrics' && source !== 'unknown') return undefined;
   ledger.carry(variable, 'datasource');
   const filtersIn = (key: string): object[] =>
-    fieldsIn(variable[key]).map((one) => {
+    fieldsIn(variable[key]).flatMap((one) => {
       const { key: label, operator, value, values } = one;
-      ledger.carry(one, 'key', 'operator', 'value', 'values');
       const all = textsIn(Array.isArray(values) && values.length > 0 ? values : value);
+      // Grafana asks without one that has no value.
+      if (all.length === 0) return [];
+      ledger.carry(one, 'key', 'operator', 'value', 'values');
       return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: all };
     });
   return {

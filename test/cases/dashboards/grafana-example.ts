@@ -53,6 +53,16 @@ export const presentDashboard = {
       { name: 'step', type: 'interval', query: '1m,5m', auto: true, auto_count: 20, auto_min: '10s', refresh: 2 },
       { name: 'find', type: 'textbox', query: 'x', current: { text: 'x', value: 'x' } },
       {
+        name: 'only',
+        type: 'adhoc',
+        datasource: prometheus,
+        filters: [
+          { key: 'zone', operator: '=', value: 'eu' },
+          { key: 'host', operator: '!=', value: '' },
+        ],
+        baseFilters: [],
+      },
+      {
         name: 'pods',
         type: 'query',
         datasource: { type: 'loki', uid: 'logs' },

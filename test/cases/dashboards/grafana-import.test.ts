@@ -202,6 +202,7 @@ test('variables that choose a data source go, and the report says so', (t) => {
       ['size', 'list'],
       ['step', 'interval'],
       ['find', 'text'],
+      ['only', 'filters'],
     ],
   );
   t.like(document.variables[0], { label: 'job', match: 'up{job=~"a,b"}', pattern: 'shop-(.*)', all: { value: '.+' } });
@@ -213,10 +214,23 @@ test('variables that choose a data source go, and the report says so', (t) => {
       ['size', 'carried'],
       ['step', 'carried'],
       ['find', 'carried'],
+      ['only', 'reduced'],
       ['pods', 'gone'],
     ],
   );
   t.regex(report.variables[0]?.losses[0]?.message ?? '', /metrics of this organization/);
+});
+
+test('a filter without a value, which Grafana does not ask, is named, and the others of its variable are there', (t) => {
+  const { document, report } = read(presentDashboard);
+  t.like(
+    document.variables.find(({ name }) => name === 'only'),
+    { filters: [{ label: 'zone', operator: '=', values: ['eu'] }] },
+  );
+  t.deepEqual(
+    report.variables.find(({ name }) => name === 'only')?.losses.map(({ path }) => path),
+    ['key', 'operator'].map((key) => `templating.list.5.filters.1.${key}`),
+  );
 });
 
 test('a link that a browser would run is named and not carried', (t) => {

@@ -142,13 +142,16 @@ const kinds: Record<string, string> = {
   interval: 'IntervalVariable',
   custom: 'CustomVariable',
   adhoc: 'AdhocVariable',
+  groupby: 'GroupByVariable',
 };
 
 const variableOf = (variable: Fields): Fields => {
   const { type, query } = variable;
   const asked = isFields(query) ? query : { __legacyStringValue: query };
+  const ofFilters = type === 'adhoc' || type === 'groupby';
   return {
     kind: kinds[String(type)] ?? type,
+    ...(ofFilters && pick(dataQuery({}, variable['datasource']), 'group', 'datasource')),
     spec: {
       ...pick(
         variable,
