@@ -17,6 +17,7 @@ import { serviceNames } from './services/definition.ts';
 import { scratchDirectory } from './services/scratch.ts';
 import { startServices, stopperOfStarted, unavailable } from './services/services.ts';
 import { type Duration, durationIn, slowest } from './slowest.ts';
+import { heldAgainst, isWalk, walkedVariable } from './walked.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
@@ -127,7 +128,18 @@ if (isWhole) {
 if (notDrawn.length > 0) console.log(`# TEST_SEED=${drawSeed} leaves out ${notDrawn.join(', ')}`);
 const scratch = scratchDirectory();
 const computing = join(scratch, 'computing');
+const walked = join(scratch, 'walked');
 let longest: string[] = [];
+let unreached: readonly string[] = [];
+/** What walks asked must be in a document. Where all of them ran, it is told what they did not ask. */
+const lookAtWalks = async (): Promise<void> => {
+  const { built, declaredAs } = await import('./end-to-end/declared.ts');
+  const held = heldAgainst(readFileSync(walked, 'utf8').split('\n').slice(0, -1), built, declaredAs);
+  failed += held.undeclared.length;
+  failures.push(...held.undeclared.map((line) => `a walk through the page asks what is in no document: ${line}`));
+  const ran = isWhole ? files.filter((path) => !notDrawn.includes(path)) : chosen;
+  if (files.filter(isWalk).every((path) => ran.includes(path))) unreached = held.unreached;
+};
 /** A run that is cut off has said what it waited for. */
 const progress = setInterval(() => {
   const ended = existsSync(computing) ? readFileSync(computing, 'utf8') : '';
@@ -145,11 +157,13 @@ try {
     TMPDIR: scratch,
     UV_THREADPOOL_SIZE: '16',
     [computingVariable]: computing,
+    [walkedVariable]: walked,
     [templateVariable]: join(scratch, 'columns-template'),
     // Each file of tests is a process that loads much of the same code.
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
   });
   if (existsSync(computing)) longest = longestComputing(readFileSync(computing, 'utf8'), 30);
+  if (existsSync(walked)) await lookAtWalks();
 } finally {
   clearInterval(progress);
   await services.stop();
@@ -160,6 +174,7 @@ const tell = (title: string, lines: readonly string[]): void => {
   if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 };
 tell('Failed', failures);
+tell('Built operations that no walk through the page reached', unreached);
 tell('Files that computed longest', longest);
 tell('Slowest tests', slowest(durations, 30));
 console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s, computing ${Math.round(computedSeconds())} s`);

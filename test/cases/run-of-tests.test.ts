@@ -5,6 +5,7 @@ import test from 'ava';
 import { filesOf, leftOut } from '../choosing.ts';
 import { computedSeconds, longestComputing } from '../computing.ts';
 import { durationIn, slowest } from '../slowest.ts';
+import { heldAgainst, isWalk, linesOf } from '../walked.ts';
 
 const files = ['test/cases/sigma.test.ts', 'test/cases/sigma-index.test.ts', 'test/contract/bus-kafka.test.ts'];
 
@@ -56,4 +57,31 @@ test('what a process that ended computed counts', (t) => {
   const busy = 'const until = process.cpuUsage().user + 100_000; while (process.cpuUsage().user < until);';
   t.is(spawnSync(process.execPath, ['-e', busy]).status, 0);
   t.true(computedSeconds() - before >= (existsSync('/proc/self/stat') ? 0.05 : 0));
+});
+
+test('of what walks asked the requests to the API are told once, without what they ask for', (t) => {
+  const asked = ['/api/logs?search=a', '/api/logs?search=b', '/assets/a.js', '/auth/session', '/logs'];
+  t.deepEqual(linesOf(asked.map((path) => ({ method: 'GET', url: `http://oiq.example${path}` }))), [
+    'GET /api/logs',
+    'GET /auth/session',
+  ]);
+});
+
+test('what walks did not reach is told by its groups, and what no document has by its line', (t) => {
+  const declared = ['logs list', 'logs export', 'traces list', 'users list', 'users add'].map((name) => {
+    const [group = '', verb = ''] = name.split(' ');
+    return { group, method: 'GET', path: `/api/${group}/${verb}`, operationId: `${verb}-${group}` };
+  });
+  const find = (line: string): string | undefined =>
+    declared.find(({ method, path }) => line === `${method} ${path}`)?.operationId;
+  const lines = ['GET /api/logs/list', 'GET /api/traces/list', 'GET /api/secret', 'GET /api/secret'];
+  t.deepEqual(heldAgainst(lines, declared, find), {
+    undeclared: ['GET /api/secret'],
+    unreached: ['logs, 1 of 2: export-logs', 'users, all 2'],
+  });
+});
+
+test('walks are known by their names', (t) => {
+  const paths = ['page-logs', 'pages', 'api-paging', 'api-log-pages'].map((name) => `test/end-to-end/${name}.test.ts`);
+  t.deepEqual(paths.filter(isWalk), paths.slice(0, 2));
 });

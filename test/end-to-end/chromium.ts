@@ -2,6 +2,7 @@
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { chromiumProgram } from '../services/chromium.ts';
 import { eventually, stretched } from '../waiting.ts';
+import { type Asked, tellWalked } from '../walked.ts';
 
 /** One tab with cookies of its own. */
 export interface Tab {
@@ -39,10 +40,18 @@ export const startChromium = async (): Promise<Chromium> => {
     // Unlike loopback, a name of the network gets no cookies marked Secure without TLS.
     args: ['--host-resolver-rules=MAP plain.example 127.0.0.1', '--disable-gpu', '--disable-dev-shm-usage'],
   });
-  return { open: () => openTab(browser), close: () => browser.close() };
+  const asked: Asked[] = [];
+  return {
+    open: () => openTab(browser, asked),
+    async close() {
+      tellWalked(asked);
+      await browser.close();
+    },
+  };
 };
 
-const openTab = async (browser: Browser): Promise<Tab> => {
+/** Each request of the tab is added to what was asked, sockets too. */
+const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(stretched(5_000));
@@ -56,8 +65,10 @@ const openTab = async (browser: Browser): Promise<Tab> => {
   });
   page.on('request', (request) => {
     const { referer = '' } = request.headers();
+    asked.push({ method: request.method(), url: request.url() });
     requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });
+  page.on('websocket', (socket) => asked.push({ method: 'GET', url: socket.url() }));
   const look = (expression: string): Promise<unknown> => page.evaluate(expression);
   return {
     ...{ page, complaints, requests, look },

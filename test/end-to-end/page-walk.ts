@@ -1,9 +1,10 @@
 /** Walks through the page in a real browser, and what holds at each of its views. */
 import type { ExecutionContext } from 'ava';
 import axe from 'axe-core';
-import { operations } from '../../api/groups/index.ts';
+import { linesOf } from '../walked.ts';
 import { password } from './api-harness.ts';
 import type { Tab } from './chromium.ts';
+import { declaredAs } from './declared.ts';
 
 /** Signs in, and shows an address of the page. */
 export const signedInAt = async (tab: Tab, url: string, address: string, email = 'viewer@a.example'): Promise<void> => {
@@ -28,19 +29,6 @@ export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<
   );
 };
 
-/** Patterns of the operations that are in the document. */
-const declared = operations
-  .filter(({ hidden }) => !hidden)
-  .map(({ method, path }) => ({ method, path: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
-
-/** Requests of a tab to the API that are in no document. */
-const undeclaredOf = ({ requests }: Tab): string[] =>
-  requests
-    .map(({ method, url }) => ({ method, path: new URL(url).pathname }))
-    .filter(({ path }) => /^\/(?:api|auth)\//.test(path))
-    .filter((asked) => !declared.some(({ method, path }) => method === asked.method && path.test(asked.path)))
-    .map(({ method, path }) => `${method} ${path}`);
-
 /** The view is for everybody, in both themes, nothing was forbidden or written as an error, and its address shows the same to others. */
 export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
@@ -48,5 +36,8 @@ export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string)
   await tab.page.reload();
   await tab.page.locator(shown, { hasText: before ?? '' }).waitFor();
   t.deepEqual(tab.complaints, []);
-  t.deepEqual(undeclaredOf(tab), []);
+  t.deepEqual(
+    linesOf(tab.requests).filter((line) => declaredAs(line) === undefined),
+    [],
+  );
 };
