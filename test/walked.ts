@@ -17,7 +17,7 @@ export const linesOf = (asked: readonly Asked[]): string[] => [
   ...new Set(
     asked
       .map(({ method, url }) => ({ method, path: new URL(url).pathname }))
-      .filter(({ path }) => /^\/(?:api|auth)\//.test(path))
+      .filter(({ path }) => /^\/(?:api|auth|ws)\//.test(path))
       .map(({ method, path }) => `${method} ${path}`),
   ),
 ];

@@ -60,10 +60,11 @@ test('what a process that ended computed counts', (t) => {
 });
 
 test('of what walks asked the requests to the API are told once, without what they ask for', (t) => {
-  const asked = ['/api/logs?search=a', '/api/logs?search=b', '/assets/a.js', '/auth/session', '/logs'];
+  const asked = ['/api/logs?search=a', '/api/logs?search=b', '/assets/a.js', '/auth/session', '/logs', '/ws/live-tail'];
   t.deepEqual(linesOf(asked.map((path) => ({ method: 'GET', url: `http://oiq.example${path}` }))), [
     'GET /api/logs',
     'GET /auth/session',
+    'GET /ws/live-tail',
   ]);
 });
 

@@ -65,7 +65,9 @@ const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
   });
   page.on('request', (request) => {
     const { referer = '' } = request.headers();
-    asked.push({ method: request.method(), url: request.url() });
+    // Where a browser is led to at a sign-in, here or at a provider, is no call of the page.
+    const isLed = request.isNavigationRequest() && new URL(request.url()).pathname.startsWith('/auth/');
+    if (!isLed) asked.push({ method: request.method(), url: request.url() });
     requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });
   page.on('websocket', (socket) => asked.push({ method: 'GET', url: socket.url() }));
