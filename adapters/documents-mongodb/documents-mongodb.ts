@@ -1,53 +1,25 @@
 /** Documents in MongoDB, a replica set, for a cluster. */
-import {
-  type ClientSession,
-  MongoClient,
-  type Collection as MongoCollection,
-  type Filter as MongoFilter,
-} from 'mongodb';
+import { MongoClient } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
-import {
-  type Change,
-  type Collection,
-  type CollectionDefinition,
-  ConflictError,
-  type Documents,
-  type Feed,
-  type Filter,
-  type FindOptions,
-  type Page,
-  type Stored,
-  type TenantDocuments,
-  type ValueCount,
+import type {
+  Change,
+  Collection,
+  CollectionDefinition,
+  Documents,
+  Feed,
+  Filter,
+  Stored,
+  TenantDocuments,
 } from '../../schemas/ports/documents.ts';
-import { changed, checkedName, checkedTenant, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
-import {
-  afterPlace,
-  countedField,
-  cursorOf,
-  defaultLimit,
-  orderOf,
-  placeOf,
-  placeOfCursor,
-} from '../documents-query.ts';
+import { checkedName, checkedTenant, documentOf } from '../documents-form.ts';
 import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
+import { type Access, asFilter, collectionOf, type Records } from './collection.ts';
 import { isTransient, translated } from './errors.ts';
 import { MongoFeed } from './feed.ts';
-import {
-  type DocumentKey,
-  entryOf,
-  filterOf,
-  filterWithin,
-  indexesOf,
-  isOurs,
-  type MongoRecord,
-  pathOf,
-  recordOf,
-} from './form.ts';
+import { entryOf, filterOf, indexesOf, isOurs, type MongoRecord } from './form.ts';
 
 type Definition = CollectionDefinition<object>;
-type Records = MongoCollection<MongoRecord>;
 
 /** How long an operation and the work of a transaction may take, before they reject with `UnavailableError`. */
 interface Limits {
@@ -55,145 +27,6 @@ interface Limits {
   readonly transactionMs: number;
 }
 const defaultLimits: Limits = { operationMs: 5000, transactionMs: transactionLimitMs };
-
-/** How a collection's operations run: directly, or in a transaction's session. */
-interface Access {
-  readonly session?: ClientSession;
-  /** What every operation is bounded by. */
-  readonly limitMs: number;
-  read<Result>(operation: () => Promise<Result>): Promise<Result>;
-  write<Result>(operation: () => Promise<Result>): Promise<Result>;
-}
-
-/** The driver's filter type has only the record's declared paths. */
-const asFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const listPage = async (
-  records: Records,
-  tenant: string,
-  options: FindOptions,
-  session: ClientSession | undefined,
-): Promise<Page<Fields & Stored>> => {
-  const { filter = {}, limit = defaultLimit } = options;
-  const order = orderOf(options.sort);
-  const filters = [filterOf(filter)];
-  if (options.after !== undefined) filters.push(afterPlace(placeOfCursor(options.after, order), order, pathOf));
-  const found = await records
-    .find(asFilter(filterWithin(tenant, ...filters)), { ...(session && { session }) })
-    .sort(new Map(order.map(([path, direction]) => [pathOf(path), direction])))
-    .limit(limit + 1)
-    .toArray();
-  const documents = found.map((record) => documentOf(entryOf(record)));
-  const items = documents.slice(0, limit);
-  // Every item's place is taken, so that a list or object under the sort fails on every page and not on some.
-  const last = items.map((item) => placeOf(item, order)).at(-1);
-  return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
-};
-
-const countsIn = async (
-  records: Records,
-  tenant: string,
-  field: string,
-  { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
-  session: ClientSession | undefined,
-): Promise<readonly ValueCount[]> => {
-  const path = `$${pathOf(field)}`;
-  // A set, so that a value that stands twice in a list counts once.
-  const values = { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] };
-  const found = records.aggregate<{ readonly _id: ValueCount['value']; readonly count: number }>(
-    [
-      { $match: filterWithin(tenant, filterOf(filter)) },
-      { $project: { _id: 0, value: values } },
-      { $unwind: '$value' },
-      { $match: { value: { $type: ['string', 'number', 'bool'] } } },
-      { $group: { _id: '$value', count: { $sum: 1 } } },
-      { $sort: { count: -1 } },
-      { $limit: limit },
-    ],
-    { ...(session && { session }) },
-  );
-  return (await found.toArray()).map(({ _id: value, count }) => ({ value, count }));
-};
-
-/** Replaces a document whose version was just read. Undefined when another write came between. */
-const replaceOnce = async (
-  records: Records,
-  key: DocumentKey,
-  version: number | undefined,
-  next: (before: Fields) => object,
-  now: string,
-  session: ClientSession | undefined,
-): Promise<(Fields & Stored) | undefined> => {
-  const options = { ...(session && { session }) };
-  const found = await records.findOne({ _id: key }, options);
-  if (found === null) throw new ConflictError('version', `there is no document ${key.id}`);
-  if (version !== undefined && found.version !== version)
-    throw new ConflictError('version', `document ${key.id} is at version ${found.version}, not ${version}`);
-  const before = entryOf(found);
-  const form = formOf(next(before.fields));
-  const entry = { ...before, version: before.version + 1, updatedAt: now };
-  const { _id, ...record } = recordOf(key.tenant, entry, form);
-  const { matchedCount } = await records.replaceOne({ _id: key, version: before.version }, record, options);
-  return matchedCount === 1 ? documentOf({ ...entry, fields: form.fields }) : undefined;
-};
-
-const deleteOnce = async (
-  records: Records,
-  key: DocumentKey,
-  version: number | undefined,
-  session: ClientSession | undefined,
-): Promise<boolean> => {
-  const options = { ...(session && { session }) };
-  const filter = version === undefined ? { _id: key } : { _id: key, version };
-  const { deletedCount } = await records.deleteOne(filter, options);
-  if (deletedCount === 0 && version !== undefined)
-    throw new ConflictError('version', `document ${key.id} is not at version ${version}, or gone`);
-  return deletedCount === 1;
-};
-
-const collectionOf = (access: Access, records: Records, tenant: string, clock: Clock): Collection<object> => {
-  const { session, limitMs } = access;
-  const keyOf = (id: string): DocumentKey => ({ tenant, id });
-  const now = (): string => new Date(clock.now()).toISOString();
-  const rewrite = (id: string, version: number | undefined, next: (before: Fields) => object) =>
-    access.write(async () => {
-      const deadline = performance.now() + limitMs;
-      for (let tries = 1; performance.now() < deadline; tries += 1) {
-        const document = await replaceOnce(records, keyOf(id), version, next, now(), session);
-        if (document !== undefined) return document;
-        // Another write came first. Without a version to keep, this one goes on top of it.
-        await pause(Math.random() * Math.min(tries * 5, 50));
-      }
-      throw new UnavailableError(`document ${id} is written by too many at once`);
-    });
-  return {
-    insert: (given) =>
-      access.write(async () => {
-        const form = formOf(given);
-        const at = now();
-        const entry = { id: idOf((given as { id?: string }).id), version: 1, createdAt: at, updatedAt: at };
-        await records.insertOne(recordOf(tenant, entry, form), { ...(session && { session }) });
-        return documentOf({ ...entry, fields: form.fields });
-      }),
-    find: (id) =>
-      access.read(async () => {
-        const record = await records.findOne({ _id: keyOf(id) }, { ...(session && { session }) });
-        return record === null ? undefined : documentOf(entryOf(record));
-      }),
-    list: (options = {}) => access.read(() => listPage(records, tenant, options, session)),
-    count: (filter = {}) =>
-      access.read(() =>
-        records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
-      ),
-    counts: (field, options = {}) =>
-      access.read(() => countsIn(records, tenant, countedField(field), options, session)),
-    replace: (id, fields, version) => rewrite(id, version, () => fields),
-    update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
-    delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),
-  };
-};
 
 class MongoDocuments implements Documents {
   readonly #client: MongoClient;
