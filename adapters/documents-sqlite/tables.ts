@@ -11,15 +11,9 @@ import {
   type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import type { Entry, Fields } from '../documents-form.ts';
-import {
-  type IdBounds,
-  type Order,
-  pinnedExactlyTo,
-  requiredValues,
-  type Scalar,
-  valuesAt,
-} from '../documents-query.ts';
+import { type IdBounds, type Order, pinnedExactlyTo, requiredValues, type Scalar } from '../documents-query.ts';
 import { allOf, type Condition, isUnplaced, mayMatch, placingOf } from './conditions.ts';
+import { beyond, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -97,35 +91,6 @@ const rowOf = (value: unknown): Row => {
   };
 };
 
-const indexedPaths = ({ indexes = [], unique = [], uniqueEverywhere = [] }: Definition): readonly string[] => [
-  ...new Set([...indexes, ...unique, ...uniqueEverywhere].flat()),
-];
-
-/** What a store lists of a definition. The order of indexes only says which of them is read. */
-const listing = (paths: readonly string[], unique: unknown, uniqueEverywhere: unknown): string =>
-  JSON.stringify([[...paths].sort(), unique, uniqueEverywhere]);
-
-/** One line for each value that an index lists: `["path", value]`. */
-const indexedValues = (definition: Definition, fields: Fields): ReadonlySet<string> => {
-  const lines = new Set<string>();
-  for (const path of indexedPaths(definition))
-    for (const value of valuesAt(fields, path.split('.')))
-      if (value !== null && typeof value !== 'object') lines.add(JSON.stringify([path, JSON.stringify(value)]));
-  return lines;
-};
-
-/** One line for each unique set that binds the document: `["tenant or empty", "[fields]", "[values]"]`. */
-const uniqueValues = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
-  const lines = new Set<string>();
-  const add = (scope: string, set: readonly string[]): void => {
-    const values = set.map((path) => valuesAt(fields, path.split('.'))[0] ?? null);
-    if (!values.includes(null)) lines.add(JSON.stringify([scope, JSON.stringify(set), JSON.stringify(values)]));
-  };
-  for (const set of definition.unique ?? []) add(tenant, set);
-  for (const set of definition.uniqueEverywhere ?? []) add('', set);
-  return lines;
-};
-
 /** True of the ids of exactly the matches; undefined of a filter that asks for more than values of indexed fields. */
 const listedIn = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
   const partOf = (path: string, condition: unknown): Condition | undefined => {
@@ -152,11 +117,6 @@ const isConstraint = (error: unknown): boolean => {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === 'number' && (code & 0xff) === 19;
 };
-
-const nothing: ReadonlySet<string> = new Set();
-
-const beyond = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
-  [...lines].filter((line) => !others.has(line));
 
 const pageSize = 500;
 

@@ -1,0 +1,43 @@
+/** What the store lists of a document beside it: values of indexed fields, and of unique sets. */
+import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
+import type { Fields } from '../documents-form.ts';
+import { valuesAt } from '../documents-query.ts';
+
+type Definition = CollectionDefinition<object>;
+
+/** Paths of all fields whose values are listed. */
+export const indexedPaths = ({ indexes = [], unique = [], uniqueEverywhere = [] }: Definition): readonly string[] => [
+  ...new Set([...indexes, ...unique, ...uniqueEverywhere].flat()),
+];
+
+/** What a store lists of a definition. The order of indexes only says which of them is read. */
+export const listing = (paths: readonly string[], unique: unknown, uniqueEverywhere: unknown): string =>
+  JSON.stringify([[...paths].sort(), unique, uniqueEverywhere]);
+
+/** One line for each value that an index lists: `["path", value]`. */
+export const indexedValues = (definition: Definition, fields: Fields): ReadonlySet<string> => {
+  const lines = new Set<string>();
+  for (const path of indexedPaths(definition))
+    for (const value of valuesAt(fields, path.split('.')))
+      if (value !== null && typeof value !== 'object') lines.add(JSON.stringify([path, JSON.stringify(value)]));
+  return lines;
+};
+
+/** One line for each unique set that binds the document: `["tenant or empty", "[fields]", "[values]"]`. */
+export const uniqueValues = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
+  const lines = new Set<string>();
+  const add = (scope: string, set: readonly string[]): void => {
+    const values = set.map((path) => valuesAt(fields, path.split('.'))[0] ?? null);
+    if (!values.includes(null)) lines.add(JSON.stringify([scope, JSON.stringify(set), JSON.stringify(values)]));
+  };
+  for (const set of definition.unique ?? []) add(tenant, set);
+  for (const set of definition.uniqueEverywhere ?? []) add('', set);
+  return lines;
+};
+
+/** Of a document that is not there. */
+export const nothing: ReadonlySet<string> = new Set();
+
+/** Lines that the others do not have. */
+export const beyond = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
+  [...lines].filter((line) => !others.has(line));
