@@ -14,6 +14,7 @@ const longest = [
   'end-to-end/recording-kills',
   'end-to-end/reliability-cluster-kills',
   'end-to-end/alert-kills',
+  'end-to-end/probe-kills',
   'end-to-end/reliability-dead-letter',
   'end-to-end/reliability-brokers',
   'contract/reads-bounded-mongodb',

@@ -1,0 +1,190 @@
+/** Probes that are killed at any moment: what they sent counts once, nothing is lost but what was in flight, and uptime is the target's. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { killRounds } from '../budget.ts';
+import { seeded } from '../cases/random.ts';
+import { drawSeed } from '../drawing.ts';
+import { eventually, stretched } from '../waiting.ts';
+import { startHarness } from './api-harness.ts';
+import { nodeFlags } from './oiq-process.ts';
+
+/** A start of a probe computes for a second or two. */
+const kills = Math.ceil(killRounds / 2);
+const everyMs = 10_000;
+const checkCount = 6;
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+
+const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
+const harness = await startHarness({ environment });
+const clock = { now: () => Date.now() };
+const ports = {
+  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
+  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
+  settings: settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment }),
+  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
+};
+await harness.bus.ensureTopics(scheduleTopics);
+const processors = await startProcessors({ ...ports, only: ['check-states'] });
+const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });
+
+/** A request that was answered: of which run, by which process of which location. */
+interface Answered {
+  readonly traceId: string;
+  readonly location: string;
+  readonly generation: number;
+  readonly atMs: number;
+}
+const answered: Answered[] = [];
+/** How many processes a location had before the one that runs. */
+const generations = new Map<string, number>();
+let isUp = true;
+const target = createServer((request, response) => {
+  const location = String(request.headers['x-oiq-location']);
+  const generation = generations.get(location) ?? 0;
+  const traceId = String(request.headers['traceparent']).split('-')[1] ?? '';
+  const status = isUp ? 200 : 500;
+  setTimeout(() => {
+    response.writeHead(status).end(() => answered.push({ traceId, location, generation, atMs: Date.now() }));
+  }, 100);
+});
+await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
+const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+
+const probes = new Map<string, ChildProcess>();
+const kill = async (probe: ChildProcess): Promise<void> => {
+  const ended = once(probe, 'exit');
+  probe.kill('SIGKILL');
+  await ended;
+};
+test.after.always(async () => {
+  await Promise.all([...probes.values()].map(kill));
+  target.close();
+  await processors.stop();
+  await sinks.stop();
+  await harness.close();
+});
+
+const made = async (path: string, body: object) => {
+  const answer = await harness.ask('POST', path, { body });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+const read = async (path: string) => (await harness.ask('GET', path, { as: 'viewer' })).body;
+
+const start = ({ id, token }: { readonly id: string; readonly token: string }): void => {
+  const own = { OIQ_URL: harness.url, OIQ_PROBE_TOKEN: token, OIQ_PROBE_NETWORKS: '127.0.0.0/8' };
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'));
+  const env = { ...Object.fromEntries(others), ...own };
+  probes.set(id, spawn(process.execPath, [...nodeFlags, main, 'probe'], { env, stdio: 'ignore' }));
+};
+
+interface Landed {
+  readonly traceId: string;
+  readonly checkId: string;
+  readonly location: string;
+  readonly dueMs: number;
+  readonly rows: number;
+}
+
+/** Without merging, so that what was told twice would be seen. */
+const landed = async (): Promise<readonly Landed[]> => {
+  const rows = await harness.columns.query<Record<'trace' | 'check' | 'place' | 'due_ms' | 'rows', string>>(
+    `SELECT check_id AS check, location AS place, toString(toUnixTimestamp64Milli(due)) AS due_ms,
+      any(trace_id) AS trace, toString(uniqExact(trace_id)) AS rows
+    FROM synthetic_runs WHERE tenant_id = 'a' AND is_manual = 0 GROUP BY check, place, due_ms`,
+  );
+  return rows.map(({ trace, check, place, due_ms, rows: count }) => ({
+    ...{ traceId: trace, checkId: check, location: place, dueMs: Number(due_ms), rows: Number(count) },
+  }));
+};
+
+test('probes that are killed lose what was in flight alone, and uptime is what the target was', async (t) => {
+  t.timeout(900_000);
+  t.log(`TEST_SEED=${drawSeed}`);
+  const random = seeded(drawSeed);
+  const locations: { readonly id: string; readonly token: string }[] = [];
+  for (const name of ['one', 'two', 'three']) locations.push(await made('/api/synthetics/locations', { name }));
+  const fields = { type: 'http', every: '10s', timeout: '5s', retries: { count: 0 }, http: { steps: [{ url }] } };
+  const ids: string[] = [];
+  for (let index = 0; index < checkCount; index++) {
+    const check = { name: `check ${index}`, locations: locations.map(({ id }) => id), ...fields };
+    ids.push((await made('/api/synthetics/checks', check)).id);
+  }
+  for (const location of locations) start(location);
+  const states = async (): Promise<string[]> =>
+    (await read('/api/synthetics/checks')).items.map(({ state }: { state: string }) => state);
+  const all = (state: string) =>
+    eventually(`all are ${state}`, async () => (await states()).every((one) => one === state));
+  await all('up');
+
+  const killOne = async (round: number): Promise<void> => {
+    const location = locations[round % locations.length];
+    const probe = probes.get(location?.id ?? '');
+    if (location === undefined || probe === undefined) throw new Error('there is no probe');
+    const { id } = location;
+    const before = answered.filter((one) => one.location === id).length;
+    const more = random(checkCount);
+    await eventually('it runs', () => answered.filter((one) => one.location === id).length >= before + more);
+    await pause(random(150));
+    await kill(probe);
+    generations.set(id, (generations.get(id) ?? 0) + 1);
+    start(location);
+  };
+  for (let round = 0; round < kills / 2; round++) await killOne(round);
+  const downMs = Date.now();
+  isUp = false;
+  await all('down');
+  for (let round = Math.ceil(kills / 2); round < kills; round++) await killOne(round);
+  const upMs = Date.now();
+  isUp = true;
+  await all('up');
+
+  // What is answered by now, by processes that live, lands.
+  const untilMs = Date.now();
+  const living = ({ location, generation, atMs }: Answered): boolean =>
+    generation === (generations.get(location) ?? 0) && atMs <= untilMs;
+  let rows: readonly Landed[] = [];
+  await eventually('all that living processes saw landed', async () => {
+    rows = await landed();
+    const traces = new Set(rows.map(({ traceId }) => traceId));
+    return answered.filter(living).every(({ traceId }) => traces.has(traceId));
+  });
+  const byTrace = new Map(answered.map((one) => [one.traceId, one]));
+  for (const { traceId, rows: count } of rows) {
+    t.is(count, 1, 'a due time has one run');
+    t.true(byTrace.has(traceId), 'what counts was seen by the target');
+  }
+  const traces = new Set(rows.map(({ traceId }) => traceId));
+  const processes = Map.groupBy(answered, ({ location, generation }) => `${location} ${generation}`);
+  let lost = 0;
+  for (const own of processes.values()) {
+    const last = own.findLast(({ traceId }) => traces.has(traceId))?.atMs ?? 0;
+    for (const { traceId, atMs } of own.filter((one) => !traces.has(one.traceId))) {
+      lost++;
+      // Results are sent in their order: what is lost came after what was sent.
+      t.true(atMs > last - stretched(1000), `${traceId} was answered ${last - atMs} ms before another that landed`);
+    }
+  }
+  t.true(lost <= kills * checkCount, `${lost} runs were lost by ${kills} kills`);
+  t.log(`${rows.length} runs, ${lost} lost in flight, by ${kills} kills`);
+
+  for (const id of ids) {
+    const { items } = await read(`/api/synthetics/checks/${id}/uptime?from=now-1h`);
+    const whole = items.find(({ location }: { location: string | null }) => location === null);
+    const off = Math.abs(whole.downMs - (upMs - downMs));
+    t.true(off <= everyMs + stretched(2000), `it was down for ${upMs - downMs} ms, and uptime says ${whole.downMs}`);
+  }
+});
