@@ -1,0 +1,99 @@
+/**
+ * `node test/bench/check-latency.ts [failures]`: from the failure of a target to the request of the webhook, with three locations, and
+ * from its recovery to the next one. A whole standalone process, its probes in this one, a check every ten seconds.
+ */
+import { lookup } from 'node:dns';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { httpSource } from '../../probes/http-source.ts';
+import { Pace } from '../../probes/pace.ts';
+import { startProbe } from '../../probes/probe.ts';
+import { openFence } from '../../runtime/fence.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { startChannelReceiver } from '../cases/channel-receiver.ts';
+import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
+import { owner, startOiq } from '../end-to-end/oiq-process.ts';
+import { table } from './report.ts';
+import { scratch } from './scratch.ts';
+
+const [failures = 6] = process.argv.slice(2).map(Number);
+const everyMs = 10_000;
+const longestMs = 120_000;
+const dataDirectory = join(scratch(), 'data');
+await embeddedDeployment(dataDirectory);
+const receiver = await startChannelReceiver();
+const environment = { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' };
+const oiq = await startOiq({ dataDirectory, environment });
+
+const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+  const answer = await fetch(`${oiq.http}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
+};
+const { token } = (await ask('POST', '/auth/login', owner)).body;
+const as = { authorization: `Bearer ${token}` };
+const channel = { name: 'hook', settings: { type: 'webhook', url: receiver.url }, maxPerMinute: 6000 };
+const { id: channelId } = (await ask('POST', '/api/notification-channels', channel, as)).body;
+const { etag } = await ask('GET', '/api/v2/alerts/routing', undefined, as);
+const routing = {
+  route: { receiver: 'hook', groupBy: ['check'], groupWait: '0s', groupInterval: '1s' },
+  receivers: [{ name: 'hook', channelIds: [channelId] }],
+};
+await ask('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
+
+let isUp = true;
+const target = createServer((_, response) => response.writeHead(isUp ? 200 : 500).end());
+await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
+const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+const locations: string[] = [];
+const probes = [];
+for (const name of ['one', 'two', 'three']) {
+  const location = (await ask('POST', '/api/synthetics/locations', { name }, as)).body;
+  locations.push(location.id);
+  const source = httpSource({ url: oiq.http, token: location.token, probe: name, onRefused: console.error });
+  probes.push(
+    startProbe({ source, fence, pace: new Pace(), log: silent, chromium: { program: undefined, hasSandbox: true } }),
+  );
+}
+const check = { name: 'shop', type: 'http', every: '10s', timeout: '5s', locations, http: { steps: [{ url }] } };
+const { id } = (await ask('POST', '/api/synthetics/checks', check, as)).body;
+while ((await ask('GET', `/api/synthetics/checks/${id}`, undefined, as)).body.state !== 'up') await sleep(500);
+
+/** Seconds until a request of the webhook that was not there before. */
+const told = async (): Promise<number> => {
+  const [before, began] = [receiver.received.length, performance.now()];
+  while (receiver.received.length === before) {
+    if (performance.now() - began > longestMs) throw new Error('nothing was told');
+    await sleep(20);
+  }
+  return (performance.now() - began) / 1000;
+};
+const took: { readonly failed: number; readonly recovered: number }[] = [];
+for (let index = 0; index < failures; index++) {
+  // At any time of the interval.
+  await sleep(2000 + everyMs * Math.random());
+  isUp = false;
+  const failed = await told();
+  await sleep(2000 + everyMs * Math.random());
+  isUp = true;
+  took.push({ failed, recovered: await told() });
+}
+const rowOf = (what: 'failed' | 'recovered') => {
+  const inOrder = took.map((one) => one[what]).toSorted((one, other) => one - other);
+  const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0;
+  return { what, 'median s': median, 'most s': inOrder.at(-1) ?? 0, 'load of the machine': loadavg()[0] ?? 0 };
+};
+console.log(table([rowOf('failed'), rowOf('recovered')]));
+await Promise.all(probes.map((probe) => probe.stop()));
+target.close();
+await receiver.close();
+await oiq.stop();
