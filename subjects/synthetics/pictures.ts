@@ -1,9 +1,10 @@
 /** Pictures of pages: of each check and location those of the last good and of the last failed run. */
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
+import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { mostPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import type { ProbePicture } from '../../schemas/synthetic-work.ts';
 import { refusalOf } from './accept.ts';
-import { readChecks } from './known.ts';
+import { readCheck } from './known.ts';
 
 const tries = 3;
 
@@ -24,7 +25,8 @@ export const keepPicture = async (
   { checkId, outcome, content, ...run }: ProbePicture,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): Promise<string | undefined> => {
-  const check = (await readChecks(documents, { locations: location })).find(({ id }) => id === checkId);
+  const stored = await documents.collection(syntheticChecks).find(checkId);
+  const check = stored && readCheck(stored);
   const refusal = refusalOf(run, check, { location, nowMs });
   if (refusal !== undefined) return refusal;
   if (check?.type !== 'browser') return 'runs of this check have no page';

@@ -63,7 +63,7 @@ export const isChosen = (selectors: readonly Selector[]): boolean => {
 
 /** What fields are called whose values are not to be seen. */
 const secretWords =
-  /passw|passphrase|passcode|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
+  /pass.?(?:w|phrase|code)|\bpwd\b|secret|token|\botp\b|one.time|\bpin\b|\bcv[cv]2?\b|security.code|card.?number|\biban\b|kennwort|mot de passe|contrase/i;
 
 /** A name for the variable of a field whose value is nobody’s to see; undefined of others. */
 export const secretIn = (selectors: readonly Selector[]): string | undefined => {
