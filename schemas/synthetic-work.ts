@@ -1,6 +1,5 @@
 /** What a location and the platform say to each other. */
 import { z } from 'zod';
-import { mostPictureBytes } from './resources/synthetic-picture.ts';
 import { runFields } from './synthetic-runs.ts';
 
 /** Names a probe among those of its location. */
@@ -46,6 +45,9 @@ export const ProbeAlarm = z.strictObject({
   dueMs: z.int().min(0).describe('The due time of the run'),
 });
 export type ProbeAlarm = z.output<typeof ProbeAlarm>;
+
+/** Of one picture. */
+export const mostPictureBytes = 200 * 1024;
 
 /** How the page of a run looked when it ended. */
 export const ProbePicture = z.strictObject({

@@ -1,6 +1,6 @@
 /** How a page looks, with what must not be seen covered. */
 import type { Frame, Locator, Page } from 'playwright-core';
-import { mostPictureBytes } from '../../schemas/resources/synthetic-picture.ts';
+import { mostPictureBytes } from '../../schemas/synthetic-work.ts';
 
 /** Of all tries together. */
 const mostMs = 4000;
@@ -12,7 +12,7 @@ const passwords = 'css=input[type=password]';
 const unread =
   'css=input, textarea, select, [contenteditable], canvas, video, object, embed, img[src^="data:"], img[src^="blob:"]';
 
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** What is the same text to people: in capitals or not, in one line or several. */
 const patternOf = (hidden: readonly string[]): RegExp =>

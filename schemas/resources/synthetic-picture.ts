@@ -18,7 +18,5 @@ export const syntheticPictures = defineCollection<SyntheticPicture>({
   indexes: [['checkId', 'location'], ['location']],
 });
 
-/** Bytes of one. */
-export const mostPictureBytes = 200 * 1024;
 /** Of an organization: with these, half a gigabyte. */
 export const mostPictures = 2000;

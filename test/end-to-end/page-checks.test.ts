@@ -1,6 +1,7 @@
 /** The area of synthetic checks in a real browser: how each stands, one with its runs and days, and a run by hand, as the API says. */
 import test from 'ava';
 import { syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
+import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
@@ -162,5 +163,26 @@ declare('an editor runs it now, and is told of each location what came or why no
   const told = page.getByRole('status').getByRole('listitem');
   await told.nth(1).waitFor();
   t.deepEqual(await told.allTextContents(), [`Local: ${items[0].reason}`, `Far & away: ${items[1].reason}`]);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('a check of a browser shows how its page looked, as far as it is known', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };
+  const { id: checkId } = await made('/api/synthetics/checks', { name: 'Seen', type: 'browser', browser });
+  const content = (await page.screenshot({ type: 'jpeg', clip: { x: 0, y: 0, width: 8, height: 8 } })).toString(
+    'base64',
+  );
+  await harness.documents
+    .of('a')
+    .collection(syntheticPictures)
+    .insert({ checkId, location: 'local', kind: 'failed', dueMs: nowMs, content });
+  await signedInAt(tab, harness.url, `/checks?open=${checkId}`);
+  const picture = page.getByRole('img', { name: 'The page at the end of the last failed run' });
+  await picture.waitFor();
+  await page.getByText('Local, last failed run:').waitFor();
+  t.is(await picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth), 8);
+  t.is(await page.getByRole('img', { name: /^The page at the end/ }).count(), 1);
   await holdsAsAView(t, tab, '.beside h2');
 });

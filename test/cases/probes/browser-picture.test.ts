@@ -1,9 +1,21 @@
-/** No secret is to be seen in a picture, whatever the page does with it. */
+/** No secret is to be seen in a picture, whatever the page does with it; and pictures come to the platform. */
+import { lookup } from 'node:dns';
+import test from 'ava';
 import { chromium, type Page } from 'playwright-core';
 import { pictureOf } from '../../../probes/browser/picture.ts';
+import { Pace } from '../../../probes/pace.ts';
+import { PictureQueue } from '../../../probes/picture-queue.ts';
+import { startProbe } from '../../../probes/probe.ts';
 import { formsIn } from '../../../probes/struck.ts';
+import { openFence } from '../../../runtime/fence.ts';
+import { silent } from '../../../schemas/ports/log.ts';
+import { ProbePicture, type ProbeResult } from '../../../schemas/synthetic-work.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+import { nextDueAfter } from '../../../subjects/synthetics/due-times.ts';
 import { chromiumProgram } from '../../services/chromium.ts';
+import { eventually } from '../../waiting.ts';
 import { browserTest } from './browsers.ts';
+import { serveHttp, soon } from './targets.ts';
 
 /** Two of the same size, in all forms. */
 const secrets = ['kO0 w8!Wm', 'Wm! 8wO0k'] as const;
@@ -44,4 +56,64 @@ browserTest('what shows a secret is covered: pictures of two secrets are the sam
   }
   const password = (value: string) => `<input type="password" value="${value}">`;
   t.is(await drawn(page, password('short'), []), await drawn(page, password('much longer'), []));
+});
+
+browserTest('a probe sends the picture of a run of the schedule, and again where it was not taken', async (t) => {
+  const port = await serveHttp(t, (_, answer) => answer.setHeader('content-type', 'text/html').end('<h1>Shop</h1>'));
+  const steps = [{ action: 'goto', url: `http://127.0.0.1:${port}/` }];
+  const given = { name: 'c', type: 'browser', every: '1h', timeout: soon(20_000), browser: { steps } };
+  const check = { id: 'c1', ...CheckFields.parse({ ...given, retries: { count: 0 } }) };
+  // By the platform's clock it is due in a moment.
+  const aheadMs = nextDueAfter(check, 'here', Date.now()) - Date.now() - 500;
+  const results: ProbeResult[] = [];
+  const shown: ProbePicture[] = [];
+  const probe = startProbe({
+    source: {
+      work: async () => ({
+        ...{ location: 'here', probes: 1, atMs: Date.now() + aheadMs, digest: 'd', asked: [] },
+        checks: [{ check, variables: {} }],
+      }),
+      send: async (some) => void results.push(...some),
+      alarm: async () => undefined,
+      async show(picture) {
+        shown.push(picture);
+        if (shown.length === 1) throw new Error('the platform is away');
+      },
+    },
+    fence: openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
+    chromium: { program: await chromiumProgram(), hasSandbox: false },
+    ...{ pace: new Pace(), log: silent, pollMs: 200 },
+  });
+  t.teardown(() => probe.stop());
+  await eventually('it is shown', () => shown.length === 2);
+  const [result] = results;
+  const [first, again] = shown.map((picture) => ProbePicture.parse(picture));
+  t.is(again?.content, first?.content);
+  t.deepEqual(
+    [again?.checkId, again?.outcome, again?.dueMs, again?.startedAtMs],
+    ['c1', 'passed', result?.dueMs, result?.startedAtMs],
+  );
+  t.false(JSON.stringify(result).includes('picture'));
+});
+
+test('a picture that cannot be sent yields to that of a later run', async (t) => {
+  const sent: string[] = [];
+  const stopping = new AbortController();
+  const queue = new PictureQueue(async ({ content }) => void sent.push(content));
+  const of = { checkId: 'c', dueMs: 1, startedAtMs: 1 };
+  for (const [outcome, content] of [
+    ['passed', 'good'],
+    ['failed', 'bad'],
+    ['degraded', 'better'],
+    ['failed', 'worse'],
+  ] as const)
+    queue.add({ ...of, outcome, content });
+  for (let at = 0; at < 200; at++) queue.add({ ...of, checkId: `c${at}`, outcome: 'passed', content: `${at}` });
+  queue.add({ ...of, outcome: 'passed', content: 'best' });
+  const running = queue.run(stopping.signal);
+  await eventually('they are sent', () => sent.includes('best'));
+  stopping.abort();
+  await running;
+  t.is(sent.length, 100, 'the oldest are lost');
+  t.is(sent.at(-1), 'best');
 });

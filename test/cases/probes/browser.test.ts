@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { processesOf } from '../../../probes/browser/processes.ts';
-import { mostPictureBytes } from '../../../schemas/resources/synthetic-picture.ts';
+import { mostPictureBytes } from '../../../schemas/synthetic-work.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, role, runBrowser } from './browsers.ts';
 import { serveHttp, serveSocket, soon } from './targets.ts';
