@@ -41,7 +41,12 @@ interface Step {
   readonly ms: number;
   readonly attributes: Attributes;
   readonly calls?: readonly Step[];
+  /** Why it took long, which its log tells. */
+  readonly says?: string;
 }
+
+/** Who charges cards, elsewhere. */
+const provider = 'api.cards.example';
 
 const http = (service: Service, method: string, route: string, ms: number, calls: readonly Step[] = []): Step => ({
   service,
@@ -69,6 +74,37 @@ const sql = (service: Service, statement: string, table: string, ms: number): St
   },
 });
 
+/** The caller's own span of a request, as instrumented programs send it: by it one sees who waits for whom. */
+const asked = (service: Service, step: Step): Step => ({
+  service,
+  name: step.name,
+  kind: 3,
+  ms: 2,
+  attributes: {
+    'http.request.method': step.name.split(' ')[0] ?? '',
+    'server.address': `${step.service}.shop.svc`,
+    'url.template': String(step.attributes['http.route']),
+  },
+  calls: [step],
+});
+
+/** One charge in eight waits for the provider of cards: that is what is slow in this shop. */
+const charge = (): Step => {
+  const isSlow = Math.random() < 0.125;
+  return {
+    ...http('payments', 'POST', '/charges', 20, [
+      {
+        service: 'payments',
+        name: 'POST /v1/charges',
+        kind: 3,
+        ms: isSlow ? 1_900 : 50,
+        attributes: { 'http.request.method': 'POST', 'server.address': provider, 'url.template': '/v1/charges' },
+      },
+    ]),
+    ...(isSlow ? { says: 'provider timed out 2 of 3 times' } : {}),
+  };
+};
+
 const journeys: readonly (() => Step)[] = [
   () =>
     http('frontend', 'GET', '/products', 40, [
@@ -92,7 +128,7 @@ const journeys: readonly (() => Step)[] = [
         http('cart', 'GET', '/cart/{id}', 10, [
           sql('cart', 'SELECT * FROM cart_items WHERE cart = $1', 'cart_items', 4),
         ]),
-        http('payments', 'POST', '/charges', 70),
+        charge(),
         sql('checkout', 'INSERT INTO orders VALUES ($1, $2, $3)', 'orders', 8),
         http('shipping', 'POST', '/shipments', 20),
         {
@@ -105,6 +141,17 @@ const journeys: readonly (() => Step)[] = [
       ]),
     ]),
 ];
+
+/** Where a step stands in its trace. */
+interface Place {
+  readonly trace: string;
+  readonly parent: string;
+  readonly startMs: number;
+  /** The charge of this visit is declined. */
+  readonly fails: boolean;
+  /** What called it: what it does itself is done by the same pod. */
+  readonly caller?: Attributes;
+}
 
 export interface Outboxes {
   readonly logs: Outbox;
@@ -129,7 +176,7 @@ export class Shop {
   /** One visitor's request, from the front end down. */
   visit(): void {
     const fails = Math.random() < 0.03;
-    this.#span(pick(journeys)(), traceId(), '', Date.now() - 250, fails);
+    this.#span(pick(journeys)(), { trace: traceId(), parent: '', startMs: Date.now() - 2_500, fails });
   }
 
   /** What the process' metrics say now; cumulative since the shop opened. */
@@ -177,23 +224,31 @@ export class Shop {
     this.#out.metrics.add(pod, { name, unit, gauge: { dataPoints: [{ timeUnixNano, asDouble }] } });
   }
 
-  /** Emits a step's span, its log and its calls, one after the other; answers when it ended. */
-  #span(step: Step, trace: string, parent: string, startMs: number, fails: boolean): number {
-    const pod = pick(pods.get(step.service) ?? []);
+  /** Emits a step's span, its log and its calls, one after the other, until one fails; answers when it ended, and whether it failed. */
+  #span(
+    step: Step,
+    { trace, parent, startMs, fails, caller }: Place,
+  ): { readonly endMs: number; readonly failed: boolean } {
+    const pod = caller?.['service.name'] === step.service ? caller : pick(pods.get(step.service) ?? []);
     const id = spanId();
-    const culprit = fails && step.service === 'payments';
+    const calls = (step.calls ?? []).map((call) =>
+      step.kind !== 3 && call.kind === 2 ? asked(step.service, call) : call,
+    );
+    const culprit = fails && step.service === 'payments' && step.kind === 2;
+    let failed = culprit;
     let at = startMs + around(step.ms) * 0.2;
-    for (const call of step.calls ?? []) at = this.#span(call, trace, id, at, fails);
-    const endMs = at + around(step.ms) * (step.calls?.length ? 0.2 : 0.8);
-    const failed =
-      culprit ||
-      (fails &&
-        ['checkout', 'frontend'].includes(step.service) &&
-        step.name.includes('POST') &&
-        !step.name.includes('cart'));
+    for (const call of calls) {
+      const called = this.#span(call, { trace, parent: id, startMs: at, fails, caller: pod });
+      at = called.endMs;
+      failed ||= called.failed;
+      if (failed) break;
+    }
+    const endMs = at + around(step.ms) * (calls.length > 0 ? 0.2 : 0.8);
     const status = failed ? 502 : 200;
     const attributes: Attributes =
-      step.kind === 2 ? { ...step.attributes, 'http.response.status_code': status } : step.attributes;
+      'http.request.method' in step.attributes
+        ? { ...step.attributes, 'http.response.status_code': status }
+        : step.attributes;
     this.#out.traces.add(pod, {
       traceId: trace,
       spanId: id,
@@ -219,8 +274,8 @@ export class Shop {
     });
     if (step.kind === 2) this.#request(pod, attributes, (endMs - startMs) / 1_000);
     this.#log(step, pod, trace, id, endMs, endMs - startMs, failed, culprit);
-    if (step.name === 'POST /orders' && !failed) this.#orders++;
-    return endMs;
+    if (step.kind === 2 && step.name === 'POST /orders' && !failed) this.#orders++;
+    return { endMs, failed };
   }
 
   #log(
@@ -243,16 +298,17 @@ export class Shop {
         : `order ${order} accepted, total ${(Math.random() * 200).toFixed(2)} EUR`,
       payments: culprit
         ? `charge for order ${order} declined: card issuer answered 05: do not honour`
-        : `charged order ${order} with provider stripe`,
+        : `${step.says === undefined ? '' : `${step.says}: `}charged order ${order} in ${tookMs.toFixed(1)} ms`,
       shipping: `shipment for order ${order} scheduled with carrier ${pick(['DHL', 'UPS', 'La Poste'])}`,
       email: `confirmation of order ${order} sent`,
     };
     if (step.kind === 3) return;
+    const isWarning = failed || step.says !== undefined;
     this.#out.logs.add(pod, {
       timeUnixNano: nanoseconds(timeMs),
       observedTimeUnixNano: nanoseconds(timeMs),
-      severityNumber: culprit ? 17 : failed ? 13 : 9,
-      severityText: culprit ? 'ERROR' : failed ? 'WARN' : 'INFO',
+      severityNumber: culprit ? 17 : isWarning ? 13 : 9,
+      severityText: culprit ? 'ERROR' : isWarning ? 'WARN' : 'INFO',
       body: { stringValue: lines[step.service] },
       attributes: keyValues({ 'order.id': order, 'code.function.name': step.name }),
       traceId: trace,

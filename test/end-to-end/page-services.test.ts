@@ -108,7 +108,7 @@ declare('a service opens beside the list, and leads to its slow and failed trace
     return search;
   };
   t.is(await to('Failed traces', '.traces[aria-rowcount="61"]'), 'service:"payments" status:error');
-  t.regex(await to('Slowest traces', '.traces'), /^service:"payments" duration:>\d+ns$/);
+  t.regex(await to('Slowest traces', '.traces'), /^service:"payments" duration:>\d+ms$/);
   t.is(await to('Logs of errors', '.logs .said'), 'service:"payments" severity:>=error');
   await page.keyboard.press('Escape');
   await service.waitFor({ state: 'detached' });
@@ -167,3 +167,43 @@ declare('the map shows who calls whom with the figures of the API, by the keyboa
   await page.getByText('Numbers', { exact: true }).click();
   await holdsAsAView(t, tab, '.graph .node >> nth=0');
 });
+
+declare(
+  'of a slow service one makes a rule, and puts it on a dashboard whose snapshot shows it to others',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/services?service=payments', 'editor@a.example');
+    const service = page.getByRole('complementary', { name: 'Service' });
+    await service.getByRole('link', { name: 'Make a rule of it' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
+    t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
+    await page.getByLabel('Value', { exact: true }).fill('1500');
+    await page.getByRole('region', { name: 'What it would find' }).getByRole('heading', { name: 'Now' }).waitFor();
+    await page.getByRole('button', { name: 'Create the rule' }).click();
+    await page
+      .getByRole('complementary', { name: 'Rule' })
+      .getByRole('link', { name: 'Put it on a dashboard' })
+      .click();
+    t.is(await page.getByLabel('Title').inputValue(), 'Payments are slow');
+    await page.getByLabel('Its name').fill('Shop');
+    await page.getByRole('button', { name: 'Put it there' }).click();
+    await page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
+    // The same dashboard takes the spans that a figure is of.
+    await tab.go(`${harness.url}/services?service=payments`);
+    await service.getByRole('link', { name: 'Put it on a dashboard' }).click();
+    await page.getByRole('combobox', { name: 'As', exact: true }).selectOption('spans');
+    await page.getByRole('combobox', { name: 'On', exact: true }).selectOption('Shop');
+    await page.getByRole('button', { name: 'Put it there' }).click();
+    await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
+    t.is((await harness.ask('GET', '/api/dashboards')).body.items[0].panels, 2);
+    await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
+    await page.getByRole('button', { name: 'Snapshots' }).click();
+    await page.getByRole('button', { name: 'Make a snapshot' }).click();
+    const link = await page.getByRole('status').getByRole('link').textContent();
+    const other = await chromium.open();
+    await other.go(link ?? '');
+    await other.page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
+    t.deepEqual(other.complaints, []);
+  },
+);

@@ -132,7 +132,7 @@ const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot
         ...(unit === 'By' ? { incrs: byteSteps } : {}),
         side: index === 0 ? 3 : 1,
         grid: { show: index === 0, stroke: grid, width: 1 },
-        size: (_, values) => Math.max(30, 12 + 6.5 * Math.max(0, ...(values ?? []).map(({ length }) => length))),
+        size: (_, values) => Math.max(30, 18 + 6.5 * Math.max(0, ...(values ?? []).map(({ length }) => length))),
         values: (_, splits) => splits.map((value) => shown?.(value) ?? ''),
       };
     }),

@@ -1,17 +1,16 @@
 /** Fields, a button that does something with them, and why that was refused. */
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../client/action.ts';
-import type { Declared } from '../client/call.ts';
 import { Problem } from './standing.tsx';
 
-export const ActionForm = <Operation extends Declared>({
+export const ActionForm = ({
   action,
   label,
   onSubmit,
   said,
   children,
 }: {
-  readonly action: Action<Operation>;
+  readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
   /** Of the button. */
   readonly label: string;
   readonly onSubmit: (form: HTMLFormElement) => Promise<void>;

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
+import { PutOnDashboard } from '../../editors/kept.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
@@ -76,6 +77,11 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
       <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
     )}
     {rule.managedBy === null && may(removeRuleCall) ? <Remove key={rule.id} rule={rule} /> : null}
+    {rule.condition.kind === 'threshold' ? (
+      <p class="links">
+        <PutOnDashboard query={rule.condition.query} title={rule.name} />
+      </p>
+    ) : null}
     <Fields
       values={{
         ...{ state: stateOf(rule), fires: shownCondition(rule), 'evaluated every': rule.interval, for: rule.for },

@@ -3,6 +3,7 @@ import type { dashboardResource } from '../../../api/dashboards/dashboard.ts';
 import type { cloneDashboard } from '../../../api/groups/dashboards/clone.ts';
 import type { importDashboard } from '../../../api/groups/dashboards/import.ts';
 import type { listDashboards } from '../../../api/groups/dashboards/list.ts';
+import type { addPanel } from '../../../api/groups/dashboards/panels.ts';
 import type { queryDashboard } from '../../../api/groups/dashboards/query.ts';
 import type { getDashboard } from '../../../api/groups/dashboards/read.ts';
 import type {
@@ -27,6 +28,7 @@ export const readCall = callOf<typeof getDashboard>('GET', '/api/dashboards/{id}
 export const createCall = creationOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards');
 export const saveCall = replacementOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards/{id}');
 export const removeCall = removalOf('/api/dashboards/{id}');
+export const addPanelCall = callOf<typeof addPanel>('POST', '/api/dashboards/{id}/panels');
 export const cloneCall = callOf<typeof cloneDashboard>('POST', '/api/dashboards/{id}/clone');
 export const queryCall = callOf<typeof queryDashboard>('POST', '/api/dashboards/{id}/query');
 export const importCall = callOf<typeof importDashboard>('POST', '/api/dashboards/import');

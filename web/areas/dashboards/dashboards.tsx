@@ -13,9 +13,12 @@ const parts = [
   ['import', 'Import', later(async () => (await import('./import.tsx')).Import)],
 ] as const;
 
+/** Reached from where something is shown: it has no tab. */
+const Put = later(async () => (await import('./put.tsx')).Put);
+
 const Begin = () => {
   const at = inAddress('show');
-  const [, , View] = parts.find(([name]) => name === at) ?? parts[0];
+  const [, , View] = at === 'put' ? ['', '', Put] : (parts.find(([name]) => name === at) ?? parts[0]);
   return (
     <>
       <nav class="tabs" aria-label="Dashboards">

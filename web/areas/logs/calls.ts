@@ -1,5 +1,4 @@
 /** What the area of logs asks and changes. */
-import type { alertRuleResource } from '../../../api/groups/alerts/alert-rule.ts';
 import type { showLogContext } from '../../../api/groups/logs/context.ts';
 import type { listLogFields } from '../../../api/groups/logs/fields.ts';
 import type { showLogHistogram } from '../../../api/groups/logs/histogram.ts';
@@ -10,7 +9,6 @@ import type { showLogPattern } from '../../../api/groups/logs/patterns/show.ts';
 import type { showLog } from '../../../api/groups/logs/show.ts';
 import type { listLogFieldValues } from '../../../api/groups/logs/values.ts';
 import type { SavedQueryFields, savedQueryResource } from '../../../api/groups/saved-queries/saved-query.ts';
-import type { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { type Answered, callOf, creationOf } from '../../client/call.ts';
 
 export const logsCall = callOf<typeof listLogs>('GET', '/api/logs');
@@ -23,7 +21,6 @@ export const patternsCall = callOf<typeof listLogPatterns>('GET', '/api/logs/pat
 export const patternCall = callOf<typeof showLogPattern>('GET', '/api/logs/patterns/{id}');
 export const comparedCall = callOf<typeof compareLogPatterns>('GET', '/api/logs/patterns/compare');
 export const savedQueryCall = creationOf<typeof savedQueryResource, typeof SavedQueryFields>('/api/saved-queries');
-export const ruleCall = creationOf<typeof alertRuleResource, typeof AlertRuleFields>('/api/alerts/rules');
 
 export type Histogram = Answered<typeof showLogHistogram>;
 /** A whole record: the page asks for no chosen fields. */

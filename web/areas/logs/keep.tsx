@@ -1,9 +1,8 @@
-/** Keeps what is searched for: as a saved query, or as a rule that tells when there is too much of it. */
+/** Keeps what is searched for: as a saved query, a rule, or a panel. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { KeepAsking } from '../../editors/kept.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { toArea } from '../../frame/address.ts';
-import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { savedQueryCall } from './calls.ts';
@@ -48,17 +47,14 @@ export const SaveQuery = () => {
   );
 };
 
-/** Leads to a rule that counts what is searched for. */
-export const MakeRule = () => (
-  <Link
-    to={toArea('/alerts/rule', {
-      query: JSON.stringify({
-        ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
-        ...(search.value === '' ? {} : { search: search.value }),
-        ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
-      }),
-    })}
-  >
-    Make a rule of it
-  </Link>
+/** Leads to what counts what is searched for again and again. */
+export const Keep = () => (
+  <KeepAsking
+    title={search.value}
+    query={{
+      ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+      ...(search.value === '' ? {} : { search: search.value }),
+      ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
+    }}
+  />
 );

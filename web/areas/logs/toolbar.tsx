@@ -7,8 +7,8 @@ import { projectScope } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { fieldsCall, ruleCall, savedQueryCall } from './calls.ts';
-import { MakeRule, SaveQuery } from './keep.tsx';
+import { fieldsCall, savedQueryCall } from './calls.ts';
+import { Keep, SaveQuery } from './keep.tsx';
 import { asked, columns, groupBy, listOfNames, order, patternId, setColumns, view, wraps } from './log-search.ts';
 
 const names = new Question(fieldsCall);
@@ -137,6 +137,6 @@ export const Toolbar = () => (
         <SaveQuery />
       </Menu>
     ) : null}
-    {may(ruleCall) ? <MakeRule /> : null}
+    <Keep />
   </div>
 );

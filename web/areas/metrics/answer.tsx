@@ -3,15 +3,14 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
 import { Question } from '../../client/question.ts';
+import { KeepAsking } from '../../editors/kept.tsx';
 import { overTimes } from '../../editors/question.ts';
-import { change, toArea } from '../../frame/address.ts';
-import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
+import { change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { chosen, groupBy, overTime, promql, question } from './asked.ts';
-import { queryCall, ruleCall } from './calls.ts';
+import { queryCall } from './calls.ts';
 import { Promql } from './promql.tsx';
 
 const asked = new Question(queryCall);
@@ -94,11 +93,9 @@ export const Asked = () => {
       {atExpression === undefined ? <Problem error={error} /> : null}
       {query === undefined ? null : (
         <>
-          {may(ruleCall) ? (
-            <p class="links">
-              <Link to={toArea('/alerts/rule', { query: JSON.stringify(query) })}>Make a rule of it</Link>
-            </p>
-          ) : null}
+          <p class="links">
+            <KeepAsking query={query} title={chosen.value || promql.value} />
+          </p>
           <Drawn />
           <Freshness of={{ ...asked.standing.value, answer: asked.standing.value.answer?.results['a'] }} />
         </>

@@ -1,6 +1,7 @@
 /** One service beside the list: what it was asked for, and the ways to its traces and logs. */
 import { useEffect, useState } from 'preact/hooks';
 import { Question } from '../../client/question.ts';
+import { KeepAsking } from '../../editors/kept.tsx';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
@@ -52,7 +53,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
       <h3>What it was asked for</h3>
       <Problem error={error} />
       {answer === undefined ? null : (
-        <table class="figures">
+        <table class="figures of-requests">
           <Heads columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
           <tbody>
             {answer.items.map(({ name, kind, figures }) => (
@@ -90,5 +91,15 @@ export const OpenService = ({
     <Ways name={name} service={service} />
     {wait === undefined ? null : <p>Most of its time it waits for {shownText(shownWait(wait))}.</p>}
     <Endpoints name={name} />
+    <p class="links">
+      <KeepAsking
+        title={`p95 of ${name}`}
+        query={{
+          ...{ kind: 'aggregate', signal: 'traces', search: `${conditionOf('service', name)} kind:server` },
+          measures: [{ function: 'percentile', field: 'duration', percentile: 95 }],
+          ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
+        }}
+      />
+    </p>
   </Beside>
 );

@@ -44,6 +44,6 @@ export const longestWaits = (edges: readonly Edge[]): ReadonlyMap<string, Edge> 
 export const shownWait = ({ server, duration }: Edge): string =>
   `${server.name || server.system || server.kind}${duration === null ? '' : `, p95 ${shownDuration(duration.p95)}`}`;
 
-/** Spans of a service that took longer than most of its requests. */
+/** Spans of a service that took longer than most of its requests: more than nanoseconds, as people write them. */
 export const slowSpansOf = (name: string, p95: number): string =>
-  `${conditionOf('service', name)} duration:>${Math.floor(p95)}ns`;
+  `${conditionOf('service', name)} duration:>${p95 < 10e6 ? `${Math.floor(p95 / 1e3)}us` : `${Math.floor(p95 / 1e6)}ms`}`;

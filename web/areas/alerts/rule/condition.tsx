@@ -69,6 +69,10 @@ const Limit = ({
       {operator === 'outside' ? (
         <NumberField label="to" at={`${at}.upper`} value={upper} onChange={(typed) => set({ upper: typed })} />
       ) : null}
+      <TextField
+        {...{ label: 'Unit', at: `${at}.unit`, value: unit, placeholder: 'ms, By, %', most: 32 }}
+        onChange={(typed) => set({ unit: typed.trim() })}
+      />
       {hasRecovery ? (
         <NumberField
           label="Ends only at"
@@ -77,10 +81,6 @@ const Limit = ({
           onChange={(typed) => set({ recovery: typed })}
         />
       ) : null}
-      <TextField
-        {...{ label: 'Unit', at: `${at}.unit`, value: unit, placeholder: 'ms, By, %', most: 32 }}
-        onChange={(typed) => set({ unit: typed.trim() })}
-      />
       {isOnly ? null : (
         <button type="button" class="plain" onClick={onRemove}>
           Remove {severity}

@@ -22,7 +22,11 @@ export const preview = new Question(previewCall);
 /** Why it was not saved. */
 export const refused = signal<CallError | undefined>(undefined);
 
-const emptyThreshold: Threshold = { severity: 'warning', operator: 'above' };
+/** Durations are nanoseconds, which nobody writes. */
+const emptyThreshold = (query: Query | undefined): Threshold => ({
+  ...{ severity: 'warning', operator: 'above' },
+  ...(query?.kind === 'aggregate' && query.measures[0]?.field === 'duration' ? { unit: 'ms' } : {}),
+});
 
 export const emptyRule = (query: Query | undefined, projectId: string): WrittenRule => ({
   name: '',
@@ -31,7 +35,7 @@ export const emptyRule = (query: Query | undefined, projectId: string): WrittenR
     kind: 'threshold',
     query: query ?? (queryOf('count logs', writtenOf(undefined)) as Query),
     window: '5m',
-    thresholds: [emptyThreshold],
+    thresholds: [emptyThreshold(query)],
   },
 });
 

@@ -1,6 +1,7 @@
 /** What the rule as it is written would find: its values of the range, each group now, when it would have fired, and who would be told. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { shownValue } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
 import { Question } from '../../../client/question.ts';
 import { shownDuration } from '../../../frame/durations.ts';
@@ -20,7 +21,7 @@ import {
   startBacktestCall,
   type WrittenRule,
 } from '../calls.ts';
-import { shownLabels, shownValue } from '../shown.ts';
+import { shownLabels } from '../shown.ts';
 import { asked, draft, preview } from './draft.ts';
 
 const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
@@ -84,7 +85,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
                 </td>
                 <td>{state}</td>
                 <td>{severity ?? ''}</td>
-                <td>{shownValue(value)}</td>
+                <td>{value === null ? '' : shownValue(value, found.past?.series[0]?.unit ?? '')}</td>
                 <td>{shownText(reason)}</td>
               </tr>
             ))}

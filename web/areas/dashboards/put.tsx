@@ -1,0 +1,111 @@
+/** Puts what was asked elsewhere on a dashboard: one that there is, or a new one. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Query } from '../../../queries/query.ts';
+import { Action } from '../../client/action.ts';
+import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { go, inAddress, toArea } from '../../frame/address.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { addPanelCall, createCall, listCall } from './calls.ts';
+
+/** The question of the address; undefined where it has none that can be read. The API says what is wrong in one. */
+const questionIn = (text: string): Query | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Query) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The records that a question counts. */
+const recordsOf = (query: Query): Query | undefined => {
+  if (query.kind !== 'aggregate') return undefined;
+  const { signal, search, projectId } = query;
+  return {
+    ...{ kind: 'rows', signal },
+    ...(search === undefined ? {} : { search }),
+    ...(projectId === undefined ? {} : { projectId }),
+  } as Query;
+};
+
+const panelOf = (title: string, query: Query) => {
+  const isRows = query.kind === 'rows';
+  return {
+    title,
+    visual: { kind: !isRows ? 'time-series' : query.signal === 'logs' ? 'logs' : 'table' } as const,
+    queries: [{ name: 'A', answers: isRows ? 'table' : 'series', query } as const],
+  };
+};
+
+export const Put = () => {
+  const query = questionIn(inAddress('query'));
+  const [list] = useState(() => new Question(listCall));
+  const [add] = useState(() => new Action(addPanelCall));
+  const [create] = useState(() => new Action(createCall));
+  const [at, setAt] = useState('');
+  useEffect(() => {
+    list.ask({ query: { limit: 1000, sort: 'name' } });
+    return () => list.cancel();
+  }, []);
+  const { answer, error } = list.standing.value;
+  if (query === undefined)
+    return <p class="problem">The address has no question that can be read: nothing can be put on a dashboard.</p>;
+  const records = recordsOf(query);
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form);
+    const panel = panelOf(String(given.get('title')), given.get('as') === 'records' && records ? records : query);
+    const chosen = answer?.items.find(({ id }) => id === at);
+    const id =
+      chosen === undefined
+        ? (
+            await create.run({
+              body: {
+                name: String(given.get('name')).trim(),
+                panels: [{ ...panel, id: 'first', place: { width: 12, height: 8 } }],
+              },
+            })
+          )?.id
+        : (await add.run({ params: { id: at }, body: panel, ifMatch: chosen.version })) && at;
+    if (id !== undefined) go(toArea(`/dashboards/${id}`));
+  };
+  return (
+    <>
+      <h2>Put it on a dashboard</h2>
+      <Problem error={error} />
+      <ActionForm action={at === '' ? create : add} label="Put it there" onSubmit={run}>
+        <label>
+          Title <input name="title" maxLength={512} autocomplete="off" defaultValue={inAddress('title')} />
+        </label>
+        {records === undefined ? null : (
+          <label>
+            As{' '}
+            <select name="as">
+              <option value="figures">figures over time</option>
+              <option value="records">
+                {records.kind === 'rows' && records.signal === 'logs' ? 'log records' : 'spans'}
+              </option>
+            </select>
+          </label>
+        )}
+        <label>
+          On{' '}
+          <select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
+            <option value="">a new dashboard</option>
+            {answer?.items.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {shownText(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        {at === '' ? (
+          <label>
+            Its name <input name="name" required={true} maxLength={256} autocomplete="off" />
+          </label>
+        ) : null}
+      </ActionForm>
+    </>
+  );
+};
