@@ -120,7 +120,8 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
   }, [area]);
   if (who === undefined)
     return (
-      <main class="said">
+      // By its key another element than the one of the content, which nothing then has moved.
+      <main key="before" class="said">
         {sessionError.value === '' ? (
           <p>Loading …</p>
         ) : (

@@ -213,6 +213,16 @@ const Between = () => {
   );
 };
 
+/** Keeps the place of the cells until they come, so that nothing below moves. */
+const Place = () => (
+  <>
+    <p class="axis">{'\u00A0'}</p>
+    <svg class="heatmap still" aria-hidden="true" />
+    <p class="axis">{'\u00A0'}</p>
+    <p class="axis">{'\u00A0'}</p>
+  </>
+);
+
 export const Heatmap = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
@@ -225,7 +235,9 @@ export const Heatmap = () => {
   return (
     <div class={isAsking ? 'chart old' : 'chart'}>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
-      {heat === undefined ? null : (
+      {heat === undefined ? (
+        error === undefined && <Place />
+      ) : (
         <>
           <p class="axis">
             <span>30 s or more</span>
