@@ -62,7 +62,12 @@ export class WatchedDetectors {
   }
 }
 
-type SavedSeries = [key: string, series: Omit<WatchedSeries, 'known'>];
+/** Without names, which would be most of it. */
+type SavedSeries = [
+  key: string,
+  ...[name: string, unit: string, labels: WatchedSeries['labels'], speaks: 0 | 1],
+  ...[firstMs: number, upToMs: number, seenMs: number, episode?: Episode],
+];
 type SavedDetector = [id: string, watched: Omit<Watched, 'series'>, series: SavedSeries[]];
 
 /** JSON of all but what the scorer knows, its length before it; then that of each series, in the same order. */
@@ -72,9 +77,11 @@ const save = ({ detectors }: WatchedDetectors): Uint8Array => {
     ([id, { series, ...watched }]): SavedDetector => [
       id,
       watched,
-      [...series].map(([key, { known: bytes, ...one }]): SavedSeries => {
-        known.push(bytes);
-        return [key, one];
+      [...series].map(([key, one]): SavedSeries => {
+        known.push(one.known);
+        const { name, unit, labels, speaks, firstMs, upToMs, seenMs, episode } = one;
+        const saved = [key, name, unit, labels, speaks ? 1 : 0, firstMs, upToMs, seenMs] as const;
+        return episode === undefined ? [...saved] : [...saved, episode];
       }),
     ],
   );
@@ -92,11 +99,10 @@ const open = (saved?: Uint8Array): WatchedDetectors => {
   for (const [id, watched, series] of JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[]) {
     const own: Watched = { ...watched, series: new Map() };
     state.detectors.set(id, own);
-    for (const [key, one] of series) {
-      // Absent in JSON.
-      const { episode = undefined } = one;
-      state.add(own, key, { ...one, episode, known: Uint8Array.from(bytes.subarray(at, at + stateBytes)) });
+    for (const [key, name, unit, labels, speaks, firstMs, upToMs, seenMs, episode] of series) {
+      const known = Uint8Array.from(bytes.subarray(at, at + stateBytes));
       at += stateBytes;
+      state.add(own, key, { name, unit, labels, speaks: speaks === 1, firstMs, upToMs, seenMs, episode, known });
     }
   }
   return state;

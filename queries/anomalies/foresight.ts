@@ -5,8 +5,8 @@ import { at, foresights, kept, type ScorerState } from './state.ts';
 const bare = 5;
 const trend = 4;
 const paces = [0.01, 0.06, 0.25, 0.7, 0.2, 0.3, 0.9];
-/** One that errs twice as much counts 256 times less. */
-const sharpness = 8;
+/** Of levels that err up to so much more than the best, the slowest is steady. */
+const steadyError = 1.6;
 
 const foreseen = ({ numbers }: ScorerState, way: number, season: number): number => {
   const level = numbers[at.levels + way] ?? 0;
@@ -24,12 +24,27 @@ export interface Expectation {
 export const expectation = (state: ScorerState, season: number): Expectation => {
   let [sum, total, seasonal] = [0, 0, 0];
   for (let way = 0; way < foresights; way++) {
-    const weight = (kept(state.numbers, at.errors + way) + 1e-12) ** -sharpness;
+    // One that errs twice as much counts 256 times less.
+    const squared = (kept(state.numbers, at.errors + way) + 1e-12) ** 2;
+    const weight = 1 / (squared * squared * (squared * squared));
     sum += weight * foreseen(state, way, season);
     total += weight;
     if (way < bare) seasonal += weight;
   }
   return { value: sum / total, seasonal: seasonal / total };
+};
+
+/**
+ * What the slowest level foresees that errs hardly more than the best: a change shows against it for longer than against levels that
+ * follow at once.
+ */
+export const steadyForesight = (state: ScorerState, season: number, expected: number): number => {
+  const { numbers } = state;
+  let best = Number.MAX_VALUE;
+  for (let way = 0; way < foresights; way++) best = Math.min(best, kept(numbers, at.errors + way));
+  for (let way = 0; way < trend; way++)
+    if (kept(numbers, at.errors + way) <= steadyError * best) return foreseen(state, way, season);
+  return expected;
 };
 
 /** Learns how far each foresight was off, in strays: more than three of them count as three. */
@@ -67,7 +82,7 @@ export const learnLevels = (state: ScorerState, season: number, value: number, s
 };
 
 /** A saw tooth drops at once, and its trend goes on from there. */
-const learnTrend = (n: Float64Array, fromLevel: number, pace: number, drop: number, count: number): void => {
+const learnTrend = (n: Float32Array, fromLevel: number, pace: number, drop: number, count: number): void => {
   const slope = kept(n, at.slope);
   const off = fromLevel - slope;
   const isDrop = Math.abs(off) > drop;
@@ -80,6 +95,11 @@ export const beginLevels = ({ numbers }: ScorerState, season: number, value: num
   for (let way = isFirst ? 0 : 1; way < foresights; way++)
     numbers[at.levels + way] = way < bare ? value - season : value;
   numbers[at.slope] = 0;
+};
+
+/** All levels go along with a jump that is usual: what comes next begins where it led. */
+export const followJump = ({ numbers }: ScorerState, season: number, value: number): void => {
+  for (let way = 0; way < foresights; way++) numbers[at.levels + way] = way < bare ? value - season : value;
 };
 
 /** The slow levels take over what a faster one has found: the level is a new one. Tells by how much it is higher. */

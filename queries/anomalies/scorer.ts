@@ -2,18 +2,10 @@
  * How unusual each point of a series is by the past of this very series: what was expected, between which bounds, and how
  * often so much happens. No input or output, nothing of what comes after a point, and the same scores for the same points.
  */
-import { beginLevels, expectation, judgeForesights, learnLevels, raiseLevels, takeNewLevel } from './foresight.ts';
-import {
-  centreSeason,
-  edgeOf,
-  learnSeason,
-  learnStray,
-  momentOf,
-  seasonOf,
-  strayEverywhere,
-  strayNear,
-  strayOf,
-} from './season.ts';
+import { beginLevels, followJump, judgeForesights, learnLevels, raiseLevels, takeNewLevel } from './foresight.ts';
+import { isHabit, learnHabit } from './habits.ts';
+import { firstGuess, look, offOf, type Seen } from './look.ts';
+import { centreSeason, learnSeason, learnStray, seasonOf, strayEverywhere, strayOf } from './season.ts';
 import {
   bandOf,
   boundSums,
@@ -25,7 +17,7 @@ import {
   type Sign,
   sizesOf,
 } from './signs.ts';
-import { at, kept, type ScorerState, signs, stateOf } from './state.ts';
+import { at, exactly, kept, type ScorerState, signs, stateOf } from './state.ts';
 import { rateOf, tailOf } from './tails.ts';
 
 /** A time in milliseconds, and a value or nothing. */
@@ -57,10 +49,8 @@ const [weekMs, dayMs] = [604_800_000, 86_400_000];
 /** Before so many points, and before a day or many more points, nothing is unusual. */
 const leastPoints = 120;
 const leastOfDay = 600;
-/** How far values stray is first guessed from so many. */
-const firstGuess = 12;
 /** Signs of one anomaly are not independent: together they alarm about as often as so many that are. */
-const signsTogether = 4;
+const signsTogether = 5;
 /** An anomaly ends after so many calm points, and after half a day what it came to is usual. */
 const calmPoints = 12;
 const longestMs = dayMs / 2;
@@ -92,13 +82,13 @@ export const knownAfterMs = (stepMs: number): number =>
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {
-  const n = state.numbers;
+  const { exact: x, numbers: n } = state;
   const nothing = { timeMs, score: 0, expected: null, low: null, high: null, sign: null };
-  if (value === null || !Number.isFinite(value)) return { ...nothing, isAnomalous: kept(n, at.episodeMs) !== 0 };
+  if (value === null || !Number.isFinite(value)) return { ...nothing, isAnomalous: kept(x, exactly.episodeMs) !== 0 };
   const count = kept(n, at.count);
-  if (count > 0 && timeMs <= kept(n, at.lastMs)) return { ...nothing, isAnomalous: false };
+  if (count > 0 && timeMs <= kept(x, exactly.lastMs)) return { ...nothing, isAnomalous: false };
   const { isResumed } = arrive(state, timeMs, value);
-  const seen = look(state, timeMs, clip(value / kept(n, at.unit), 1e30), Number.isInteger(value));
+  const seen = look(state, timeMs, clip(value / kept(x, exactly.unit), 1e30), Number.isInteger(value));
   if (count === 0 || isResumed) beginLevels(state, seen.season, seen.value, count === 0);
   if (count === 0) return { ...nothing, isAnomalous: false };
   return scoreSeen(state, timeMs, seen, isResumed, falseAlarmsPerWeek);
@@ -111,15 +101,17 @@ const scoreSeen = (
   isResumed: boolean,
   falseAlarmsPerWeek: number,
 ): Scored => {
-  const n = state.numbers;
-  const [count, unit] = [kept(n, at.count) - 1, kept(n, at.unit)];
+  const { exact: x, numbers: n } = state;
+  const [count, unit] = [kept(n, at.count) - 1, kept(x, exactly.unit)];
   if (isResumed) forgetSums(state);
-  const off = isResumed ? 0 : (seen.value - seen.expected) / seen.stray;
-  const rarity = rarityOf(state, sizesOf(state, seen.value, off, seen.stray), falseAlarmsPerWeek);
+  const by = seen.value - seen.expected;
+  const isUsual = isResumed || isHabit(state, by, seen.stray);
+  const rarity = rarityOf(state, sizesOf(state, offOf(state, seen, isUsual)), falseAlarmsPerWeek);
   const isSpeaking = !isResumed && isLearnt(n, count);
   const isTold = tell(state, timeMs, rarity, isSpeaking);
-  const isAnomalous = kept(n, at.episodeMs) !== 0;
-  learn(state, seen, isAnomalous);
+  const isAnomalous = kept(x, exactly.episodeMs) !== 0;
+  learn(state, seen, isAnomalous, isUsual && !isResumed);
+  if (!isResumed) learnHabit(state, by, seen.stray);
   if (count === leastPoints - 1) keepHigh(state);
   if (count > leastPoints / 3) keepSizes(state, rarity, isAnomalous);
   const { rate, rates, tails, limit } = rarity;
@@ -136,7 +128,7 @@ const scoreSeen = (
   };
 };
 
-const isLearnt = (n: Float64Array, count: number): boolean =>
+const isLearnt = (n: Float32Array, count: number): boolean =>
   count >= leastPoints && (count >= leastOfDay || count * kept(n, at.stepMs) > 1.1 * dayMs);
 
 /** How rare each sign's size is, and the rarest of them: times a week. */
@@ -150,20 +142,20 @@ const rarityOf = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: n
 
 /** Whether an anomaly begins at this point, or has become clearly worse. */
 const tell = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: boolean): boolean => {
-  if (kept(state.numbers, at.episodeMs) !== 0) return follow(state, timeMs, rarity);
+  if (kept(state.exact, exactly.episodeMs) !== 0) return follow(state, timeMs, rarity);
   if (!isSpeaking || rarity.rate >= rarity.limit) return false;
   begin(state, timeMs, rarity.rate);
   return true;
 };
 
 /** Notes that a point came: its time, the step, and by the first value that is not 0 the unit that all is computed in. */
-const arrive = ({ numbers: n }: ScorerState, timeMs: number, value: number): { isResumed: boolean } => {
+const arrive = ({ exact: x, numbers: n }: ScorerState, timeMs: number, value: number): { isResumed: boolean } => {
   const count = kept(n, at.count);
-  if (kept(n, at.unit) === 0 || (n[at.unit] === smallest && value !== 0))
-    n[at.unit] = Math.max(smallest, 2 ** Math.floor(Math.log2(Math.abs(value))));
-  const gapMs = count === 0 ? 0 : timeMs - kept(n, at.lastMs);
+  if (kept(x, exactly.unit) === 0 || (x[exactly.unit] === smallest && value !== 0))
+    x[exactly.unit] = Math.max(smallest, 2 ** Math.floor(Math.log2(Math.abs(value))));
+  const gapMs = count === 0 ? 0 : timeMs - kept(x, exactly.lastMs);
   const known = kept(n, at.stepMs);
-  n[at.lastMs] = timeMs;
+  x[exactly.lastMs] = timeMs;
   n[at.count] = count + 1;
   const isResumed = count > 1 && gapMs > 12 * known;
   if (gapMs > 0 && !isResumed)
@@ -172,43 +164,10 @@ const arrive = ({ numbers: n }: ScorerState, timeMs: number, value: number): { i
 };
 const smallest = 1e-280;
 
-/** What is known of a point before anything is learnt from it. */
-interface Seen {
-  readonly moment: ReturnType<typeof momentOf>;
-  readonly value: number;
-  readonly season: number;
-  readonly expected: number;
-  /** How far values stray here. */
-  readonly stray: number;
-  /** Parts of it: what an early or late edge of the season explains, and by how much it is larger than usual for its level. */
-  readonly edge: number;
-  readonly grown: number;
-  /** How many times two the expected level is above what is usual at this time. */
-  readonly apart: number;
-}
-
-const look = (state: ScorerState, timeMs: number, value: number, isWhole: boolean): Seen => {
-  const n = state.numbers;
-  const stepMs = n[at.stepMs] || 60_000;
-  const moment = momentOf(timeMs, stepMs);
-  const season = seasonOf(state, moment);
-  const { value: expected, seasonal } = expectation(state, season);
-  const spread = kept(n, at.spread);
-  const usual = kept(n, at.slow) + season;
-  const apart = expected > 0 && usual > 0 ? clip(Math.log2(expected / usual), 2) : 0;
-  const grown = 2 ** (kept(n, at.growth) * apart);
-  const edge = edgeOf(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
-  const known = kept(n, at.count) > firstGuess + 1 ? grown * strayNear(state, timeMs, stepMs) : 1.25 * spread;
-  // Whole numbers cannot stray by a small part of one, and nothing by less than a ten thousandth of itself.
-  const whole = isWhole ? Math.min(0.4 / kept(n, at.unit), 0.3 * spread) : 0;
-  const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + whole;
-  return { moment, value, season, expected, edge, grown, apart, stray: Math.hypot(known, floor, edge) };
-};
-
 /** Begins, worsens and ends an anomaly. Tells whether it begins now or has become clearly worse. */
 const follow = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate, limit }: Rarity): boolean => {
-  const n = state.numbers;
-  const lastsMs = timeMs - kept(n, at.episodeMs);
+  const { exact: x, numbers: n } = state;
+  const lastsMs = timeMs - kept(x, exactly.episodeMs);
   boundSums(state, tails, limit);
   n[at.calm] = rate > 8 * limit ? kept(n, at.calm) + 1 : 0;
   if (lastsMs > Math.max(longestMs, 48 * kept(n, at.stepMs))) {
@@ -220,34 +179,35 @@ const follow = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate,
   if (kept(n, at.calm) >= calmPoints) end(state);
   // Sums grow while an anomaly lasts: it has become worse where the value itself is rarer.
   const own = Math.min(rates[0] ?? rate, rates[1] ?? rate);
-  const isWorse = own < kept(n, at.episodeRate) / 1000;
-  n[at.episodeRate] = Math.min(own, kept(n, at.episodeRate));
+  const isWorse = own < kept(x, exactly.episodeRate) / 1000;
+  x[exactly.episodeRate] = Math.min(own, kept(x, exactly.episodeRate));
   return isWorse;
 };
 
-const begin = ({ numbers }: ScorerState, timeMs: number, rate: number): void => {
-  numbers[at.episodeMs] = timeMs;
-  numbers[at.episodeRate] = rate;
+const begin = ({ exact, numbers }: ScorerState, timeMs: number, rate: number): void => {
+  exact[exactly.episodeMs] = timeMs;
+  exact[exactly.episodeRate] = rate;
   numbers[at.calm] = 0;
 };
 
 const end = (state: ScorerState): void => {
-  state.numbers[at.episodeMs] = 0;
+  state.exact[exactly.episodeMs] = 0;
   forgetSums(state);
 };
 
 /** Learns from a point. Levels follow always; what is usual is not learnt from an anomaly, but for weeks in the first three. */
-const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean): void => {
+const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual: boolean): void => {
   const n = state.numbers;
   const { value, season, expected, stray } = seen;
   const count = kept(n, at.count);
   const perDay = Math.max(20, Math.min(2000, dayMs / (n[at.stepMs] || 60_000)));
   const pace = Math.max(1 / perDay, 1 / (count + 1));
-  if (!isAnomalous) judgeForesights(state, season, value, stray, pace);
-  learnLevels(state, season, value, stray, Math.max(kept(n, at.spread), 1e-4 * Math.abs(expected), 1e-12));
+  if (!(isAnomalous || isHabitual)) judgeForesights(state, season, value, stray, pace);
+  if (isHabitual) followJump(state, season, value);
+  else learnLevels(state, season, value, stray, Math.max(kept(n, at.spread), 1e-4 * Math.abs(expected), 1e-12));
   const [days, before] = [count / perDay, (count - 1) / perDay];
   if (isAnomalous && (days < 7 || days >= 21)) return;
-  learnStrays(state, seen, pace, count > perDay);
+  if (!isHabitual) learnStrays(state, seen, pace, count > perDay);
   if (Math.floor(days / 7) > Math.floor(before / 7)) {
     const by = centreSeason(state);
     n[at.slow] = kept(n, at.slow) + by;

@@ -14,15 +14,25 @@ const rotations = [2 / 7, 1, 2, 4];
 const epochWeeks = 2.5;
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
-const summed = (numbers: Float64Array, place: number, by: number): number => {
+const summed = (numbers: Float32Array, place: number, by: number): number => {
   const sum = Math.max(0, (numbers[place] ?? 0) + by);
   numbers[place] = sum;
   return sum;
 };
 
-/** The size of each sign. `off` is how far the value is from what was expected, in strays. */
-export const sizesOf = ({ numbers }: ScorerState, value: number, off: number, stray: number): Float64Array => {
-  const [jump, drift] = [clip(off, 100), clip(off, 4)];
+/** A value, and how far it is off, in strays: of what was expected, and of what a steady level foresaw. */
+export interface Off {
+  readonly value: number;
+  readonly stray: number;
+  readonly off: number;
+  readonly steadyOff: number;
+  /** By how much what is off counts less in sums: values stray so much more here than elsewhere. */
+  readonly rough: number;
+}
+
+/** The size of each sign. */
+export const sizesOf = ({ numbers }: ScorerState, { value, stray, off, steadyOff, rough }: Off): Float64Array => {
+  const [jump, drift] = [clip(off / rough, 100), clip(steadyOff / rough, 3)];
   const noisy = 0.85 * (numbers[at.noisy] ?? 0) + 0.15 * Math.min(6, Math.abs(off));
   const moved = Math.min(3, Math.abs(value - (numbers[at.last] ?? value)) / stray);
   const moving = 0.9 * (numbers[at.moving] ?? 0) + 0.1 * moved;
@@ -34,8 +44,8 @@ export const sizesOf = ({ numbers }: ScorerState, value: number, off: number, st
     offset - off,
     offset + summed(numbers, at.jumpUp, jump - 1.5),
     offset + summed(numbers, at.jumpDown, -jump - 1.5),
-    2 * offset + summed(numbers, at.driftUp, drift - 0.5),
-    2 * offset + summed(numbers, at.driftDown, -drift - 0.5),
+    2 * offset + summed(numbers, at.driftUp, drift - 1.5),
+    2 * offset + summed(numbers, at.driftDown, -drift - 1.5),
     1 + 2 * noisy,
     2 / (moving + 0.05),
   );

@@ -1,8 +1,7 @@
-/** What the scorer keeps of one series: 2,048 bytes that can be stored as they are, with names for their places. */
+/** What the scorer keeps of one series: 1,888 bytes that can be stored as they are, with names for their places. */
 
 import { anomalySigns } from '../../schemas/anomalies.ts';
 
-export const stateBytes = 2048;
 export const hours = 168;
 export const quarters = 96;
 /** What is watched of a series, each with a past of its own. */
@@ -11,41 +10,48 @@ export const peaksKept = 9;
 /** Ways to foresee the next value (`foresight.ts`). */
 export const foresights = 7;
 
-/** Places of single numbers. Values are in units of the series; `levels` and `errors` have one for each foresight. */
+/** Places of numbers that need all their digits or any size: times, the unit of all values, and the rarest that an anomaly was. */
+export const exactly = { lastMs: 0, unit: 1, episodeMs: 2, episodeRate: 3 } as const;
+const exactNumbers = 4;
+
+/** Places of other single numbers. Values are in units of the series; `levels` and `errors` have one for each foresight. */
 export const at = {
-  lastMs: 0,
-  stepMs: 1,
-  unit: 2,
-  count: 3,
-  last: 4,
-  slope: 5,
+  stepMs: 0,
+  count: 1,
+  last: 2,
+  slope: 3,
   /** How far values usually are from what was expected, at any time. */
-  spread: 6,
-  seasonSpread: 7,
-  noisy: 8,
-  moving: 9,
-  jumpUp: 10,
-  jumpDown: 11,
-  driftUp: 12,
-  driftDown: 13,
-  /** When the anomaly began that lasts, or 0; the rarest that it was; how many points have been calm since. */
-  episodeMs: 14,
-  episodeRate: 15,
-  calm: 16,
+  spread: 4,
+  seasonSpread: 5,
+  noisy: 6,
+  moving: 7,
+  jumpUp: 8,
+  jumpDown: 9,
+  driftUp: 10,
+  driftDown: 11,
+  /** How many points have been calm since an anomaly was. */
+  calm: 12,
   /** Points of the epochs whose peaks are kept. */
-  nowCount: 17,
-  pastCount: 18,
+  nowCount: 13,
+  pastCount: 14,
   /** The level of weeks, and the power of the level by which values stray. */
-  slow: 19,
-  growth: 20,
-  levels: 21,
-  errors: 28,
+  slow: 15,
+  growth: 16,
+  levels: 17,
+  errors: 24,
+  /** Jumps up and down: how many came lately, the mean logarithm of their sizes, and how far sizes lie apart. */
+  habitUp: 31,
+  habitDown: 34,
+  sinceJump: 37,
 } as const;
-const numbers = 35;
+const numbers = 38;
+export const stateBytes =
+  8 * exactNumbers + 4 * (numbers + quarters + hours) + 2 * hours + (4 * peaksKept + 3) * signs.length;
 
 export interface ScorerState {
   readonly bytes: Uint8Array;
-  readonly numbers: Float64Array;
+  readonly exact: Float64Array;
+  readonly numbers: Float32Array;
   /** By quarter of an hour of the day, beside the level. */
   readonly ofDay: Float32Array;
   /** By hour of the week, beside level and day. */
@@ -60,15 +66,16 @@ export interface ScorerState {
 }
 
 /** The number at a place. */
-export const kept = (numbers: Float64Array, place: number): number => numbers[place] ?? 0;
+export const kept = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
 
 const over = (bytes: Uint8Array): ScorerState => {
   const { buffer } = bytes;
-  let from = 8 * numbers;
+  let from = 8 * exactNumbers;
   const taken = (length: number): number => {
     from += length;
     return from - length;
   };
+  const single = new Float32Array(buffer, taken(4 * numbers), numbers);
   const ofDay = new Float32Array(buffer, taken(4 * quarters), quarters);
   const ofWeek = new Float32Array(buffer, taken(4 * hours), hours);
   const strays = new Int16Array(buffer, taken(2 * hours), hours);
@@ -76,7 +83,8 @@ const over = (bytes: Uint8Array): ScorerState => {
   const peaks = signs.map((): readonly [Int16Array, Int16Array] => [list(), list()]);
   const high = new Int16Array(buffer, taken(2 * signs.length), signs.length);
   const since = new Uint8Array(buffer, taken(signs.length), signs.length);
-  return { bytes, numbers: new Float64Array(buffer, 0, numbers), ofDay, ofWeek, strays, peaks, high, since };
+  const exact = new Float64Array(buffer, 0, exactNumbers);
+  return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since };
 };
 
 /** The state of a series of which nothing is known, or a copy of one that was stored. */

@@ -2,7 +2,18 @@
 import test from 'ava';
 import { type Point, type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { stateBytes } from '../../queries/anomalies/state.ts';
-import { changes, day, kinds, pointsOf, seriesOf, startMs, stepMs, week, withChange } from '../bench/anomaly-series.ts';
+import {
+  changes,
+  day,
+  isSwallowed,
+  kinds,
+  pointsOf,
+  seriesOf,
+  startMs,
+  stepMs,
+  week,
+  withChange,
+} from '../bench/anomaly-series.ts';
 import { randomOf } from './random.ts';
 
 const options = { falseAlarmsPerWeek: 0.1 };
@@ -15,8 +26,8 @@ const noisy = (seed: number): ((index: number) => number) => {
   return () => 100 + 10 * (random() + random() + random() - 1.5);
 };
 
-test('of clean series of ten kinds few alarm, and most planted spikes are found at once', (t) => {
-  let [alarms, series, spikes, found] = [0, 0, 0, 0];
+test('of clean series of ten kinds few alarm, and most planted spikes are found at once, most shifts within the hour', (t) => {
+  let [alarms, series, spikes, found, shifts, shiftsFound] = [0, 0, 0, 0, 0, 0];
   const [spike] = changes;
   for (const kind of Object.keys(kinds))
     for (const seed of [201, 202]) {
@@ -33,10 +44,20 @@ test('of clean series of ten kinds few alarm, and most planted spikes are found 
       );
       spikes++;
       found += Number(scored.at(-1)?.isAnomalous);
+      for (const shift of changes.filter(({ name }) => name.startsWith('shift'))) {
+        const values = withChange(clean, shift, at, seed);
+        if (isSwallowed(clean, values, shift, at)) continue;
+        const seen = scoreSeries(pointsOf(values, 4 * week, at + 12), options, learnt.state).scored;
+        shifts++;
+        shiftsFound += Number(seen.slice(-12).some(({ isAnomalous }) => isAnomalous));
+      }
     }
-  t.log(`${alarms} alarms in ${2 * series} weeks, ${found} of ${spikes} spikes found`);
+  t.log(
+    `${alarms} alarms in ${2 * series} weeks, ${found} of ${spikes} spikes and ${shiftsFound} of ${shifts} shifts found`,
+  );
   t.true(alarms / (2 * series) <= 0.3, String(alarms));
   t.true(found / spikes >= 0.55, String(found));
+  t.true(shiftsFound / shifts >= 0.75, String(shiftsFound));
 });
 
 test('points score the same in one call and in many, with the state stored between, whatever comes after them', (t) => {
@@ -145,4 +166,34 @@ test('with fewer false alarms allowed, bounds are wider', (t) => {
     high.toSorted((one, other) => other - one),
   );
   t.is(new Set(high).size, 4);
+});
+
+test('drops of a saw tooth are usual, so that a drop of a third of one is found', (t) => {
+  const random = randomOf(6);
+  let level = 0;
+  const values = made(4 * week, (index) => {
+    level = level > 900 + 40 * random() ? 20 * random() : level + 8 * random();
+    return 100 + level - (index >= 3.5 * week + 100 && index < 3.5 * week + 130 ? 300 : 0);
+  });
+  const { scored } = scoreSeries(values, options);
+  t.is(
+    begins(scored).find((index) => index >= 2.5 * week),
+    3.5 * week + 100,
+  );
+  t.is(scored[3.5 * week + 100]?.sign, 'down');
+});
+
+test('a shift beside a job that recurs is found, and the job does not alarm', (t) => {
+  const random = randomOf(7);
+  const noise = noisy(8);
+  let begin = 0;
+  const values = made(5 * week, (index) => {
+    if (index % day === 0) begin = 100 + Math.round(6 * random());
+    const inDay = index % day;
+    const isShifted = index >= 4.5 * week && index < 4.5 * week + 60;
+    return noise(index) + (inDay >= begin && inDay < begin + 20 ? 800 : 0) + (isShifted ? 28 : 0);
+  });
+  const found = begins(scoreSeries(values, options).scored).filter((index) => index >= 3 * week);
+  t.is(found.length, 1, String(found));
+  t.true((found[0] ?? 0) >= 4.5 * week && (found[0] ?? 0) <= 4.5 * week + 12, String(found));
 });

@@ -1,7 +1,9 @@
 /** What detectors tell of their series, from points to anomalies. */
 import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
+import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched.ts';
 import { scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { stateBytes } from '../../queries/anomalies/state.ts';
 import type { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -303,4 +305,20 @@ test('after two "false" a job no longer alarms, and at three times its size it d
 
 test('what is marked true goes on being told', (t) => {
   t.deepEqual(jobs([300, 300, 290], ['false', 'true']).slice(0, 1), [true]);
+});
+
+test('a series takes two kilobytes of a snapshot at most, and comes back from it as it was', (t) => {
+  const state = watchedDetectors.open();
+  const watched = { question: 'q', watchedFromMs: 1, looks: 3, refused: 0, series: new Map<string, WatchedSeries>() };
+  state.detectors.set('detector', watched);
+  const ms = Date.UTC(2026, 0, 5);
+  for (let index = 0; index < 100; index++)
+    state.add(watched, index.toString(16).padStart(16, '0'), {
+      ...{ name: 'requests', unit: '1/s', labels: { 'service.name': `a-service-with-a-name-${index}` } },
+      ...{ firstMs: ms, upToMs: ms + 300_000, seenMs: ms + 300_000, speaks: true, episode: undefined },
+      known: new Uint8Array(stateBytes).fill(index),
+    });
+  const saved = watchedDetectors.save(state);
+  t.true(saved.byteLength / 100 <= 2048, String(saved.byteLength / 100));
+  t.deepEqual(watchedDetectors.open(saved).detectors, state.detectors);
 });
