@@ -44,7 +44,8 @@ const emits = { points: topics.anomalyPoints };
 type Emit = Run<State, typeof emits>['emit'];
 
 /** Detectors ask in turns of their own, so that neither alerts nor people wait for them; one statement of an organization at once. */
-const detectorAnswers = answersInTurns({ slots: 2, slotsPerTenant: 1 });
+export const detectorTurns = { slots: 2, slotsPerTenant: 1 } as const;
+const detectorAnswers = answersInTurns(detectorTurns);
 const histories = new BackFills();
 /** Of one question, and of a run's history. */
 const answerMs = 25_000;

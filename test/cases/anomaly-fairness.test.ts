@@ -1,0 +1,88 @@
+/** Detectors of one organization with very many series do not delay those of another, and what is cut is told. */
+import test from 'ava';
+import { detectorTurns } from '../../processors/anomaly-scores/anomaly-points.ts';
+import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
+import { Turns } from '../../queries/limits/turns.ts';
+import { type AnomalyLook, type AnomalyPoints, type AnomalyScores, mostSeries } from '../../schemas/anomalies.ts';
+import { topics } from '../../schemas/topics.ts';
+import { inParts } from '../../subjects/anomalies/asking.ts';
+import { TaskRun } from './run-task.ts';
+
+const stepMs = 60_000;
+const startMs = Date.UTC(2026, 0, 5);
+
+/** One step of a detector with so many series, in the messages that it comes in. */
+const stepOf = (tenantId: string, count: number, step: number): AnomalyPoints[] => {
+  const parts = inParts(
+    Array.from({ length: count }, (_, index) => ({
+      ...{
+        name: 'count',
+        unit: '{record}',
+        labels: { service: `s${index}` },
+        values: [100 + ((7 * index + step) % 5)],
+      },
+    })),
+  );
+  return parts.map((series, part) => ({
+    ...{ tenantId, detectorId: `of-${tenantId}`, question: 'q', stepMs },
+    detector: {
+      ...{ name: 'Records', projectId: '', labels: {}, direction: 'both', leastChange: 0 },
+      ...{ falseAlarmsPerWeek: 1, signals: ['logs'] },
+    },
+    ...{ fromMs: startMs + step * stepMs, toMs: startMs + (step + 1) * stepMs, lookMs: startMs + (step + 2) * stepMs },
+    ...{ mode: 'now', part, isLast: part === parts.length - 1, counts: ['count'], gaps: [] },
+    ...{ learntFromMs: startMs, learnsUntilMs: null, seriesCount: count, error: '', series },
+  }));
+};
+
+const scoresOf = (run: TaskRun, tenantId: string): readonly AnomalyScores[] =>
+  run.emitted<AnomalyScores>(topics.anomalyScores).filter((each) => each.tenantId === tenantId);
+
+test('series of an organization are scored as if another had none, and those that are too many are told', (t) => {
+  const [beside, alone] = [new TaskRun(anomalyScores), new TaskRun(anomalyScores)];
+  for (const step of [0, 1]) {
+    for (const points of stepOf('many', mostSeries + 3, step)) beside.values([points], { tenantId: 'many' });
+    for (const run of [beside, alone])
+      for (const points of stepOf('few', 2, step)) run.values([points], { tenantId: 'few' });
+  }
+  t.is(scoresOf(beside, 'few').length, 2);
+  t.deepEqual(scoresOf(beside, 'few'), scoresOf(alone, 'few'));
+  const looks = beside.emitted<AnomalyLook>(topics.anomalyLooks);
+  t.deepEqual(
+    looks.map(({ tenantId, series, refused }) => [tenantId, series, refused]),
+    [
+      ['many', mostSeries, 3],
+      ['few', 2, 0],
+      ['many', mostSeries, 3],
+      ['few', 2, 0],
+    ],
+  );
+});
+
+test('a question of a detector does not wait for the hundreds that another organization asks', async (t) => {
+  const turns = new Turns({ ...detectorTurns, waitingPerTenant: Number.POSITIVE_INFINITY });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const asks = (tenantId: string, count: number): void => {
+    for (let each = 0; each < count; each++)
+      void turns.take(tenantId).then((end) => {
+        begun.push(tenantId);
+        ends.push(end);
+      });
+  };
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  asks('many', 200);
+  asks('few', 1);
+  await settled();
+  t.deepEqual(begun, ['many', 'few'], 'each has one under way');
+  ends.pop()?.();
+  // With two of them, a third waits for no more than what is under way and one statement of each.
+  asks('more', 200);
+  await settled();
+  asks('few', 1);
+  while (begun.filter((each) => each === 'few').length < 2) {
+    ends.shift()?.();
+    await settled();
+  }
+  t.true(begun.length <= 6, begun.join());
+});
