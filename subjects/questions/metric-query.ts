@@ -49,38 +49,48 @@ const usualGroups = 10;
 
 /** The queries that a draft may mean of a metric. */
 export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => {
-  refuseOther(draft, metric);
+  const extreme = extremeOf(draft);
+  refuseOther(draft, metric, extreme);
   const { conditions, groupBy, limit, stepMs, ways: said, loose } = draft;
   const isRanked = said.has('most') || limit !== undefined || said.has('which');
   if (loose.length > 0 && !isRanked)
     throw new Unclear(`it names ${loose[0]?.field}, but not what for: say "by ${loose[0]?.field}", or a value of it`);
   const step = stepMs ?? (said.has('overTime') ? ('usual' as const) : undefined);
   const search = conditions.map((each) => each.search).join(' ');
-  return waysOf(draft, metric).map((way) => ({
+  return waysOf(draft, metric, extreme).map((way) => ({
     stepMs: step,
     conditions: conditions.map((each) => each.search),
     query: {
       ...{ kind: 'metric', metric: metric.name, ...way },
       ...(search === '' ? {} : { search }),
       ...(groupBy.length + loose.length === 0 ? {} : { groupBy: [...groupBy, ...loose.map(({ field }) => field)] }),
-      ...(limit === undefined && !said.has('most') ? {} : { limit: limit ?? usualGroups }),
+      ...(limit === undefined && (!said.has('most') || extreme !== undefined) ? {} : { limit: limit ?? usualGroups }),
     },
   }));
 };
 
-const refuseOther = ({ ways: said, distinct, figures }: Draft, { name }: KnownMetric): void => {
+type Extreme = 'max' | 'min' | undefined;
+
+/** "The highest level" is one value where no groups are asked for. */
+const extremeOf = ({ figures, groupBy, loose, limit, ways: said }: Draft): Extreme => {
+  if (figures.length + groupBy.length + loose.length > 0 || limit !== undefined || said.has('which')) return undefined;
+  return said.has('most') ? 'max' : said.has('least') ? 'min' : undefined;
+};
+
+const refuseOther = ({ ways: said, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
   if (distinct.length > 0) throw new Unclear(`values of labels are not counted: ask for ${name} by ${distinct[0]}`);
   if (said.has('share')) throw new Unclear(`a share of the metric ${name} is a formula, which has to be written`);
   if (figures.length > 1) throw new Unclear('several figures of a metric are asked for one by one');
-  if (said.has('least') || said.has('slowest') || said.has('fastest'))
+  if ((said.has('least') && extreme === undefined) || said.has('slowest') || said.has('fastest'))
     throw new Unclear('groups of a metric are listed from the largest on: the smallest are not asked for');
 };
 
-const waysOf = ({ figures, ways: said }: Draft, metric: KnownMetric): Way[] => {
+const waysOf = ({ figures, ways: said }: Draft, metric: KnownMetric, extreme: Extreme): Way[] => {
   const { name, kind } = metric;
   const [figure] = figures;
   if (figure?.function === 'percentile') return [quantileOf(figure.percentile ?? 50, metric)];
-  const asked = figure?.function ?? (['current', 'total', 'count'] as const).find((each) => said.has(each)) ?? 'none';
+  const asked =
+    figure?.function ?? extreme ?? (['current', 'total', 'count'] as const).find((each) => said.has(each)) ?? 'none';
   const way = ways[kind][asked];
   if (way !== undefined) return [way];
   if (asked === 'none') return [quantileOf(95, metric), ways[kind].avg as Way];

@@ -29,7 +29,8 @@ const nearest = (word: string, known: Iterable<string>, most: number): Near[] =>
   let compared = 0;
   for (const each of known) {
     if (++compared > mostCompared) break;
-    if (Math.abs(each.length - word.length) > most || each.length > longest) continue;
+    // Two characters more or less are another word: customers are not customs.
+    if (Math.abs(each.length - word.length) > Math.min(most, 1) || each.length > longest) continue;
     const distance = distanceOf(word, each);
     // Of four characters one may be missing, and none be another.
     if (distance <= most && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
@@ -70,14 +71,20 @@ export const corrected = (words: readonly Word[], known: readonly ReadonlySet<st
     const isPlain = word.is === 'word' && word.text.length <= longest && /^[\p{L}-]+$/u.test(word.text);
     const isKnown = known.some((names) => names.has(word.lower) || names.has(word.stem));
     if (!isPlain || isKnown || ++compared > mostCorrected) return word;
-    const meant = meantBy(word.lower, known);
+    // Of many words the vocabulary has the stem alone.
+    const meant =
+      meantBy(word.lower, known) ??
+      (word.stem === word.lower ? undefined : meantBy(word.stem, known, Math.min(1, mistakesIn(word.stem))));
     return meant === undefined ? word : { ...word, text: meant, lower: meant, stem: stemOf(meant), inside: meant };
   });
 };
 
 /** The one known word that is nearest. */
-const meantBy = (word: string, known: readonly Iterable<string>[]): string | undefined => {
-  const most = mistakesIn(word);
+const meantBy = (
+  word: string,
+  known: readonly Iterable<string>[],
+  most: number = mistakesIn(word),
+): string | undefined => {
   const [first, second] = most === 0 ? [] : nearest(word, withFirst(known, word), most);
   const isSure =
     second === undefined ||

@@ -254,10 +254,11 @@ export class TimeReader {
     };
   }
 
-  /** `since Monday`, `since 9am`, `since yesterday at 5pm`, `after 14:00`. */
+  /** `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
   #since(at: number): Said<TimePart> | undefined {
     if (!this.#is(at, 'since', 'after')) return undefined;
-    const day = this.#day(at + 1);
+    const isMorning = this.#is(at + 1, 'this') && this.#is(at + 2, 'morning');
+    const day = isMorning ? { words: 2, value: this.#today } : this.#day(at + 1);
     const behind = at + 1 + (day?.words ?? 0);
     const preposition = day !== undefined && this.#is(behind, 'at') ? 1 : 0;
     const clock = this.#clockTime(behind + preposition);

@@ -2,6 +2,7 @@
 import { answerTo } from '../cases/questions/asked.ts';
 import { bank, bankQuestions } from '../cases/questions/bank.ts';
 import { clinic, clinicQuestions } from '../cases/questions/clinic.ts';
+import { parcelQuestions, parcelQuestionsApart, parcels } from '../cases/questions/parcels.ts';
 import { railway, railwayQuestions } from '../cases/questions/railway.ts';
 import { shop, shopQuestions } from '../cases/questions/shop.ts';
 
@@ -10,6 +11,7 @@ const trades = [
   ['railway', railway, railwayQuestions],
   ['clinic', clinic, clinicQuestions],
   ['bank', bank, bankQuestions],
+  ['parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
 ] as const;
 
 const judged = (answer: string | string[], expected: string | readonly string[]): string => {

@@ -1,10 +1,11 @@
-/** What questions in plain language are read as, over what four trades have. */
+/** What questions in plain language are read as, over what five trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
 import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
+import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
 import { railway, railwayQuestions } from './railway.ts';
 import { shop, shopQuestions } from './shop.ts';
 
@@ -15,6 +16,7 @@ const trades = [
   ['a railway', railway, railwayQuestions],
   ['a clinic', clinic, clinicQuestions],
   ['a bank', bank, bankQuestions],
+  ['a parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
