@@ -114,16 +114,15 @@ const reasonOf = ({ values, occurrences }: FieldRow): string | undefined =>
     : undefined;
 
 const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
-  const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.count('selected')} AS a, ${sample.count('NOT selected')} AS b
+  // Fields are counted from what their values counted, as all spans would have to be taken apart again.
+  const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.countState('selected')} AS of_selected,
+      ${sample.countState('NOT selected')} AS of_others, finalizeAggregation(of_selected) AS a, finalizeAggregation(of_others) AS b
       FROM ${pairsOf(sample)} GROUP BY kind, key, value`;
-  const perField = `SELECT pair.1 AS kind, pair.2 AS key, ${sample.count('selected')} AS a, ${sample.count('NOT selected')} AS b FROM ${pairsOf(sample)} GROUP BY kind, key`;
   return reading.columns.query<FieldRow>(
-    `SELECT kind, key, toString(any(fields.values)) AS values, toString(any(fields.numbers)) AS numbers, toString(any(fields.occurrences)) AS occurrences,
-      any(fields.top) AS top, (toString(any(present.a)), toString(any(present.b))) AS having
-    FROM (SELECT kind, key, count() AS values, countIf(type IN ('i', 'd')) AS numbers, sum(a + b) AS occurrences,
-        arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${mostValues})) AS top
-      FROM (${perValue}) WHERE NOT (kind = 'resource' AND key = 'service.name') GROUP BY kind, key) AS fields
-    INNER JOIN (${perField}) AS present USING (kind, key) GROUP BY kind, key ORDER BY kind, key`,
+    `SELECT kind, key, toString(count()) AS values, toString(countIf(type IN ('i', 'd'))) AS numbers, toString(sum(a + b)) AS occurrences,
+      (toString(${sample.countMerge('of_selected')}), toString(${sample.countMerge('of_others')})) AS having,
+      arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${mostValues})) AS top
+    FROM (${perValue}) WHERE NOT (kind = 'resource' AND key = 'service.name') GROUP BY kind, key ORDER BY kind, key`,
     sample.parameters,
   );
 };

@@ -52,6 +52,9 @@ export class Sample {
   readonly parameters: QueryParameters;
   /** Counts each unit once: to be put behind a condition. */
   readonly count: (condition: string) => string;
+  /** The state of a count, and the count of such states: of units that several of them may have. */
+  readonly countState: (condition: string) => string;
+  readonly countMerge: (state: string) => string;
   readonly by: Unit;
   readonly #base: string;
   readonly #population: string;
@@ -63,6 +66,9 @@ export class Sample {
     this.by = selection.by;
     this.parameters = parameters;
     this.count = (condition) => (this.by === 'spans' ? `countIf(${condition})` : `uniqExactIf(trace_id, ${condition})`);
+    this.countState = (condition) =>
+      this.by === 'spans' ? `countIfState(${condition})` : `uniqExactIfState(trace_id, ${condition})`;
+    this.countMerge = (state) => (this.by === 'spans' ? `countIfMerge(${state})` : `uniqExactIfMerge(${state})`);
     this.#base = `tenant_id = {tenant:String} AND ${withinRange('traces')}${projectScopeCondition(selection)}`;
     const population: string[] = [];
     if (selection.service !== undefined) {
