@@ -331,6 +331,55 @@ test('shifts agree with an oracle that goes minute by minute around changes of t
   t.notThrows(() => fc.assert(property, { numRuns: 60 }));
 });
 
+test('whatever edits follow, each minute is answered as the version said that was in force then', (t) => {
+  const edit = fc.record({
+    after: fc.integer({ min: 1, max: 20 * 60 }),
+    every: fc.constantFrom(1, 2, 3, 5, 12),
+    unit: fc.constantFrom('hours' as const, 'days' as const),
+    turned: fc.nat(2),
+    zone: fc.constantFrom('Australia/Lord_Howe', 'Australia/Adelaide', 'Asia/Kathmandu', 'America/St_Johns'),
+    startMinute: fc.constantFrom(0, 15, 30),
+  });
+  const people = [['a'], ['b'], ['c']];
+  const property = fc.property(
+    fc.constantFrom('2026-04-04T15:00:00Z', '2026-10-03T15:30:00Z'),
+    fc.array(edit, { minLength: 1, maxLength: 4 }),
+    (around, edits) => {
+      const beginMs = ms(around) - 20 * hourMs;
+      let atMs = beginMs;
+      const versions = edits.map(({ after, every, unit, turned, zone, startMinute }) => {
+        const since = atMs;
+        atMs += after * minuteMs;
+        const startsAt = `${new Date(beginMs - 2 * dayMs).toISOString().slice(0, 10)}T00:${textOf(startMinute / 15).slice(3)}`;
+        const participants = [...people.slice(turned), ...people.slice(0, turned)];
+        const layer = layerOf({ startsAt, rotation: { every, unit }, participants });
+        return versionOf(zone, [layer], { since: new Date(since).toISOString() });
+      });
+      const toMs = Math.min(atMs, beginMs + 50 * hourMs);
+      const turns = versions.map((version) => oracleTurn(version.layers[0] as Layer, version.timeZone, toMs));
+      const said = new Map<number, string | undefined>();
+      // After each edit all is asked that was before.
+      for (let count = 1; count <= versions.length; count += 1) {
+        const known = versions.slice(0, count);
+        const whoAt = readerOf(piecesOf(known, nobodyAway, { fromMs: beginMs, toMs }));
+        const nextMs = count < versions.length ? ms(versions[count]?.since ?? '') : toMs;
+        for (let minuteAt = beginMs; minuteAt < Math.min(nextMs, toMs); minuteAt += minuteMs) {
+          const inForce = known.findLastIndex(({ since }) => ms(since) <= minuteAt);
+          const turn = turns[inForce]?.(minuteAt) ?? -1;
+          const expected = said.get(minuteAt) ?? known[inForce]?.layers[0]?.participants[turn % 3]?.[0];
+          const found = whoAt(minuteAt)?.userIds[0];
+          if (found !== expected)
+            throw new Error(
+              `${new Date(minuteAt).toISOString()}: ${found}, expected ${expected}, of ${count} versions`,
+            );
+          said.set(minuteAt, found);
+        }
+      }
+    },
+  );
+  t.notThrows(() => fc.assert(property, { numRuns: 12 }));
+});
+
 test('a year of shifts of a busy schedule has all its turns', (t) => {
   const layers = ['one', 'two', 'three'].map((name, index) =>
     layerOf({
