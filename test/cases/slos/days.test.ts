@@ -1,8 +1,8 @@
 /** Windows of objectives are sums of their slices, whatever was summed up of days, and whatever replaced slices since. */
 import test from 'ava';
 import fc from 'fast-check';
-import { objectiveOf, sums } from '../../../queries/slos/figures.ts';
-import { compared } from '../../../queries/slos/fraction.ts';
+import { budgetOf, burnRateOf, objectiveOf, type Sums, sliOf, sums } from '../../../queries/slos/figures.ts';
+import { compared, type Fraction } from '../../../queries/slos/fraction.ts';
 import { readSlices } from '../../../queries/slos/slices.ts';
 import { readWindows } from '../../../queries/slos/window-sums.ts';
 import { slicesIn } from '../../../queries/slos/windows.ts';
@@ -66,6 +66,54 @@ const holds = async (
   }
 };
 
+/** What each way of budgeting counts, as a numerator and a denominator: from what was told last of each slice, by nothing of the product's. */
+const counted = (slices: Iterable<Told>, { budgeting }: SloObjective) => {
+  const known = [...slices]
+    .map(([, good, total]) => [BigInt(good), BigInt(total)] as const)
+    .filter(([, total]) => total > 0n);
+  const added = (of: (good: bigint, total: bigint) => bigint): bigint =>
+    known.reduce((sum, [good, total]) => sum + of(good, total), 0n);
+  const all = added(() => 1n);
+  if (budgeting === 'occurrences')
+    return { good: added((good) => good), total: added((_, total) => total), under: 1n, known: known.length };
+  if (budgeting === 'timeslices')
+    return {
+      good: added((good, total) => (good * 100n >= total * 95n ? 1n : 0n)),
+      total: all,
+      under: 1n,
+      known: known.length,
+    };
+  const under = [...new Set(known.map(([, total]) => total))].reduce((product, total) => product * total, 1n);
+  return { good: added((good, total) => (good * under) / total), total: all * under, under, known: known.length };
+};
+
+/** Sums, indicator, burn rate and budget of a window are those exact numbers. */
+const isExactly = (
+  t: import('ava').ExecutionContext,
+  window: Sums,
+  objective: SloObjective,
+  ought: ReturnType<typeof counted>,
+): void => {
+  const { good, total, under, known } = ought;
+  const bad = total - good;
+  const is = (found: Fraction | undefined, over: bigint, of: bigint, what: string): void => {
+    if (of === 0n) t.is(found, undefined, what);
+    else t.is((found?.over ?? 0n) * of, over * (found?.under ?? 0n), `${what} of ${objective.budgeting}`);
+  };
+  t.is(window.known, known);
+  is(window.good, good, under, 'good');
+  is(window.bad, bad, under, 'bad');
+  is(window.total, total, under, 'total');
+  is(sliOf(window), good, total, 'indicator');
+  // Of a target of 99 %.
+  is(burnRateOf(window, objectiveOf(objective)), bad * 100n, total, 'burn rate');
+  const slices = BigInt(days * 1440);
+  const of = objective.budgeting === 'occurrences' ? total : slices * under;
+  const budget = budgetOf(window, objectiveOf(objective), days * 1440);
+  is(budget.left, of - bad * 100n, under * 100n, 'budget left');
+  is(budget.leftShare, of - bad * 100n, of, 'share of the budget left');
+};
+
 test.serial('sums of windows are those of the slices after any replacements and summings up', async (t) => {
   const minute = fc.integer({ min: 0, max: days * 1440 });
   const edge = fc.oneof(
@@ -93,13 +141,22 @@ test.serial('sums of windows are those of the slices after any replacements and 
         const windows = edges.map(([one, other]) => ({
           ...{ fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) },
         }));
+        const last = new Map<number, Told>();
         for (const [index, step] of steps.entries())
           if (step === 'sum up') fromDays += await sumUpDays(tables.columns, rested());
-          else
-            await land(...[sloId, index < 2 ? first : objective], [
-              ...new Map(step.map(([at, good, more]) => [at, [inMinutes(at), good, good + more] as const])).values(),
-            ]);
-        await holds(t, sloId, objective, [...windows, { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) }]);
+          else {
+            const slices = new Map(step.map(([at, good, more]) => [at, [inMinutes(at), good, good + more] as const]));
+            await land(...[sloId, index < 2 ? first : objective], [...slices.values()]);
+            for (const [at, slice] of slices) last.set(at, slice);
+          }
+        const whole = { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) };
+        await holds(t, sloId, objective, [...windows, whole]);
+        const asked = [{ ...{ sloId, series: 's', objective }, windows: [...windows, whole] }];
+        const summed = (await readWindows(reading(), asked))(0);
+        for (const window of [...windows, whole]) {
+          const within = [...last.values()].filter(([at]) => at >= window.fromMs && at < window.toMs);
+          isExactly(t, summed(window), objective, counted(within, objective));
+        }
       },
     ),
     { numRuns: 25 },
