@@ -14,6 +14,16 @@ export interface SloSeries {
   readonly series: string;
 }
 
+/**
+ * A statement is about some series. Named in pairs, with what follows them in the order of rows, the index leads to each: with the ids here and the series there
+ * it led to nearly twice as many rows.
+ */
+export const ofSeries = '(slo_id, series) IN arrayZip({slos:Array(String)}, {series:Array(String)})';
+export const seriesParameters = (of: readonly SloSeries[]) => ({
+  slos: of.map(({ sloId }) => sloId),
+  series: of.map(({ series }) => series),
+});
+
 /** One series as a text. */
 export const seriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
 /** And back: a series has no spaces. */
@@ -38,11 +48,10 @@ export const readSlicesOf = async (
 ): Promise<ReadonlyMap<string, MeasuredSlice[]>> => {
   const rows = await columns.query<SliceRow>(
     `SELECT slo_id, series, toString(toUnixTimestamp(begin)) AS at_second, toString(good) AS own, toString(total) AS every
-    FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}
+    FROM slo_slices FINAL WHERE tenant_id = {tenant:String} AND ${ofSeries}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ORDER BY begin`,
     {
-      slos: of.map(({ sloId }) => sloId),
-      series: [...new Set(of.map(({ series }) => series))],
+      ...seriesParameters(of),
       ...{ from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
     },
     { maxResultRows: 2_000_000 },

@@ -3,7 +3,7 @@ import { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, talliedWith } from './figures.ts';
 import { asNumber, decimal, fraction } from './fraction.ts';
-import type { SloSeries } from './slices.ts';
+import { ofSeries, type SloSeries, seriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
@@ -90,12 +90,7 @@ const told = (counts: Readonly<Record<string, string>>): string =>
 
 type Keyed<Row> = Row & { readonly slo_id: string; readonly series: string };
 
-const ofTenant = 'tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}';
-
-const seriesParameters = (of: readonly SloSeries[]) => ({
-  slos: [...new Set(of.map(({ sloId }) => sloId))],
-  series: [...new Set(of.map(({ series }) => series))],
-});
+const ofTenant = `tenant_id = {tenant:String} AND ${ofSeries}`;
 
 /** Counts of the pieces between cuts, by series. */
 class Pieces {
