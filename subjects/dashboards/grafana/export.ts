@@ -195,7 +195,8 @@ const written = (document: DashboardFields, id: string): Built => {
 
 /** A dashboard as Grafana's classic JSON. What Grafana has no panel for is a text panel. */
 export const writeGrafana = (id: string, document: DashboardFields): object => {
-  const built = written(document, id);
+  // What is kept goes into what is written: a copy, so that the dashboard stays as it is.
+  const built = written(structuredClone(document), id);
   const read = readGrafana(built);
   if (read === undefined || 'problems' in read) return built;
   const numbers = numbersOf(document.panels);

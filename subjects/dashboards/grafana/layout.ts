@@ -46,7 +46,7 @@ export interface Layout {
 
 const columns = 24;
 const whole = (value: unknown, usual: number, least: number, most: number): number =>
-  Number.isFinite(value) ? Math.min(most, Math.max(least, Math.round(value as number))) : usual;
+  Math.min(most, Math.max(least, Math.round(Number.isFinite(value) ? (value as number) : usual)));
 
 const boxOf = (grid: Fields, keys: readonly [x: string, y: string, width: string, height: string]): Box => {
   const [x, y, width, height] = keys.map((key) => grid[key]);

@@ -233,6 +233,35 @@ test('a filter without a value, which Grafana does not ask, is named, and the ot
   );
 });
 
+const oddPanels = [
+  {
+    what: 'without a width beyond the middle of the grid',
+    panel: { gridPos: { x: 16, y: 0, h: 8 } },
+    is: { place: { x: 16, width: 8 } },
+  },
+  {
+    what: 'whose new names of columns are no texts',
+    panel: {
+      transformations: [{ id: 'organize', options: { renameByName: { up: 'Up', job: { is: 'odd' } } } }],
+    },
+    is: { transformations: [{ kind: 'organize', names: { up: 'Up' } }] },
+  },
+];
+for (const { what, panel, is } of oddPanels)
+  test(`a panel ${what} is read, and is the same when its export is read again`, (t) => {
+    const targets = [{ refId: 'A', expr: 'up' }];
+    const { id, document } = read({
+      uid: 'odd',
+      schemaVersion: 39,
+      panels: [{ id: 1, type: 'table', targets, ...panel }],
+    });
+    t.like(document.panels[0], is as object);
+    const before = structuredClone(document);
+    const again = read(JSON.parse(JSON.stringify(writeGrafana(id, document))));
+    t.deepEqual(document, before);
+    t.deepEqual(again.document, document);
+  });
+
 test('a link that a browser would run is named and not carried', (t) => {
   const { document, report } = read(presentDashboard);
   t.is(document.links.length, 2);
