@@ -256,7 +256,22 @@ declare('a variable is chosen in the address, and the list is searched by words,
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/dashboards');
-  await page.getByRole('button', { name: 'Sales/Web' }).click();
+  const facets = page.getByRole('region', { name: 'Folders and tags' });
+  await facets.getByRole('button', { name: 'Sales', exact: true }).click();
+  await page.waitForURL(/folder=Sales(?:&|$)/);
+  t.regex(
+    (await facets
+      .getByRole('listitem')
+      .filter({ hasText: /^Sales\/Web/ })
+      .textContent()) ?? '',
+    /^Sales\/Web\d+$/,
+  );
+  await facets.getByRole('button', { name: 'shop', exact: true }).click();
+  await page.waitForURL(/tag=shop/);
+  await page.getByRole('link', { name: 'Shop <b>now</b>' }).waitFor();
+  await facets.getByRole('button', { name: 'shop', exact: true, pressed: true }).click();
+  await page.waitForURL(/dashboards\?folder=Sales$/);
+  await page.getByRole('cell').getByRole('button', { name: 'Sales/Web' }).click();
   await page.getByRole('link', { name: 'Shop <b>now</b>' }).waitFor();
   await holdsAsAView(t, tab, '.scrolled tbody');
   await page.getByRole('link', { name: 'Shop <b>now</b>' }).click();

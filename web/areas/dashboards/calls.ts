@@ -48,7 +48,8 @@ export const markCall = callOf<typeof markTemplate>('PUT', '/api/templates/{id}/
 export const unmarkCall = callOf<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
 
 export type Dashboard = Answered<typeof getDashboard>;
-export type Summary = Answered<typeof listDashboards>['items'][number];
+export type Summaries = Answered<typeof listDashboards>;
+export type Summary = Summaries['items'][number];
 /** What is written of a dashboard. */
 export type Document = DashboardFields;
 export type Panel = DeclaredPanel;

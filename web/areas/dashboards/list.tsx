@@ -1,4 +1,4 @@
-/** The list of dashboards: searched, by tag and folder; and how new ones come. */
+/** The list of dashboards: searched, by tag and folder, which stand beside it with their counts; and how new ones come. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
@@ -15,6 +15,7 @@ import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { createCall, listCall, type Summary } from './calls.ts';
+import { DashboardFacets } from './facets.tsx';
 
 const list = new Paged(listCall, ({ items }) => items);
 
@@ -122,8 +123,13 @@ export const DashboardList = () => {
         {may(createCall) ? <Create /> : null}
       </div>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
-      <Listed />
-      <Problem error={list.furtherError.value} />
+      <div class="explored">
+        <DashboardFacets />
+        <div class="listed">
+          <Listed />
+          <Problem error={list.furtherError.value} />
+        </div>
+      </div>
       <Freshness of={list.first.standing.value} />
     </>
   );

@@ -1,0 +1,79 @@
+/** Folders and tags of the dashboards that are found, with how many have each. A click shows only these. */
+import { useEffect, useState } from 'preact/hooks';
+import { Question } from '../../client/question.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refreshes } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { listCall, type Summaries } from './calls.ts';
+
+type Values = NonNullable<Summaries['facets']>['tags'];
+
+/** So many are shown before all are asked for. */
+const most = 20;
+const number = new Intl.NumberFormat('en');
+
+interface FacetProps {
+  readonly title: string;
+  readonly name: 'folder' | 'tag';
+  readonly values: Values;
+}
+
+const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
+  const [isOpen, setOpen] = useState(false);
+  const chosen = inAddress(name);
+  const shown = isOpen ? values : values.slice(0, most);
+  return (
+    <details open class="facet">
+      <summary>
+        {title} <span class="soft">{`${number.format(values.length)}${partial ? ' and more' : ''}`}</span>
+      </summary>
+      <ul>
+        {shown.map(({ value, count }) => (
+          <li key={value}>
+            <button
+              type="button"
+              class="value"
+              aria-pressed={value === chosen}
+              title={`Show only dashboards ${name === 'tag' ? 'with this tag' : 'in this folder and below'}`}
+              onClick={() => change({ [name]: value === chosen ? '' : value })}
+            >
+              <bdi>{shownText(value)}</bdi>
+            </button>
+            <span class="count">{number.format(count)}</span>
+          </li>
+        ))}
+      </ul>
+      {values.length === 0 ? <p class="soft">No dashboard has one.</p> : null}
+      {shown.length < values.length ? (
+        <button type="button" class="mini" onClick={() => setOpen(true)}>
+          {`Show ${number.format(values.length - shown.length)} others`}
+        </button>
+      ) : null}
+    </details>
+  );
+};
+
+/** Apart from the list, which is shown before they are counted. */
+export const DashboardFacets = () => {
+  const [question] = useState(() => new Question(listCall));
+  const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
+  useEffect(() => {
+    question.ask({ query: { search, tag, folder, facets: 'true', limit: 1 } });
+    return () => question.cancel();
+  }, [search, tag, folder, refreshes.value]);
+  const { answer, error } = question.standing.value;
+  const found = answer?.facets ?? undefined;
+  return (
+    <Scrolled class="facets" label="Folders and tags">
+      {found === undefined ? null : (
+        <>
+          <Facet title="Folders" name="folder" values={found.folders} />
+          <Facet title="Tags" name="tag" values={found.tags} />
+        </>
+      )}
+      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+    </Scrolled>
+  );
+};
