@@ -60,8 +60,24 @@ const inkOf = (place: Element, name: string): string => {
   return ink;
 };
 
-/** Grows when the colours change. */
-const useTheme = (): number => {
+/** The colours of one chart, each looked up once: that makes the browser work out styles. */
+const inksOf = (place: Element): ((name: string) => string) => {
+  const known = new Map<string, string>();
+  return (name) => {
+    const ink = known.get(name) ?? inkOf(place, name);
+    known.set(name, ink);
+    return ink;
+  };
+};
+
+/** Names that are shown at first: all are written anew wherever the pointer goes. */
+const mostNames = 30;
+
+/** With more lines than this no points follow the pointer. */
+const mostPointed = 20;
+
+/** Another one when the colours change. */
+const useTheme = (): string => {
   const [times, setTimes] = useState(0);
   useEffect(() => {
     const media = matchMedia('(prefers-color-scheme: dark)');
@@ -69,8 +85,7 @@ const useTheme = (): number => {
     media.addEventListener('change', heed);
     return () => media.removeEventListener('change', heed);
   }, []);
-  useEffect(() => setTimes((before) => before + 1), [theme.value]);
-  return times;
+  return `${theme.value} ${times}`;
 };
 
 /** Values as they are drawn: those that are stacked stand on those before. */
@@ -198,17 +213,22 @@ const optionsOf = (
     const [bottom, top] = [low ?? Math.min(0, least ?? 0), high ?? Math.max(most ?? 1, least ?? 0)];
     return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.05 : top) : bottom + 1];
   };
+  const ink = inksOf(place);
   return {
     ...{ width, height, ms: 1, legend: { show: false } },
     ...(zone.value === 'browser' ? {} : { tzDate: (at: number) => uPlot.tzDate(new Date(at), zone.value) }),
-    cursor: { sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
+    cursor: {
+      ...{ sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
+      // Each is an element of its own, and among so many lines nobody tells them apart.
+      points: { show: series.length <= mostPointed },
+    },
     scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
-    axes: axesOf(series, inkOf(place, 'ink-soft'), inkOf(place, 'ink-line')),
+    axes: axesOf(series, ink('ink-soft'), ink('ink-line')),
     // Series of uPlot begin with the times.
     ...(band === undefined
       ? {}
-      : { bands: [{ series: [band[0] + 1, band[1] + 1], fill: faint(inkOf(place, 'line-0'), 0.15) }] }),
-    series: [{}, ...series.map((one, index) => styleOf(one, index, inkOf(place, classOf(one, index))))],
+      : { bands: [{ series: [band[0] + 1, band[1] + 1], fill: faint(ink('line-0'), 0.15) }] }),
+    series: [{}, ...series.map((one, index) => styleOf(one, index, ink(classOf(one, index))))],
     hooks: {
       draw: [markedOn(props, place, units[0] ?? 'y')],
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)],
@@ -252,6 +272,7 @@ const lastOf = (values: TimeSeries['values']): number | undefined => values.find
 /** The chart, the names of its series with their values at the pointer or at the end, and its numbers as a table. */
 export const OverTime = (props: OverTimeProps) => {
   const [at, setAt] = useState<number>();
+  const [most, setMost] = useState(mostNames);
   const { steps, series, legend, title } = props;
   const lines = useMemo(() => series.map(({ name, values }) => ({ name, values })), [series]);
   return (
@@ -260,12 +281,19 @@ export const OverTime = (props: OverTimeProps) => {
       {legend ? (
         <Scrolled class="series-names" label={`Series of ${title === '' ? 'the chart' : title}`}>
           <ul>
-            {series.map((one, index) => (
+            {series.slice(0, most).map((one, index) => (
               <li key={`${one.name} ${index}`}>
                 <span class={`swatch ${classOf(one, index)}`} /> <bdi>{shownText(one.name)}</bdi>{' '}
                 <b>{one.shown(at === undefined ? lastOf(one.values) : one.values[at])}</b>
               </li>
             ))}
+            {series.length > most ? (
+              <li>
+                <button type="button" class="value" onClick={() => setMost(series.length)}>
+                  {series.length - most} more
+                </button>
+              </li>
+            ) : null}
           </ul>
         </Scrolled>
       ) : null}
