@@ -43,7 +43,7 @@ const priors: Readonly<Record<CauseKind, number>> = {
   ...{ callee: 0.5, error: 0.6, 'log-pattern': 0.6 },
 };
 /** What scores less is not claimed. */
-const leastScore = 0.3;
+export const leastScore = 0.3;
 /** Minutes: a cause may seem to begin so much after the symptom, and begins at most so long before it. */
 const late = 2;
 const early = 60;

@@ -10,6 +10,7 @@ import { readChanges } from './read-changes.ts';
 import { readGauges } from './read-gauges.ts';
 import { readNews } from './read-news.ts';
 import { minuteMs, nodeName, type Scene } from './scene.ts';
+import type { ShownBy } from './shown-by.ts';
 import { beginIn } from './worsening.ts';
 
 /** What was seen, where and when. */
@@ -17,6 +18,8 @@ export interface Symptom {
   readonly services: readonly string[];
   /** Hosts at which it was seen, where no service is named. */
   readonly hosts: readonly string[];
+  /** What shows it. */
+  readonly shownBy: readonly ShownBy[];
   /** When it was noticed; of a range, which only says that it began in it, where the range begins. */
   readonly noticedMs: number;
   readonly isRange: boolean;

@@ -248,3 +248,28 @@ test('alerts, anomalies and incidents name the symptom, and what is not there is
   const other = await harness.ask('POST', '/api/ai/root-cause', { as: elsewhere, body: { service: 'web' } });
   t.is(other.status, 403, 'its plan has no AI');
 });
+
+test('a detector that was changed just before it told of an anomaly is the cause, where requests are not worse', async (t) => {
+  const made = await harness.ask('POST', '/api/ai/detectors', {
+    as: 'editor',
+    body: {
+      ...{ name: 'Calm requests', step: '1m' },
+      query: { kind: 'aggregate', signal: 'traces', measures: [{ function: 'count' }], groupBy: ['service'] },
+    },
+  });
+  t.is(made.status, 200, JSON.stringify(made.body));
+  const beginMs = Date.now();
+  const anomalyId = (key: string): string => `changed.${key}.${beginMs.toString(36)}`;
+  for (const [key, service] of Object.entries({ c: 'calm', n: 'nobody' }))
+    await rows(
+      'anomalies',
+      'time, id, revision, detector_id, detector_name, signals, step_ms, series, name, labels, sign, direction, end_ms, score, value',
+      `fromUnixTimestamp64Milli(toInt64(${beginMs}), 'UTC'), '${anomalyId(key)}', 1, '${made.body.id}', 'Calm requests', ['traces'], 60000, '${key}', 'count', map('${key === 'n' ? 'queue' : 'service'}', '${service}'), 'down', 'down', 0, 1, 5`,
+    );
+  const place = `configuration detector ${made.body.id}`;
+  t.is(first(await asked({ anomalyId: anomalyId('c') })), place, 'its requests are as before');
+  const gauge = await asked({ anomalyId: anomalyId('n') });
+  t.is(first(gauge), place, 'of a gauge without traces nothing else is known');
+  t.is(gauge.state, 'found');
+  t.regex(gauge.causes[0].title, /^anomaly-detector\.create/);
+});

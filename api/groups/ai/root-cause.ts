@@ -1,16 +1,22 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { answerOnly } from '../../../queries/run.ts';
-import { causeKinds, causesOf, type Judged } from '../../../subjects/causes/judge.ts';
+import { type Causes, causeKinds, causesOf, type Judged, leastScore } from '../../../subjects/causes/judge.ts';
 import { readScene } from '../../../subjects/causes/read-scene.ts';
 import { nodeName } from '../../../subjects/causes/scene.ts';
+import { judgeShown } from '../../../subjects/causes/shown-by.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { changesOfShown } from './shown-changes.ts';
 import { askedSymptom, symptomOf } from './symptom.ts';
 
 const Cause = z.strictObject({
   kind: z.enum(causeKinds),
-  at: z.string().describe('What it happened to: the node of a service map, such as service:cart, or a host'),
+  at: z
+    .string()
+    .describe(
+      'What it happened to: the node of a service map, such as service:cart, a host, or the alert rule or detector that shows it',
+    ),
   begin: z.iso.datetime(),
   title: z.string(),
   link: z.string().describe('Where it is shown; empty where nowhere'),
@@ -34,6 +40,17 @@ const causeView = ({
   ...{ kind, at, title, link, score: Number(score.toFixed(3)), begin: new Date(beginMs).toISOString() },
   ...{ evidence: [...evidence], against: [...against], path: path.map(nodeName) },
 });
+
+/** The causes on the path, and changes of what shows the symptom where those explain it. */
+const answered = (found: Pick<Causes, 'causes' | 'others' | 'reason'>, shown: readonly Judged[]) => {
+  const causes = [...found.causes, ...shown.filter(({ score }) => score >= leastScore)];
+  const others = [...shown.filter(({ score }) => score < leastScore), ...found.others].slice(0, 20);
+  return {
+    state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
+    reason: causes.length > 0 ? null : found.reason,
+    ...{ causes: causes.map(causeView), others: others.map(causeView) },
+  };
+};
 
 export const findRootCause = defineOperation({
   method: 'POST',
@@ -61,6 +78,7 @@ export const findRootCause = defineOperation({
   async handler({ caller, body, signal }, ports) {
     const symptom = await symptomOf(body, { caller, ports });
     const reading = readingOf(caller, ports);
+    const changes = await changesOfShown(symptom, caller.tenantId, ports);
     const scene = await readScene(reading, symptom, { projectId: body.projectId, scope: body.scope }, (query, asked) =>
       answerOnly(query, reading, { ...asked, signal }),
     );
@@ -68,17 +86,18 @@ export const findRootCause = defineOperation({
     if (scene === undefined) {
       const reason = 'nothing that shows it names a service or a host that serves requests: there is no path to follow';
       const none = { services: [...symptom.services], noticed, begin: null, worse: [] };
-      return { state: 'inconclusive' as const, reason, symptom: none, causes: [], others: [] };
+      const shown = judgeShown(changes, { ...symptom, isWorse: false });
+      return { ...answered({ causes: [], others: [], reason }, shown), symptom: none };
     }
-    const { onsetMs, symptom: worse, causes, others, reason } = causesOf(scene);
+    const found = causesOf(scene);
+    const { onsetMs, symptom: worse } = found;
+    const shown = judgeShown(changes, { noticedMs: scene.noticedMs, isWorse: worse.length > 0 });
     return {
-      state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
-      reason,
+      ...answered(found, shown),
       symptom: {
         ...{ services: scene.symptoms.map(nodeName), noticed, worse: [...worse] },
         begin: worse.length === 0 ? null : new Date(onsetMs).toISOString(),
       },
-      ...{ causes: causes.map(causeView), others: others.map(causeView) },
     };
   },
 });

@@ -69,6 +69,7 @@ const ofAlerts = async (
     return [
       {
         ...{ services: serviceIn(begun.labels), hosts: hostIn(begun.labels) },
+        shownBy: [{ what: 'alert rule', id: begun.rule_id }],
         noticedMs: Number(isOfIt ? pending.ms : begun.ms),
         untilMs: ended === undefined ? reading.nowMs : Number(ended.ms),
       },
@@ -85,6 +86,7 @@ const ofIncident = async (incidentId: string, asking: Asking): Promise<Omit<Symp
   return {
     services: [...new Set([...alerts.flatMap(({ services }) => services), ...incident.services])].slice(0, 10),
     hosts: [...new Set(alerts.flatMap(({ hosts }) => hosts))],
+    shownBy: alerts.flatMap(({ shownBy }) => shownBy),
     noticedMs: Math.min(openedMs, ...alerts.map(({ noticedMs }) => noticedMs)),
     untilMs: incident.resolvedAt === null ? ports.clock.now() : Date.parse(incident.resolvedAt),
   };
@@ -106,13 +108,14 @@ export const symptomOf = async (asked: AskedSymptom, asking: Asking): Promise<Sy
     if (found === undefined) throw missing('anomalyId', 'anomaly');
     return {
       ...{ services: serviceIn(found.labels), hosts: hostIn(found.labels), isRange: false },
+      shownBy: [{ what: 'detector', id: found.detectorId }],
       ...{ noticedMs: found.beginMs, untilMs: found.endMs ?? ports.clock.now() },
     };
   }
   if (incidentId !== undefined) return { ...(await ofIncident(incidentId, asking)), isRange: false };
   const { from, to } = askedRange(asked, ports.clock.now());
   return {
-    ...{ services: [service ?? ''], hosts: [], isRange: true },
+    ...{ services: [service ?? ''], hosts: [], shownBy: [], isRange: true },
     ...{ noticedMs: Number(from / 1_000_000n), untilMs: Number(to / 1_000_000n) },
   };
 };

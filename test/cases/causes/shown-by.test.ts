@@ -1,0 +1,35 @@
+/** Changes of the rule or detector that shows a symptom, as its cause. */
+import test from 'ava';
+import { leastScore } from '../../../subjects/causes/judge.ts';
+import { minuteMs } from '../../../subjects/causes/scene.ts';
+import { type ChangeOfShown, judgeShown } from '../../../subjects/causes/shown-by.ts';
+
+const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
+const changed = (minutes: number): ChangeOfShown => ({
+  ...{ shownBy: { what: 'alert rule', id: 'r1' }, atMs: noticedMs + minutes * minuteMs },
+  title: 'alert-rule.update Errors',
+});
+
+const cases: readonly (readonly [what: string, minutes: number, isWorse: boolean, isClaimed: boolean])[] = [
+  ['shortly before, and requests are not worse', -3, false, true],
+  ['half an hour before', -29, false, true],
+  ['long before', -55, false, false],
+  ['shortly before, but requests are worse', -3, true, false],
+  ['after the symptom', 5, false, false],
+];
+for (const [what, minutes, isWorse, isClaimed] of cases)
+  test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}claimed as the cause`, (t) => {
+    const [judged] = judgeShown([changed(minutes)], { noticedMs, isWorse });
+    t.is((judged?.score ?? 0) >= leastScore, isClaimed);
+    t.is(judged?.against.length === 0, isClaimed || minutes === -55);
+  });
+
+test('the change nearest before the symptom is the likeliest', (t) => {
+  const all = judgeShown([changed(-20), changed(-2), changed(4)], { noticedMs, isWorse: false });
+  t.deepEqual(
+    all.map(({ beginMs }) => (beginMs - noticedMs) / minuteMs),
+    [-2, -20, 4],
+  );
+  t.deepEqual(all[0]?.evidence, ['the alert rule that shows the symptom: it was changed 2 minutes before the symptom']);
+  t.is(all[0]?.link, '/api/alerts/rules/r1');
+});
