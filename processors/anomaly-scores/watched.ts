@@ -108,4 +108,4 @@ const open = (saved?: Uint8Array): WatchedDetectors => {
   return state;
 };
 
-export const watchedDetectors: StateDefinition<WatchedDetectors> = { version: 1, open, save, size: ({ size }) => size };
+export const watchedDetectors: StateDefinition<WatchedDetectors> = { version: 2, open, save, size: ({ size }) => size };
