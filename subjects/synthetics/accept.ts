@@ -5,7 +5,7 @@ import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
-import { type KnownCheck, readChecks } from './known.ts';
+import { type KnownCheck, readCheck, readChecks } from './known.ts';
 
 /** A probe without connection keeps results for an hour. */
 const latestMs = 3_660_000;
@@ -47,22 +47,33 @@ const runOf = (
 
 const tries = 5;
 
-/** Keeps the result of a run off the schedule, and answers it. Undefined where it was not asked of the location, or is there. */
+/**
+ * Keeps the result of a run off the schedule, and answers what is published of it: nothing of a check that is not saved. Undefined
+ * where it was not asked of the location, or is there.
+ */
 const keepAsked = async (
   documents: TenantDocuments,
   askedId: string,
-  { result, check, from }: { readonly result: ProbeResult; readonly check: KnownCheck; readonly from: From },
-): Promise<SyntheticRun | undefined> => {
+  {
+    result,
+    saved,
+    from,
+  }: { readonly result: ProbeResult; readonly saved: KnownCheck | undefined; readonly from: From },
+): Promise<readonly SyntheticRun[] | undefined> => {
   const asked = documents.collection(syntheticAskedRuns);
   for (let left = tries; left > 0; left--) {
     const before = await asked.find(askedId);
+    const check = before?.tried === undefined ? saved : readCheck({ ...before.tried, id: before.checkId });
     const isOpen =
-      before?.checkId === check.id && before.askedMs === result.dueMs && before.locations.includes(from.location);
-    if (before === undefined || !isOpen || Object.hasOwn(before.results, from.location)) return undefined;
+      before?.checkId === result.checkId &&
+      before.askedMs === result.dueMs &&
+      before.locations.includes(from.location) &&
+      !Object.hasOwn(before.results, from.location);
+    if (!isOpen || check === undefined) return undefined;
     const run = runOf(result, check, { ...from, isManual: before.isElsewhere !== true });
     try {
       await asked.update(askedId, { results: { ...before.results, [from.location]: run } }, before.version);
-      return run;
+      return before.tried === undefined ? [run] : [];
     } catch (error) {
       // Another location was quicker.
       if (!(error instanceof ConflictError)) throw error;
@@ -87,9 +98,9 @@ export const acceptedRuns = async (
   const refused: Refused[] = [];
   for (const [index, result] of results.entries()) {
     const check = checks.get(result.checkId);
-    if (result.askedId !== undefined && check !== undefined) {
-      const run = await keepAsked(documents, result.askedId, { result, check, from });
-      if (run !== undefined) runs.push(run);
+    if (result.askedId !== undefined) {
+      const kept = await keepAsked(documents, result.askedId, { result, saved: check, from });
+      if (kept !== undefined) runs.push(...kept);
       else refused.push({ index, reason: 'it was not asked for here, or was told before' });
       continue;
     }

@@ -129,7 +129,19 @@ test.serial(
     t.is(manual.items[0].run.outcome, 'failed');
     t.true(manual.items[0].run.isManual);
     t.is(manual.items[0].run.message, 'status is 500, expected: lt 400');
+    const tried = await made('/api/synthetics/try', { check: checkAt('not saved', [location]) });
+    t.is(tried.items[0].run.outcome, 'failed');
     isUp = true;
+    t.is(
+      (await made('/api/synthetics/try', { check: checkAt('not saved', [location]) })).items[0].run.outcome,
+      'passed',
+    );
+    t.deepEqual((await read(`${checks}?search=not`)).items, []);
+    const unknown = await harness.ask('POST', '/api/synthetics/try', { body: { check: checkAt('x', ['nowhere']) } });
+    t.deepEqual(
+      unknown.body.details.map(({ path }: { path: string }) => path),
+      ['check.locations.0'],
+    );
     await stateIs('up');
     await eventually('the alert ends', async () => (await alertsOf('firing')).length === 0);
     const titles = (await read('/api/events?kinds=check')).items.map(({ title }: { title: string }) => title);
@@ -139,7 +151,7 @@ test.serial(
     const scheduled = items.filter((run: { isManual: boolean }) => !run.isManual);
     // Two probes share the check: each due time is run once.
     t.is(new Set(scheduled.map((run: { dueAt: string }) => run.dueAt)).size, scheduled.length);
-    t.true(asked <= items.length + 1, `${asked} requests, ${items.length} runs`);
+    t.true(asked <= items.length + 3, `${asked} requests, ${items.length} runs`);
     t.is(items.length - scheduled.length, 1);
     const first = await read(`${checks}/${id}/runs?limit=1`);
     const second = await read(`${checks}/${id}/runs?limit=1&cursor=${first.nextCursor}`);
@@ -170,6 +182,12 @@ test.serial(
     for (const path of ['runs', 'uptime'])
       t.is((await harness.ask('GET', `${checks}/${id}/${path}`, elsewhere)).status, 404);
     t.is((await harness.ask('POST', `${checks}/${id}/run`, { ...elsewhere, body: {} })).status, 404);
+    const foreign = { ...elsewhere, body: { check: checkAt('x', [location]) } };
+    t.is((await harness.ask('POST', '/api/synthetics/try', foreign)).status, 400);
+    const [{ tries } = {}] = await harness.columns.query<{ tries: number }>(
+      "SELECT toUInt32(count()) AS tries FROM spans WHERE service = 'synthetics' AND name = 'not saved'",
+    );
+    t.is(tries, 0, 'of a check that is not saved nothing lands');
   },
 );
 

@@ -13,7 +13,7 @@ import { listPictures } from './pictures.ts';
 import { getProbeWork, sendProbePicture, sendProbeResults } from './probe.ts';
 import { renewBeatToken } from './renew-beat-token.ts';
 import { getUptime, listRuns } from './results.ts';
-import { runCheckNow } from './run-now.ts';
+import { runCheckNow, tryCheck } from './run-now.ts';
 import { deleteVariable, listVariables, setVariable } from './variables.ts';
 
 export const syntheticsGroup = defineGroup({
@@ -28,6 +28,7 @@ export const syntheticsGroup = defineGroup({
     setVariable,
     deleteVariable,
     runCheckNow,
+    tryCheck,
     renewBeatToken,
     listRuns,
     getUptime,

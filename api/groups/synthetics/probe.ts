@@ -53,7 +53,7 @@ export const sendProbeResults = defineOperation({
     const { runs, refused } = await acceptedRuns(documents.of(tenantId), body.results, from);
     await syntheticRuns.publish(...runs);
     await askElsewhere(documents.of(tenantId), body.alarms, from);
-    return { accepted: runs.length, refused: [...refused] };
+    return { accepted: body.results.length - refused.length, refused: [...refused] };
   },
 });
 

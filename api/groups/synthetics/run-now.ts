@@ -1,13 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
+import { readKnown } from '../../../subjects/synthetics/known.ts';
+import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import { checkTypeOf } from '../../../subjects/synthetics/registry.ts';
 import { askedForMs, vanishedMs } from '../../../subjects/synthetics/work.ts';
-import { ApiError, invalid } from '../../errors.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import type { Ports } from '../../kernel/ports.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { RunView, shownRun } from './run-view.ts';
@@ -26,6 +32,56 @@ const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: 
   return locations.filter((location) => heard.has(location));
 };
 
+const answered = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      location: z.string(),
+      run: RunView.nullable().describe('Null where no result came in time'),
+      reason: z.string().describe('Why there is none; empty where there is one'),
+    }),
+  ),
+});
+
+interface Asked {
+  readonly id: string;
+  readonly locations: readonly string[];
+  readonly askedMs: number;
+}
+
+/** Waits for the results of a run off the schedule, as long as any may come, and forgets that it was asked for. */
+const resultsOf = async (
+  { id, locations, askedMs }: Asked,
+  { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
+  { documents, clock }: Ports,
+): Promise<z.input<typeof answered>> => {
+  const own = documents.of(caller.tenantId);
+  const asked = own.collection(syntheticAskedRuns);
+  const reached = await alive(own, locations, askedMs);
+  let results = (await asked.find(id))?.results ?? {};
+  while (clock.now() - askedMs < askedForMs && !reached.every((location) => Object.hasOwn(results, location))) {
+    await pause(lookMs, undefined, { signal });
+    results = (await asked.find(id))?.results ?? results;
+  }
+  // What was not run by now, nobody waits for.
+  await asked.delete(id);
+  await deleteMatching(asked, { askedMs: { $lt: askedMs - forgottenMs } });
+  return {
+    items: locations.map((location) => {
+      const run = results[location];
+      if (run !== undefined) return { location, run: shownRun(run), reason: '' };
+      const reason = reached.includes(location)
+        ? `no result came within ${askedForMs / 1000} seconds`
+        : 'no probe of this location was heard from lately';
+      return { location, run: null, reason };
+    }),
+  };
+};
+
+const refuseTold = ({ type }: CheckFields): void => {
+  if (checkTypeOf(type).isTold)
+    throw new ApiError('CONFLICT', `a check of the type ${type} is not run: what it watches tells of itself`);
+};
+
 export const runCheckNow = defineOperation({
   method: 'POST',
   path: '/api/synthetics/checks/{id}/run',
@@ -41,51 +97,55 @@ export const runCheckNow = defineOperation({
       .optional()
       .describe('Of the check’s; without it, all of them'),
   }),
-  response: z.strictObject({
-    items: z.array(
-      z.strictObject({
-        location: z.string(),
-        run: RunView.nullable().describe('Null where no result came in time'),
-        reason: z.string().describe('Why there is none; empty where there is one'),
-      }),
-    ),
-  }),
-  async handler({ caller, params, body, change, signal }, { documents, clock }) {
-    const own = documents.of(caller.tenantId);
-    const nowMs = clock.now();
-    const asked = own.collection(syntheticAskedRuns);
+  response: answered,
+  async handler({ caller, params, body, change, signal }, ports) {
+    const askedMs = ports.clock.now();
     const { id, locations } = await change(async (scope) => {
       const check = await checkResource.writer(scope, caller).find(params.id);
-      if (checkTypeOf(check.type).isTold)
-        throw new ApiError('CONFLICT', `a check of the type ${check.type} is not run: what it watches tells of itself`);
+      refuseTold(check);
       const wanted = body.locations ?? check.locations;
       const other = wanted.findIndex((location) => !check.locations.includes(location));
       if (other >= 0) throw invalid(`locations.${other}`, 'is no location of this check');
       const made = await scope
         .of(caller.tenantId)
         .collection(syntheticAskedRuns)
-        .insert({ checkId: params.id, locations: wanted, askedMs: nowMs, results: {} });
+        .insert({ checkId: params.id, locations: wanted, askedMs, results: {} });
       scope.record({ id: params.id, name: check.name });
       return { id: made.id, locations: wanted };
     });
-    const reached = await alive(own, locations, nowMs);
-    let results = (await asked.find(id))?.results ?? {};
-    while (clock.now() - nowMs < askedForMs && !reached.every((location) => Object.hasOwn(results, location))) {
-      await pause(lookMs, undefined, { signal });
-      results = (await asked.find(id))?.results ?? results;
-    }
-    // What was not run by now, nobody waits for.
-    await asked.delete(id);
-    await deleteMatching(asked, { askedMs: { $lt: nowMs - forgottenMs } });
-    return {
-      items: locations.map((location) => {
-        const run = results[location];
-        if (run !== undefined) return { location, run: shownRun(run), reason: '' };
-        const reason = reached.includes(location)
-          ? `no result came within ${askedForMs / 1000} seconds`
-          : 'no probe of this location was heard from lately';
-        return { location, run: null, reason };
-      }),
-    };
+    return resultsOf({ id, locations, askedMs }, { caller, signal }, ports);
+  },
+});
+
+/** Each runs on all its locations, and is no part of what a plan counts. */
+const tryLimit = { rate: 0.5, burst: 20 };
+
+export const tryCheck = defineOperation({
+  method: 'POST',
+  path: '/api/synthetics/try',
+  operationId: 'trySyntheticCheck',
+  summary: 'Run a check that is not saved, and wait up to 30 seconds for its results; nothing of them is kept',
+  role: 'editor',
+  audit: 'synthetic-check.try',
+  limit: tryLimit,
+  body: z.strictObject({ check: CheckFields.meta({ examples: [checkResource.example] }) }),
+  response: answered,
+  async handler({ caller, body, change, signal }, ports) {
+    const askedMs = ports.clock.now();
+    const check = settled(body.check);
+    refuseTold(check);
+    const problems = checkProblems(check, await readKnown(ports.documents.of(caller.tenantId)));
+    if (problems.length > 0)
+      throw invalidFields(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
+    const { locations } = check;
+    const { id } = await change(async (scope) => {
+      const made = await scope
+        .of(caller.tenantId)
+        .collection(syntheticAskedRuns)
+        .insert({ checkId: randomUUID(), tried: check, locations, askedMs, results: {} });
+      scope.record({ id: made.id, name: check.name });
+      return made;
+    });
+    return resultsOf({ id, locations, askedMs }, { caller, signal }, ports);
   },
 });
