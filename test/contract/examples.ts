@@ -92,6 +92,9 @@ export const examples: Readonly<Record<string, Example>> = {
   importSyntheticChecks: () => ({
     body: { source: `name: check ${Math.random()}\ntype: tcp\ntcp: { host: shop.example.com, port: 443 }` },
   }),
+  trySyntheticCheck: {
+    body: { check: { name: 'try', type: 'tcp', locations: ['local'], tcp: { host: 'shop.example.com', port: 443 } } },
+  },
   getSyntheticProbeWork: async ({ make }) => ({
     body: { probe: 'p1' },
     token: (await make('createSyntheticLocation')).token,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
+import { mostChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
@@ -117,8 +118,8 @@ export const runCheckNow = defineOperation({
   },
 });
 
-/** Each runs on all its locations, and is no part of what a plan counts. */
-const tryLimit = { rate: 0.5, burst: 20 };
+/** Of an organization at the same time: tries are no part of what a plan counts. */
+const mostTries = 20;
 
 export const tryCheck = defineOperation({
   method: 'POST',
@@ -127,7 +128,6 @@ export const tryCheck = defineOperation({
   summary: 'Run a check that is not saved, and wait up to 30 seconds for its results; nothing of them is kept',
   role: 'editor',
   audit: 'synthetic-check.try',
-  limit: tryLimit,
   body: z.strictObject({ check: CheckFields.meta({ examples: [checkResource.example] }) }),
   response: answered,
   async handler({ caller, body, change, signal }, ports) {
@@ -139,10 +139,11 @@ export const tryCheck = defineOperation({
       throw invalidFields(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
     const { locations } = check;
     const { id } = await change(async (scope) => {
-      const made = await scope
-        .of(caller.tenantId)
-        .collection(syntheticAskedRuns)
-        .insert({ checkId: randomUUID(), tried: check, locations, askedMs, results: {} });
+      const asked = scope.of(caller.tenantId).collection(syntheticAskedRuns);
+      const open = await asked.list({ filter: { askedMs: { $gte: askedMs - askedForMs } }, limit: mostChecks });
+      if (open.items.filter(({ tried }) => tried !== undefined).length >= mostTries)
+        throw new ApiError('CONFLICT', `${mostTries} checks are tried already: wait until one of them has ended`);
+      const made = await asked.insert({ checkId: randomUUID(), tried: check, locations, askedMs, results: {} });
       scope.record({ id: made.id, name: check.name });
       return made;
     });
