@@ -66,7 +66,8 @@ const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
   page.on('request', (request) => {
     const { referer = '' } = request.headers();
     // Where a browser is led to at a sign-in, here or at a provider, is no call of the page.
-    const isLed = request.isNavigationRequest() && new URL(request.url()).pathname.startsWith('/auth/');
+    const { pathname } = new URL(request.url());
+    const isLed = pathname.startsWith('/auth/sso/') || (request.isNavigationRequest() && pathname.startsWith('/auth/'));
     if (!isLed) asked.push({ method: request.method(), url: request.url() });
     requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });

@@ -67,13 +67,14 @@ const land = async (): Promise<void> => {
     `INSERT INTO synthetic_runs (tenant_id, project_id, check_id, location, due, is_manual, earliness, started, outcome, attempts, duration_ms, phases, steps, message, trace_id) VALUES ${runs.join(', ')}`,
   );
   const hourMs = 60 * minuteMs;
+  // So long ago that shares do not change while they are read.
   const states = [
-    ['', 50, 'up'],
+    ['', 500, 'up'],
     ['', 12, 'down'],
     ['', 11, 'up'],
     ['', 1, 'degraded'],
-    ['local', 50, 'up'],
-    [far, 50, 'up'],
+    ['local', 500, 'up'],
+    [far, 500, 'up'],
     [far, 12, 'down'],
     [far, 11, 'up'],
   ] as const;
