@@ -67,8 +67,15 @@ run('a shard is killed again and again while both are written and read', async (
   const handler = () =>
     batchHandler(landing, { producer, columns, pool, metrics: noMetrics, log: silent, clock: systemClock });
 
-  /** Two tenants of each shard, each alone in its partition. */
-  const tenants = [0, 1, 0, 1].map((shard) => ({ shard, tenantId: tenantOf(shard, 2), sent: 0, landed: 0 }));
+  /** Two tenants of each shard, each alone in its partition: positions of a partition land once. */
+  const tenants: { readonly shard: number; readonly tenantId: string; sent: number; landed: number }[] = [];
+  for (const shard of [0, 1, 0, 1]) {
+    const isTaken = (tenantId: string): boolean =>
+      tenants.some((other) => placeOfTenant(other.tenantId) === placeOfTenant(tenantId));
+    let tenantId = tenantOf(shard, 2);
+    while (isTaken(tenantId)) tenantId = tenantOf(shard, 2);
+    tenants.push({ shard, tenantId, sent: 0, landed: 0 });
+  }
   type Tenant = (typeof tenants)[number];
   const count = async ({ tenantId }: Tenant): Promise<number> => {
     const [row] = await columns
