@@ -18,8 +18,8 @@ const forgetAfter = '15m';
 const lowerThan = (severity: AlertSeverity): AlertSeverity =>
   alertSeverities[Math.max(0, Math.min(alertSeverities.indexOf(severity), 2) - 1)] ?? 'info';
 
-/** Labels and annotations are templates: a name is none. */
-const plain = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
+/** Labels and annotations are templates: a name is none. It becomes longer where it holds `{{`. */
+export const plain = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
 
 const plainTexts = (texts: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, plain(text)]));

@@ -1,5 +1,6 @@
 /** What a check says that cannot be run, beyond its form. */
 import { durationText, msOf } from '../alerts/durations.ts';
+import { plain } from './alert-rules.ts';
 import type { Problem } from './assertions.ts';
 import { type CheckFields, localLocation, targetsOf, textsOf, typedSettings } from './check.ts';
 import { checkTypeOf, checkTypes } from './registry.ts';
@@ -57,6 +58,16 @@ const runProblems = (check: CheckFields, known: Known): readonly Problem[] => {
     : [];
 };
 
+/** Of a label of an alert rule. */
+const longestLabel = 2048;
+
+const labelProblems = ({ labels }: CheckFields): readonly Problem[] =>
+  Object.entries(labels).flatMap(([name, text]) =>
+    plain(text).length <= longestLabel
+      ? []
+      : [{ path: `labels.${name}`, message: `must have ${longestLabel} characters at most, of which {{ is ten` }],
+  );
+
 const templateProblems = (check: CheckFields, { variables }: Known): readonly Problem[] =>
   textsOf(check).flatMap(({ path, text }) =>
     templateUses(text).flatMap((use) => {
@@ -91,6 +102,7 @@ export const checkProblems = (check: CheckFields, known: Known): readonly Proble
   return [
     ...form,
     ...problemsAt(check.type, type.problems(settings, check)),
+    ...labelProblems(check),
     ...templateProblems(check, known),
     ...strayingSecrets(check, known.variables),
   ];
