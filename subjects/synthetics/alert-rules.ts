@@ -4,6 +4,7 @@ import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type CheckFields, votingLocations } from './check.ts';
 import { alertLabelsOf } from './downtimes.ts';
+import { plain } from './plain.ts';
 
 /**
  * Rules come due every five seconds, between two judgements, of which the last one has landed by then: so a failure is told 7.5 seconds
@@ -17,9 +18,6 @@ const forgetAfter = '15m';
 /** What is less than down: a warning, or what is one below. */
 const lowerThan = (severity: AlertSeverity): AlertSeverity =>
   alertSeverities[Math.max(0, Math.min(alertSeverities.indexOf(severity), 2) - 1)] ?? 'info';
-
-/** Labels and annotations are templates: a name is none. It becomes longer where it holds `{{`. */
-export const plain = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
 
 const plainTexts = (texts: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, plain(text)]));

@@ -1,8 +1,8 @@
 /** What a check says that cannot be run, beyond its form. */
 import { durationText, msOf } from '../alerts/durations.ts';
-import { plain } from './alert-rules.ts';
 import type { Problem } from './assertions.ts';
 import { type CheckFields, localLocation, targetsOf, textsOf, typedSettings } from './check.ts';
+import { plain } from './plain.ts';
 import { checkTypeOf, checkTypes } from './registry.ts';
 import { templateUses, variablesIn } from './templates.ts';
 import { problemsAt } from './types/definition.ts';
