@@ -4,6 +4,7 @@ import { defaultName } from '../../queries/aggregate/measures.ts';
 import { type Measure, Query, readSaved } from '../../queries/query.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { duration, msOf, shortestManagedInterval } from './durations.ts';
+import { longestLabel } from './plain.ts';
 import { isUnit } from './units.ts';
 
 /** How a value is held against a threshold. `any`: every group that the query answers, as in Prometheus' rules. */
@@ -156,7 +157,10 @@ export const AlertRuleFields = z.strictObject({
   forgetAfter: duration('1m', '90d')
     .default('1d')
     .describe('A group that had no data for so long is gone: its alert ends, and says that it did not recover'),
-  labels: z.record(labelName, z.string().max(2048)).default({}).describe('Values are templates: {{ $labels.service }}'),
+  labels: z
+    .record(labelName, z.string().max(longestLabel))
+    .default({})
+    .describe('Values are templates: {{ $labels.service }}'),
   annotations: z
     .record(labelName, z.string().max(8192))
     .default({})

@@ -1,6 +1,7 @@
 /** Alert rules of an objective: those that its `alerting` says, as they are evaluated like all others. */
 import { asNumber, decimal, dividedBy, fraction } from '../../queries/slos/fraction.ts';
 import { durationText, msOf } from '../alerts/durations.ts';
+import { plain } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type BurnRule, isReachable, usualBurnRules } from './burn-rules.ts';
 import type { SloFields } from './document.ts';
@@ -27,9 +28,6 @@ const burnRulesOf = (slo: SloFields): BurnRule[] => {
   );
   return (own ?? usualBurnRules(windowDays * dayMs)).filter((rule) => isReachable(rule, objectiveOf(slo)));
 };
-
-/** Labels and annotations are templates: a name is none. */
-const plain = (text: string): string => text.replaceAll('{{', '{{ "{{" }}');
 
 /** Labels of routing have names of alerts. */
 const labelsOf = (labels: Readonly<Record<string, string>>): Record<string, string> =>

@@ -1,10 +1,10 @@
 /** The alert rule of a check: the one evaluator evaluates it like all others. */
 import { aloneValue, stateValues } from '../../queries/checks/asked.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
+import { plain } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type CheckFields, votingLocations } from './check.ts';
 import { alertLabelsOf } from './downtimes.ts';
-import { plain } from './plain.ts';
 
 /**
  * Rules come due every five seconds, between two judgements, of which the last one has landed by then: so a failure is told 7.5 seconds

@@ -1,8 +1,8 @@
 /** What a check says that cannot be run, beyond its form. */
 import { durationText, msOf } from '../alerts/durations.ts';
+import { longestLabel, plain } from '../alerts/plain.ts';
 import type { Problem } from './assertions.ts';
 import { type CheckFields, localLocation, targetsOf, textsOf, typedSettings } from './check.ts';
-import { plain } from './plain.ts';
 import { checkTypeOf, checkTypes } from './registry.ts';
 import { templateUses, variablesIn } from './templates.ts';
 import { problemsAt } from './types/definition.ts';
@@ -57,9 +57,6 @@ const runProblems = (check: CheckFields, known: Known): readonly Problem[] => {
     ? [{ path: 'locations', message: `must be left out for the type ${check.type}: nobody runs it` }]
     : [];
 };
-
-/** Of a label of an alert rule. */
-const longestLabel = 2048;
 
 const labelProblems = ({ labels }: CheckFields): readonly Problem[] =>
   Object.entries(labels).flatMap(([name, text]) =>
