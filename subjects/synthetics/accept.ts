@@ -5,7 +5,7 @@ import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
-import { type KnownCheck, readCheck, readChecks } from './known.ts';
+import { type KnownCheck, readChecks, triedCheck } from './known.ts';
 
 /** A probe without connection keeps results for an hour. */
 const latestMs = 3_660_000;
@@ -63,7 +63,7 @@ const keepAsked = async (
   const asked = documents.collection(syntheticAskedRuns);
   for (let left = tries; left > 0; left--) {
     const before = await asked.find(askedId);
-    const check = before?.tried === undefined ? saved : readCheck({ ...before.tried, id: before.checkId });
+    const check = (before && triedCheck(before)) ?? saved;
     const isOpen =
       before?.checkId === result.checkId &&
       before.askedMs === result.dueMs &&

@@ -1,6 +1,7 @@
 /** What checks of an organization may name, and which checks name what. */
 import { z } from 'zod';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
+import type { SyntheticAskedRun } from '../../schemas/resources/synthetic-asked-run.ts';
 import { mostChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { mostLocations, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
@@ -19,6 +20,10 @@ export const readCheck = (stored: object & Pick<Stored, 'id'>): KnownCheck | und
   const { data } = StoredFields.safeParse(fields);
   return data === undefined ? undefined : { ...data, id: stored.id };
 };
+
+/** The check that is tried where one that is not saved was asked for; undefined where it was one that is. */
+export const triedCheck = ({ checkId, tried }: SyntheticAskedRun): KnownCheck | undefined =>
+  tried && readCheck({ ...tried, id: checkId });
 
 /** Locations and variables of an organization. */
 export const readKnown = async (documents: TenantDocuments): Promise<Known> => {

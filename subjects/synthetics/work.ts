@@ -8,7 +8,7 @@ import { type SyntheticProbeContact, syntheticProbeContacts } from '../../schema
 import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import type { Inability, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { variablesOf } from './check.ts';
-import { type KnownCheck, readCheck, readChecks } from './known.ts';
+import { type KnownCheck, readChecks, triedCheck } from './known.ts';
 
 /** What a value is sealed for. */
 export const variablePurpose = 'synthetic-variable';
@@ -93,10 +93,9 @@ export const workOf = async (
   const open = asked.filter((one) => nowMs - one.askedMs < askedForMs && !Object.hasOwn(one.results, location));
   return {
     ...{ location, atMs: nowMs, probes: probes.length, digest, checks: digest === known ? null : work },
-    asked: open.flatMap(({ id, checkId, tried, askedMs: since }) => {
-      const unsaved = tried && readCheck({ ...tried, id: checkId });
-      const check = unsaved === undefined ? checks.find((one) => one.id === checkId) : [unsaved].find(own);
-      return check === undefined ? [] : [{ ...item(check), askedId: id, askedMs: since }];
+    asked: open.flatMap((one) => {
+      const check = triedCheck(one) ?? checks.find(({ id }) => id === one.checkId);
+      return check === undefined || !own(check) ? [] : [{ ...item(check), askedId: one.id, askedMs: one.askedMs }];
     }),
   };
 };
