@@ -64,7 +64,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     ...quietDriver,
     clientId,
     brokers: [...brokers],
-    ssl: tls === true || tls === false ? tls : { ...tls },
+    ssl: typeof tls === 'boolean' ? tls : { ...tls },
     ...(sasl && { sasl: sasl as SASLOptions }),
     connectionTimeout: 3000,
     requestTimeout: 10_000,

@@ -5,7 +5,6 @@ import { type Answered, callOf, type Sent } from '../../client/call.ts';
 
 export const metricsCall = callOf<typeof listMetrics>('GET', '/api/metrics');
 export const queryCall = callOf<typeof queryMetrics>('POST', '/api/metrics/query');
-/** What makes a rule of a question. */
 
 export type Metric = Answered<typeof listMetrics>['items'][number];
 export type MetricQuestion = NonNullable<Sent<typeof queryMetrics>['body']>['queries'][string];
