@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Query } from '../../queries/query.ts';
 import { shownText } from '../frame/shown-text.tsx';
 import { searchProblem } from '../search/problem.ts';
+import { Wrong } from './field.tsx';
 import {
   figures,
   isFigure,
@@ -64,9 +65,7 @@ const AsJson = ({
           onChange={({ currentTarget }) => take(currentTarget.value)}
         />
       </label>
-      <p class="problem-text" role="alert">
-        {shownText(problem)}
-      </p>
+      <Wrong message={problem} />
     </>
   );
 };
@@ -216,9 +215,7 @@ export const QuestionFields = ({
       {kind === 'json' ? (
         <>
           <AsJson name={name} value={query ?? otherwise} onChange={(value) => onChange(value as Query, 'json')} />
-          <p class="problem-text" role="alert">
-            {problem === undefined ? '' : shownText(problem)}
-          </p>
+          <Wrong message={problem} />
         </>
       ) : (
         <>

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
+import { Wrong } from '../../editors/field.tsx';
 import { go } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
@@ -116,9 +117,7 @@ export const Import = () => {
             Import
           </button>
         </div>
-        <p class="problem-text" role="alert">
-          {shownText(problem)}
-        </p>
+        <Wrong message={problem} />
       </div>
       <Problem error={action.error.value} />
       {report === undefined ? null : <Told report={report} />}

@@ -1,19 +1,20 @@
 /** A field of the rule, with what the API said is wrong or doubtful there. */
 import type { ComponentChildren } from 'preact';
+import { Field as WithProblem, Wrong } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { problemAt, warningAt } from './draft.ts';
 
-export const Told = ({ at }: { readonly at: string }) => {
-  const [problem, warning] = [problemAt(at), warningAt(at)];
-  return (
-    <>
-      <p class="problem-text" role="alert">
-        {problem === undefined ? '' : shownText(problem)}
-      </p>
-      {warning === undefined ? null : <p class="text-warn">{shownText(warning)}</p>}
-    </>
-  );
+const Doubtful = ({ at }: { readonly at: string }) => {
+  const warning = warningAt(at);
+  return warning === undefined ? null : <p class="text-warn">{shownText(warning)}</p>;
 };
+
+export const Told = ({ at }: { readonly at: string }) => (
+  <>
+    <Wrong message={problemAt(at)} />
+    <Doubtful at={at} />
+  </>
+);
 
 /** A label around its field. */
 export const Field = ({
@@ -26,13 +27,12 @@ export const Field = ({
   readonly at: string;
   readonly children: ComponentChildren;
 }) => (
-  <div>
-    {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is among the children */}
-    <label>
-      {label} {children}
-    </label>
-    <Told at={at} />
-  </div>
+  <>
+    <WithProblem label={label} problem={problemAt(at)}>
+      {children}
+    </WithProblem>
+    <Doubtful at={at} />
+  </>
 );
 
 /** A field of a text. Left empty, the rule says nothing of it. */

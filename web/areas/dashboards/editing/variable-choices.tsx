@@ -1,18 +1,9 @@
 /** Fields of variables of whose values people choose: how many, in which order, and what at first. */
+import { Field } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { allValues } from '../variable-values.ts';
 import { type Asked, type Chosen, optionLines } from './variable-kinds.ts';
-import {
-  type Answered,
-  Check,
-  Choice,
-  changed,
-  entriesOf,
-  Field,
-  type FieldsProps,
-  Listed,
-  Text,
-} from './variable-parts.tsx';
+import { type Answered, Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
 
 /** What is chosen where nobody chose: the first value, or what is chosen now. */
 export const AtFirst = ({

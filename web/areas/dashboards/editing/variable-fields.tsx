@@ -1,4 +1,5 @@
 /** The fields of one variable while it is edited: those of its kind, and those that all have. */
+import { Field } from '../../../editors/field.tsx';
 import { AskedFields, AtFirst, ChosenFields } from './variable-choices.tsx';
 import {
   filterLines,
@@ -11,7 +12,7 @@ import {
   textLines,
   turned,
 } from './variable-kinds.ts';
-import { Check, Choice, changed, entriesOf, Field, type FieldsProps, Listed, Text } from './variable-parts.tsx';
+import { Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
 
 /** Texts of a kind: its field, what it is called, an example, and whether it may be left out. */
 type TextField = readonly [field: string, label: string, placeholder: string, isNeeded?: 'needed'];

@@ -1,7 +1,6 @@
 /** What the fields of a variable are made of: texts, lists, choices, each with what the API said is wrong there. */
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { Field } from '../../../editors/field.tsx';
 import type { Head } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import { isWritable, type Lines } from './variable-kinds.ts';
@@ -22,26 +21,6 @@ export const changed = (variable: Variable, fields: object): Variable =>
   Object.fromEntries(
     Object.entries({ ...variable, ...fields }).filter(([, value]) => value !== undefined),
   ) as unknown as Variable;
-
-export const Field = ({
-  label,
-  problem,
-  children,
-}: {
-  readonly label: string;
-  readonly problem: string | undefined;
-  readonly children: ComponentChildren;
-}) => (
-  <div>
-    {/* biome-ignore lint/a11y/noLabelWithoutControl: the field is among the children */}
-    <label>
-      {label} {children}
-    </label>
-    <p class="problem-text" role="alert">
-      {problem === undefined ? '' : shownText(problem)}
-    </p>
-  </div>
-);
 
 /** A text that counts once it is written: a half of a name or of an expression is none. */
 export const Text = ({

@@ -1,6 +1,7 @@
 /** Variables of a dashboard while it is edited: which there are, in which order, and what can be chosen of each. */
 import { useState } from 'preact/hooks';
 import type { CallError } from '../../../client/ask.ts';
+import { Wrong } from '../../../editors/field.tsx';
 import { markedText, shownText } from '../../../frame/shown-text.tsx';
 import { Beside } from '../../../lists/beside.tsx';
 import type { Board } from '../board.ts';
@@ -119,9 +120,7 @@ export const EditVariables = ({
                 {...{ variable, answered, problem }}
                 onChange={(after) => set(variables.with(index, after))}
               />
-              <p class="problem-text" role="alert">
-                {problem('') ?? ''}
-              </p>
+              <Wrong message={problem('')} />
               {variable.kind === 'constant' || variable.kind === 'text' || variable.kind === 'filters' ? null : (
                 <Values of={answered} />
               )}

@@ -1,0 +1,186 @@
+/** The form in which a detector is written and tried. */
+import { useState } from 'preact/hooks';
+import type { Query } from '../../../queries/query.ts';
+import { Action } from '../../client/action.ts';
+import { Field } from '../../editors/field.tsx';
+import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
+import { QuestionFields } from '../../editors/question-fields.tsx';
+import { projectId } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, type WrittenDetector } from './calls.ts';
+
+/** Of a change, by the name of its direction. */
+export const directions = { both: 'either way', up: 'up', down: 'down' } as const;
+
+const empty = (): WrittenDetector => ({
+  ...{ name: '', projectId: projectId.peek() || null, step: '1m', falseAlarmsPerWeek: 1, leastChange: 0 },
+  ...{ direction: 'both', query: queryOf('count logs', { ...writtenOf(undefined), groupBy: ['service'] }) as Query },
+});
+
+const fieldsIn = ({
+  validity: _,
+  status: __,
+  id,
+  version,
+  createdAt,
+  updatedAt,
+  ...fields
+}: Detector): WrittenDetector => fields as WrittenDetector;
+
+/** What it would have found in the range of the page. */
+const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
+  const [action] = useState(() => new Action(detectCall));
+  const [found, setFound] = useState<Awaited<ReturnType<typeof action.run>>>();
+  const run = async (): Promise<void> => {
+    const { query, step, falseAlarmsPerWeek } = detector;
+    setFound(
+      await action.run({
+        body: {
+          query,
+          ...writtenRange.peek(),
+          ...(step ? { step } : {}),
+          ...(falseAlarmsPerWeek ? { falseAlarmsPerWeek } : {}),
+        },
+      }),
+    );
+  };
+  const episodes = found?.series.flatMap(({ name, labels, anomalies }) =>
+    anomalies.map((each) => ({ ...each, series: [name, ...Object.values(labels)].join(' ') })),
+  );
+  const learning = found?.series.filter(({ isLearning }) => isLearning).length ?? 0;
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+        Try it over the range
+      </button>
+      <Problem error={action.error.value} />
+      {found === undefined || episodes === undefined ? null : (
+        <>
+          <p role="status">
+            {found.series.length} series; {episodes.length} anomalies.
+            {learning === 0 ? '' : ` Of ${learning} too little is in this range to tell.`}
+          </p>
+          {episodes.length === 0 ? null : (
+            <table class="figures texts">
+              <Heads columns={['Series', 'From', 'To', 'What was unusual']} />
+              <tbody>
+                {episodes.slice(0, 50).map(({ series, from, to, sign }) => (
+                  <tr key={`${series} ${from}`}>
+                    <td>
+                      <bdi>{shownText(series)}</bdi>
+                    </td>
+                    <td>{shownMoment(new Date(from).toISOString())}</td>
+                    <td>{to === null ? 'it lasts' : shownMoment(new Date(to).toISOString())}</td>
+                    <td>{sign}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </>
+      )}
+    </>
+  );
+};
+
+/** A detector as it is written: what it watches, what counts, and what it would have found. */
+export const DetectorForm = ({
+  before,
+  onSaved,
+}: {
+  readonly before: Detector | undefined;
+  readonly onSaved: (id: string) => void;
+}) => {
+  const [detector, setDetector] = useState<WrittenDetector>(() => (before === undefined ? empty() : fieldsIn(before)));
+  const [create] = useState(() => new Action(createDetectorCall));
+  const [replace] = useState(() => new Action(replaceDetectorCall));
+  const set = (fields: Partial<WrittenDetector>): void => setDetector({ ...detector, ...fields });
+  const save = async (): Promise<void> => {
+    const saved =
+      before === undefined
+        ? await create.run({ body: detector })
+        : await replace.run({ params: { id: before.id }, body: detector, ifMatch: before.version });
+    if (saved !== undefined) onSaved(saved.id);
+  };
+  const action = before === undefined ? create : replace;
+  const error = action.error.value;
+  const wrong = (path: string): string | undefined =>
+    error?.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
+  const texts = [
+    ['Name', 'name', 256],
+    ['A point each', 'step', 16],
+  ] as const;
+  const numbers = [
+    ['False alarms that are allowed a week', 'falseAlarmsPerWeek'],
+    ['Least change that matters', 'leastChange'],
+  ] as const;
+  return (
+    <div class="form">
+      {texts.map(([label, name, most]) => (
+        <Field key={name} label={label} problem={wrong(name)}>
+          <input
+            value={detector[name] ?? ''}
+            maxLength={most}
+            autocomplete="off"
+            aria-invalid={wrong(name) !== undefined}
+            onInput={({ currentTarget }) => set({ [name]: currentTarget.value })}
+          />
+        </Field>
+      ))}
+      <fieldset>
+        <legend>Watches</legend>
+        <QuestionFields
+          name="Query"
+          query={detector.query as Query}
+          without={ofRecords}
+          problem={wrong('query')}
+          onChange={(query) => set({ query })}
+        />
+      </fieldset>
+      {numbers.map(([label, name]) => (
+        <Field key={name} label={label} problem={wrong(name)}>
+          <input
+            type="number"
+            step="any"
+            min={0}
+            defaultValue={String(detector[name] ?? '')}
+            aria-invalid={wrong(name) !== undefined}
+            onInput={({ currentTarget }) => set({ [name]: Number(currentTarget.value) })}
+          />
+        </Field>
+      ))}
+      <label>
+        A change matters that goes{' '}
+        <select
+          value={detector.direction ?? 'both'}
+          onChange={({ currentTarget }) => set({ direction: currentTarget.value as keyof typeof directions })}
+        >
+          {Object.entries(directions).map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={detector.enabled !== false}
+          onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+        />{' '}
+        It watches
+      </label>
+      <Tried detector={detector} />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          {before === undefined ? 'Create the detector' : 'Save the detector'}
+        </button>
+        {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
+      </div>
+    </div>
+  );
+};
