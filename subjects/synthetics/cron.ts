@@ -18,14 +18,15 @@ const cronOf = ({ cron, timeZone }: CronTimes): Cron => {
   const known = read.get(key);
   if (known !== undefined) return known;
   if (read.size >= mostRemembered) read.clear();
-  const made = new Cron(cron, { timezone: timeZone, mode: '5-part', paused: true });
+  const made = new Cron(cron, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
   read.set(key, made);
   return made;
 };
 
 /**
  * The first time after a moment; undefined where none comes. A time that the clock skips comes when it has skipped; one that it
- * passes twice comes once, unless the expression says every hour.
+ * passes twice comes once. An expression with `*` or steps in its minutes or hours goes by the time that passes, as cron does it:
+ * what is skipped does not come, and what is passed twice comes twice.
  */
 export const cronAfter = (times: CronTimes, ms: number): number | undefined => {
   // All of a minute have the same next one: five parts say whole minutes.
