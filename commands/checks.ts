@@ -5,14 +5,15 @@ import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
-import { type YamlFile, yamlFilesIn } from './yaml-files.ts';
+import { readFolder, type YamlFile } from './yaml-files.ts';
 
 const help = `oiq checks plan  DIR [--label NAME=VALUE [--prune]] [--api URL]
 oiq checks apply DIR [the same]
 
-Keeps synthetic checks as files: the YAML files of a folder and below it, each of one document or several, a check each, as
-GET /api/synthetics/export writes them. plan says what would become different, apply does it. Checks are found by their names; the same
-again changes nothing. Secrets are variables, {{variables.NAME}}, and stand in no file.
+Keeps synthetic checks as files: those of YAML or JSON of a folder and below it. One of YAML has a document or several, a check each, as
+GET /api/synthetics/export writes them; one of JSON is a check, or a recording of Chrome's Recorder. What else the folder holds is named.
+plan says what would become different, apply does it. Checks are found by their names; the same again changes nothing. Secrets are
+variables, {{variables.NAME}}, and stand in no file.
 --label says which label all checks of the folder have, such as team=shop: checks that have it and are in no file are named. With --prune
 these are deleted, unless a document was refused. Checks without the label are left alone.
 
@@ -29,13 +30,13 @@ const options = {
 
 const answerMs = 60_000;
 
-const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent'] as const;
+const outcomes = ['created', 'changed', 'unchanged', 'refused', 'deleted', 'absent', 'ignored'] as const;
 
-/** What becomes of a check. */
+/** What becomes of a check, or of a file that is none. */
 interface Item {
   readonly outcome: (typeof outcomes)[number];
   readonly name: string;
-  /** Why it is refused: `file:line: field: what is wrong`. */
+  /** Why it is refused: `file:line: field: what is wrong`; why it is ignored. */
   readonly reasons: readonly string[];
 }
 
@@ -47,6 +48,7 @@ interface Label {
 /** A file of checks, and what it says that the API does not look at. */
 interface CheckFile extends YamlFile {
   readonly names: readonly string[];
+  readonly isEmpty: boolean;
   readonly refused: readonly Item[];
 }
 
@@ -90,15 +92,19 @@ const lookInto = (files: readonly YamlFile[], label: Label | undefined): readonl
       const reason = `${path}:${lineOfField(file, 'labels')}: labels: must have ${label.name}=${label.value}`;
       refused.push({ outcome: 'refused', name, reasons: [reason] });
     }
-    return { path, source, names: documents.flatMap(({ name }) => name ?? []), refused };
+    const names = documents.flatMap(({ name }) => name ?? []);
+    return { path, source, names, isEmpty: documents.length === 0, refused };
   });
 };
 
+const noCheck = (path: string, why: string): Item => ({ outcome: 'ignored', name: path, reasons: [why] });
+
 const importFile = async (
-  { path, source, refused }: CheckFile,
+  { path, source, isEmpty, refused }: CheckFile,
   ask: Ask,
   dryRun: boolean,
 ): Promise<readonly Item[]> => {
+  if (isEmpty) return [noCheck(path, 'has no document')];
   // What is refused here is looked at there, too, and written by neither.
   const isDry = dryRun || refused.length > 0;
   const { items } = Imported.parse(await ask('POST', '/api/synthetics/import', { source, dryRun: isDry }));
@@ -172,6 +178,7 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   if (prunes && label === undefined)
     throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
   const ask = askOf(apiAddress(api, environment), tokenIn(environment, 'CHECKS_TOKEN', help));
-  const files = lookInto(await yamlFilesIn(folder), label);
-  report(verb, await deploy(files, { ask, label, isPlan: verb === 'plan', prunes }));
+  const { files, others } = await readFolder(folder, { json: true });
+  const items = await deploy(lookInto(files, label), { ask, label, isPlan: verb === 'plan', prunes });
+  report(verb, [...items, ...others.map((path) => noCheck(path, 'is no file of YAML or JSON'))]);
 };

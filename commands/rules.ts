@@ -3,7 +3,7 @@ import { accepted, apiAddress, send, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
-import { yamlFilesIn } from './yaml-files.ts';
+import { readFolder } from './yaml-files.ts';
 
 const help = `oiq rules plan  DIR [--api URL] [--min-level LEVEL] [--status STATUS,…] [--disabled] [--scope NAME [--prune]]
 oiq rules apply DIR [the same]
@@ -89,6 +89,6 @@ export const rulesCommand = async ({ args, environment }: CommandContext): Promi
   if (values.prune === true && values.scope === undefined)
     throw new UsageError(`--prune needs --scope: only rules of that scope are deleted\n\n${help}`);
   const token = tokenIn(environment, 'RULES_TOKEN', help);
-  const files = (await yamlFilesIn(folder)).map(({ path, source }) => ({ name: path, source }));
+  const files = (await readFolder(folder)).files.map(({ path, source }) => ({ name: path, source }));
   report(verb, await deploy(urlOf(verb, values, environment), token, files));
 };

@@ -50,16 +50,25 @@ test.serial('a folder is planned, applied, and then is as it is', async (t) => {
   put('shop/two.yaml', ...tcp('Mail', 25), '---', ...tcp('Cart', 443));
   put('ping.yml', 'name: Router', 'type: icmp', 'icmp: { host: router.example }');
   put('notes.txt', 'no check');
+  put('.hidden', 'no check');
+  put('soon.yaml', '# Nothing yet');
   const planned = await oiq('plan');
   t.is(planned.code, 2, planned.err);
   t.regex(planned.out, /created {3}Mail\n/);
   t.regex(
     planned.out,
-    /3 would be created, 0 would be changed, 0 unchanged, 0 refused, 0 would be deleted, 0 absent\n$/,
+    /3 would be created, 0 would be changed, 0 unchanged, 0 refused, 0 would be deleted, 0 absent, 2 ignored\n$/,
+  );
+  t.regex(
+    planned.out,
+    /ignored {3}soon\.yaml\n {10}has no document\nignored {3}notes\.txt\n {10}is no file of YAML or JSON\n/,
   );
   t.deepEqual(await names(), []);
   t.regex((await oiq('apply')).out, /3 created, 0 changed/);
-  t.is((await oiq('apply')).out, '0 created, 0 changed, 3 unchanged, 0 refused, 0 deleted, 0 absent\n');
+  t.regex(
+    (await oiq('apply')).out,
+    /\n0 created, 0 changed, 3 unchanged, 0 refused, 0 deleted, 0 absent, 2 ignored\n$/,
+  );
   t.is((await oiq('plan')).code, 0);
 });
 
@@ -83,7 +92,27 @@ test.serial('checks with the label that no file has are named, and deleted by --
   t.is(planned.code, 2);
   t.regex(planned.out, /deleted {3}Cart\n[\s\S]*1 would be deleted/);
   t.is((await names()).length, 3);
-  t.regex((await oiq('apply', ...label, '--prune')).out, /1 unchanged, 0 refused, 1 deleted, 0 absent/);
+  t.regex((await oiq('apply', ...label, '--prune')).out, /1 unchanged, 0 refused, 1 deleted, 0 absent, 2 ignored/);
   t.deepEqual((await names()).toSorted(), ['Mail', 'Router'], 'what has not the label is left alone');
   t.regex((await oiq('plan', '--prune')).err, /--prune needs --label/);
 });
+
+test.serial(
+  'a file of JSON is a check, or a recording, and one that is neither is refused with its line',
+  async (t) => {
+    const check = { name: 'Search', type: 'tcp', labels: { team: 'find' }, tcp: { host: 'find.example', port: 443 } };
+    put('find.json', JSON.stringify(check, null, '\t'));
+    const steps = [{ type: 'navigate', url: 'https://shop.example/' }];
+    put('shop/bought.JSON', JSON.stringify({ title: 'Bought', steps }));
+    const applied = await oiq('apply');
+    t.is(applied.code, 0, applied.out);
+    t.regex(applied.out, /created {3}Search\ncreated {3}Bought\n/);
+    t.regex((await oiq('plan')).out, /\n0 would be created, 0 would be changed, 3 unchanged, 0 refused/);
+    put('package.json', JSON.stringify({ name: 'shop', version: '1.0.0' }, null, 2));
+    put('find.json', JSON.stringify({ ...check, tcp: { host: 'find.example', port: 443, colour: 'red' } }, null, 2));
+    const { code, out } = await oiq('plan');
+    t.is(code, 1);
+    t.regex(out, /refused {3}shop\n[\s\S]* {10}package\.json:3: version: is not a known field\n/);
+    t.regex(out, /refused {3}Search\n {10}find\.json:10: tcp\.colour: is not a known field\n/);
+  },
+);
