@@ -82,7 +82,7 @@ const take = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'group':
     case 'which':
-      addGroups(mark.is, draft, place);
+      addGroups(mark, draft, place);
       return;
     case 'all':
       // "Across all hosts" is one figure of all.
@@ -196,11 +196,16 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): 
 };
 
 /** `by service and route`. What is no field behind "by" is the order of a list: "top 5 by count". */
-const addGroups = (is: 'group' | 'which', draft: Draft, place: Place): void => {
+const addGroups = (
+  mark: Extract<Mark, { readonly is: 'group' }> | { readonly is: 'which' },
+  draft: Draft,
+  place: Place,
+): void => {
   const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';
   let next = place.marks[place.at];
   if (next?.is !== 'field') {
-    if (is === 'group' && next === undefined) throw new Unclear('it says "by", but not by what');
+    const isOpen = mark.is === 'group' && (next === undefined || (mark.isEach === true && next.is !== 'group'));
+    if (isOpen) throw new Unclear('it says "by" or "per", but not of which field: write such as "by service"');
     return;
   }
   while (next?.is === 'field') {

@@ -19,6 +19,9 @@ interface Behind {
 /** Values that are words of the language, and few: any other one is looked for as it is. */
 const ownWords: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
 /** What has a digit and is no number is an id. */
+/** Where all values that are known have a digit, a word without one is none: "meters are online". */
+const isUnlike = (text: string, { values }: KnownField): boolean =>
+  values.length > 0 && values.every((value) => /\d/.test(value)) && !/\d/.test(text);
 const isLikeId = (text: string): boolean => /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text);
 
 export class ComparisonReader {
@@ -64,6 +67,10 @@ export class ComparisonReader {
     if (said === undefined) return this.#valueOf(at, field, { operator: 'is', words, isSaid: false });
     const behind: Behind = { operator: said.operator, words: words + said.words, isSaid: true };
     const place = at + said.words;
+    // "Voltage is under 200": the operator behind "is" says more.
+    const further = said.operator === 'is' ? operatorAt(this.#words, place) : undefined;
+    if (further !== undefined && further.operator !== 'is' && further.operator !== 'not')
+      return this.#behind(place, field, behind.words);
     if (said.operator === 'is' || said.operator === 'not') return this.#valueOf(place, field, behind);
     if (said.operator !== 'contains') return this.#compared(place, field, behind);
     const word = this.#words[place];
@@ -91,6 +98,7 @@ export class ComparisonReader {
   #mayBeValue(word: Word, at: number, field: KnownField, isSaid: boolean): boolean {
     if (word.is !== 'word') return isSaid && word.is === 'quoted';
     if (field.hasAllValues && !ownWords.has(field.name)) return false;
+    if (isUnlike(word.inside, field)) return false;
     if (!isSaid) return !field.isNumber && isLikeId(word.text) && numberIn(word) === undefined;
     return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
   }

@@ -124,5 +124,5 @@ export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): 
 /** A number by itself is a status where it says so: "404s", "404 responses", "returned 500". */
 const isStatusAlone = (words: readonly Word[], at: number): boolean =>
   lowerAt(words, at).endsWith('s') ||
-  besideStatus.test(lowerAt(words, at - 1)) ||
+  besideStatus.test(lowerAt(words, ['a', 'an'].includes(lowerAt(words, at - 1)) ? at - 2 : at - 1)) ||
   besideStatus.test(words[at + 1]?.stem ?? '');

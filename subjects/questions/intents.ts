@@ -46,6 +46,7 @@ const intents: readonly Intent[] = [
       operation: null,
     },
   ],
+  ['what changed|what has changed|what was changed|what is different', elsewhere('changes', 'GET /api/events')],
   ['alert|alerts|firing', elsewhere('alerts', 'GET /api/alerts')],
   ['incident|incidents', elsewhere('incidents', 'GET /api/incidents')],
   ['slo|slos|error budget|burn rate', elsewhere('objectives', 'GET /api/slos')],
@@ -61,6 +62,11 @@ const change: Omit<Refusal, 'nearest'> = {
   code: 'change',
   reason: 'it asks to change something: questions only read',
   operation: null,
+};
+const ofPeople: Omit<Refusal, 'nearest'> = {
+  code: 'elsewhere',
+  reason: 'it asks who did something: telemetry does not tell, the audit log tells who changed what in OIQ',
+  operation: 'GET /api/audit',
 };
 const changing: ReadonlySet<string> = new Set(
   `delete remove drop erase purge truncate create add insert update set change modify edit disable enable restart reboot stop start kill scale deploy
@@ -104,6 +110,7 @@ const isOrder = (words: readonly Word[]): boolean => {
 export const intentOf = (all: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
   const words = all.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isOrder(words)) return { ...change, nearest: [] };
+  if (words[0]?.lower === 'who') return { ...ofPeople, nearest: [] };
   const said = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
   const found = intents.find(([phrases]) =>
     phrases

@@ -4,7 +4,7 @@ import { signals } from '../../queries/signals/index.ts';
 import type { Field } from '../../schemas/fields.ts';
 import type { Catalogue, KnownField, KnownMetric, KnownRecords } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
-import { partsOf, type Word } from './words.ts';
+import { partsOf, stemOf, type Word } from './words.ts';
 
 /** What a question may be about. */
 export type Target = { readonly of: 'logs' | 'traces' } | { readonly of: 'metrics'; readonly metric: KnownMetric };
@@ -45,12 +45,16 @@ const endings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'type', 'num
 const mostWords = 6;
 const mostOptions = 4;
 
+/** Of these endings the name without them is surer: a meter is its id before its type. */
+const identifying: ReadonlySet<string> = new Set(['name', 'id', 'uid']);
+
 /** The forms in which people say a name, the surest first. */
 const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
   const parts = partsOf(name);
   const forms: [string, number][] = [[parts.join(' '), 0]];
   const trimmed = endings.has(parts.at(-1) ?? '') ? parts.slice(0, -1) : undefined;
-  if (trimmed !== undefined && trimmed.length > 0) forms.push([trimmed.join(' '), 1]);
+  if (trimmed !== undefined && trimmed.length > 0)
+    forms.push([trimmed.join(' '), identifying.has(parts.at(-1) ?? '') ? 1 : 1.5]);
   // What instruments say of themselves is meant by its whole name alone.
   for (let from = 1; from < parts.length && !/^(?:telemetry|otel)\./.test(name); from++) {
     forms.push([parts.slice(from).join(' '), 2]);
@@ -65,6 +69,8 @@ const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
 interface Form {
   readonly rank: number;
   readonly fields: KnownField[];
+  /** Less sure ones, too. */
+  readonly all: Set<KnownField>;
 }
 
 export class Lexicon {
@@ -85,7 +91,9 @@ export class Lexicon {
     // "Version" is that of a service, where others end so, too.
     const rank = field.name.startsWith('service.') ? Math.min(formRank, 1) : formRank;
     const known = this.#forms.get(form);
-    if (known === undefined || rank < known.rank) this.#forms.set(form, { rank, fields: [field] });
+    const all = known?.all ?? new Set();
+    all.add(field);
+    if (known === undefined || rank < known.rank) this.#forms.set(form, { rank, fields: [field], all });
     else if (rank === known.rank && !known.fields.includes(field)) known.fields.push(field);
   }
 
@@ -116,6 +124,18 @@ export class Lexicon {
     return found;
   }
 
+  /** Whether the words at a place may name a field, surely or not: how many words do. */
+  mayName(words: readonly Word[], at: number, field: string): number {
+    const parts: string[] = [];
+    let found = 0;
+    for (let length = 1; length <= mostWords && words[at + length - 1]?.is === 'word'; length++) {
+      parts.push(...partsOf(words[at + length - 1]?.text ?? ''));
+      const form = this.#forms.get(parts.join(' '));
+      if (form !== undefined && [...form.all].some(({ name }) => name === field)) found = length;
+    }
+    return found;
+  }
+
   /** The values that the words at a place are, by most words. A value in the case in which it was written goes before others, a service before other values. */
   valueAt(words: readonly Word[], at: number, field?: string): Named<NamedValue> | undefined {
     let found: Named<NamedValue> | undefined;
@@ -141,7 +161,11 @@ export class Lexicon {
     const services = all.filter(({ field }) => field === 'service');
     const chosen = services.length > 0 ? services : all;
     const exact = chosen.filter(({ value }) => value === said);
-    return exact.length > 0 ? exact : chosen;
+    if (exact.length > 0 || chosen.length > 0) return exact.length > 0 ? exact : chosen;
+    // "From households" are those of the value household.
+    const one = stemOf(said);
+    const isPlural = one !== said && /^\p{Ll}{5,64}$/u.test(said);
+    return isPlural ? this.#bareValues(one).filter(({ field }) => !ownNames.has(field)) : [];
   }
 
   /** Single words of names and values. */
@@ -150,6 +174,9 @@ export class Lexicon {
     for (const value of this.#values.keys()) yield value;
   }
 }
+
+/** Words of the language name values of these in every form; a service is called what it is called. */
+const ownNames: ReadonlySet<string> = new Set(['service', 'severity']);
 
 const textField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
   ...{ name, isNumber: false, values, hasAllValues },
@@ -182,7 +209,11 @@ export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
 const kept = { logs: new WeakMap<KnownRecords, Lexicon>(), traces: new WeakMap<KnownRecords, Lexicon>() } as const;
 
 const recordsLexicon = (of: 'logs' | 'traces', { services, fields }: KnownRecords): Lexicon => {
-  const own = ownOf(of, services);
+  // A name of a span of one word says as much by itself as any word.
+  const spanNames = fields.find(({ name }) => name === 'name')?.values.filter((value) => value.includes(' ')) ?? [];
+  const own = ownOf(of, services).map((field) =>
+    field.name === 'name' ? { ...field, values: [...field.values, ...spanNames] } : field,
+  );
   const names = new Set(own.map(({ name }) => name));
   return new Lexicon([...own, ...fields.filter(({ name }) => !names.has(name))]);
 };

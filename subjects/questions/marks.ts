@@ -22,7 +22,10 @@ export type Mark =
   | { readonly is: 'noun'; readonly noun: Noun }
   | { readonly is: 'figure'; readonly figure: Figure }
   | { readonly is: 'count' | 'distinct' | 'share' | 'total' | 'current' | 'exists' }
-  | { readonly is: 'group' | 'all' | 'which' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' }
+  /** `isEach`: "per", behind which there is what it is by, and no order of a list. */
+  | { readonly is: 'group'; readonly isEach?: true }
+  | { readonly is: 'which' }
+  | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' }
   | { readonly is: 'most' | 'least' | 'throughput' | 'newest' | 'oldest' }
   | { readonly is: 'limit'; readonly limit: number }
   | { readonly is: 'condition'; readonly condition: Condition }

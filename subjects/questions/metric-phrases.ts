@@ -24,6 +24,11 @@ const between: ReadonlySet<string> = new Set([
   'been',
   'have',
   'got',
+  'did',
+  'do',
+  'we',
+  'you',
+  'they',
 ]);
 
 /** One word for those that mean the same in names of metrics. */
@@ -38,7 +43,11 @@ const canonical: Readonly<Record<string, string>> = {
   disk: 'filesystem',
   count: 'number',
 };
-const wordOf = (part: string): string => canonical[part] ?? part;
+const wordOf = (part: string): string => {
+  const word = canonical[part] ?? part;
+  // "Delivered" is what was delivered: "did we deliver".
+  return word.length > 6 && word.endsWith('ed') ? word.slice(0, -2) : word;
+};
 
 /** Endings that tell a unit or a form, and not what is measured. */
 const units: ReadonlySet<string> = new Set([

@@ -8,7 +8,9 @@ import type { Meaning } from './records-query.ts';
 type Way = Pick<MetricQuery, 'overTime' | 'across'> & { readonly quantile?: number };
 
 /** Ways of one figure. A mean of histograms is of all that was observed, which is what `sum` of them means. */
-type Ways = Readonly<Partial<Record<Figure['function'] | 'none' | 'count' | 'total' | 'current', Way>>>;
+type Ways = Readonly<
+  Partial<Record<Figure['function'] | 'none' | 'count' | 'total' | 'current' | 'currentCount', Way>>
+>;
 const ways: Readonly<Record<KnownMetric['kind'], Ways>> = {
   counter: {
     none: { overTime: 'increase', across: 'sum' },
@@ -27,6 +29,7 @@ const ways: Readonly<Record<KnownMetric['kind'], Ways>> = {
     total: { overTime: 'avg', across: 'sum' },
     count: { overTime: 'avg', across: 'sum' },
     current: { overTime: 'last', across: 'avg' },
+    currentCount: { overTime: 'last', across: 'sum' },
   },
   histogram: {
     avg: { overTime: 'avg', across: 'sum' },
@@ -91,7 +94,8 @@ const waysOf = ({ figures, ways: said }: Draft, metric: KnownMetric, extreme: Ex
   if (figure?.function === 'percentile') return [quantileOf(figure.percentile ?? 50, metric)];
   const asked =
     figure?.function ?? extreme ?? (['current', 'total', 'count'] as const).find((each) => said.has(each)) ?? 'none';
-  const way = ways[kind][asked];
+  const isCounted = said.has('count') || said.has('total');
+  const way = (asked === 'current' && isCounted && ways[kind].currentCount) || ways[kind][asked];
   if (way !== undefined) return [way];
   if (asked === 'none') return [quantileOf(95, metric), ways[kind].avg as Way];
   throw new Unclear(`${name} is a ${kind}, of which no ${asked} is told`);

@@ -9,7 +9,7 @@ import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
 import { type Vocabulary, vocabularies } from './vocabulary.ts';
-import type { Word } from './words.ts';
+import { partsOf, type Word } from './words.ts';
 
 /** A part of the question that names the metric. */
 export interface Phrase {
@@ -121,16 +121,32 @@ export class QuestionReader {
     const word = this.#words[at] as Word;
     const isName = longest > 0 && this.#isName(at, { says: phrase?.mark.is, value, field });
     if (phrase !== undefined && phrase.words >= longest && !isName) return one(phrase.words, phrase.mark);
+    const isNoun = longest <= 1 && this.#isNounOfValue(at);
     if (value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0))
       return {
         words: value.words,
-        marks: value.options.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
+        marks: [
+          ...(isNoun ? [{ is: 'noise' } as const] : []),
+          ...value.options.map((each): Mark => ({ is: 'condition', condition: equal(each.field, each.value) })),
+        ],
       };
+    if (isNoun && field === undefined) return one(1, { is: 'noise' });
     if (field === undefined) return undefined;
     return {
       words: field.words,
       marks: field.options.map(({ name, isNumber }) => ({ is: 'field', field: name, isNumber })),
     };
+  }
+
+  /** "Rejected readings" with a field `reading.status`: what the value beside it is said of. */
+  #isNounOfValue(at: number): boolean {
+    const stem = this.#words[at]?.stem;
+    const behind = beingForms.has(this.#words[at + 1]?.lower ?? '') ? at + 2 : at + 1;
+    return [at - 1, behind].some((place) =>
+      this.#lexicon
+        .valueAt(this.#words.slice(0, Math.max(at, place + 1)), place)
+        ?.options.some(({ field }) => /[._]/.test(field) && partsOf(field)[0] === stem),
+    );
   }
 
   /** Whether words that are a name and a phrase of the language are the name. */
@@ -151,11 +167,15 @@ export class QuestionReader {
   /** "First class", "gold tier": a value that its field stands behind, whatever the word says else. */
   #valueBeforeField(at: number): Found | undefined {
     const value = this.#lexicon.valueAt(this.#words, at);
-    const field = value && this.#lexicon.fieldAt(this.#words, at + value.words);
-    const said = value?.options.filter((each) => field?.options.some(({ name }) => name === each.field)) ?? [];
-    if (value === undefined || field === undefined || said.length === 0) return undefined;
+    if (value === undefined) return undefined;
+    const behind = at + value.words;
+    const named = value.options.map((each) => this.#lexicon.mayName(this.#words, behind, each.field));
+    const words = Math.max(...named);
+    // Another field that more words name is meant by them.
+    if (words === 0 || (this.#lexicon.fieldAt(this.#words, behind)?.words ?? 0) > words) return undefined;
+    const said = value.options.filter((_each, index) => named[index] === words);
     return {
-      words: value.words + field.words,
+      words: value.words + words,
       marks: said.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
     };
   }
@@ -173,6 +193,7 @@ export class QuestionReader {
   }
 }
 
+const beingForms: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'been', 'being']);
 const ofSomething: ReadonlySet<string> = new Set([
   'of',
   'in',

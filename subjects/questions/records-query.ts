@@ -27,8 +27,10 @@ const root: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
 const asksOthers = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
 
 /** The queries that a draft may mean, the likeliest first. `hasServerSpans`: whether spans say which are requests. */
-export const recordMeanings = (draft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
-  requireSomething(draft);
+export const recordMeanings = (asked: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
+  requireSomething(asked);
+  refuseGroupsOfOne(asked);
+  const draft = withExtreme(asked);
   return nounConditions(draft, hasServerSpans).flatMap((noun) => {
     if (draft.ways.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
     return measuresOf(draft, signal).map((measures) =>
@@ -42,14 +44,37 @@ const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft
     throw new Unclear('it does not say of what: name logs, requests, spans, a service, a field or a metric');
 };
 
+/** "Which services call billing": of one service there are no several, so that something else is asked for. */
+const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
+  const one = conditions.find(
+    ({ field, search, value }) => value !== undefined && groupBy.includes(field) && !/^NOT |:\(/.test(search),
+  );
+  if (one !== undefined)
+    throw new Unclear(
+      `it asks by ${one.field}, of which it names one alone: leave out ${one.value} or "by ${one.field}"`,
+    );
+};
+
+/** "The highest latency" is one value, where nothing says of what there is most. */
+const withExtreme = (draft: Draft): Draft => {
+  const { ways, nouns, figures, groupBy, loose, limit } = draft;
+  const isOfField = nouns.has('latency') || (loose.length === 1 && loose[0]?.isNumber === true);
+  const isExtreme = (ways.has('most') || ways.has('least')) && isOfField && limit === undefined;
+  if (!isExtreme || figures.length + groupBy.length > 0) return draft;
+  const others = [...ways].filter((way) => way !== 'most' && way !== 'least');
+  return { ...draft, ways: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
+};
+
 /** Conditions that the noun itself makes; two where it has two meanings. */
 const nounConditions = ({ nouns, conditions }: Draft, hasServerSpans: boolean): Part[] => {
   const saysOther = conditions.some(({ field }) => asksOthers.test(field));
   const isKindSaid = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
-  if (nouns.has('calls') && !isKindSaid) return [[served], [called]];
+  // Work of others is asked for by clients alone.
+  if (nouns.has('calls') && !isKindSaid) return saysOther ? [[called]] : [[served], [called]];
   if (nouns.has('requests') && !isKindSaid) return [[served]];
-  return nouns.has('latency') && !nouns.has('spans') && !saysOther ? [[served]] : [[]];
+  const isNamed = conditions.some(({ field }) => field === 'name');
+  return nouns.has('latency') && !nouns.has('spans') && !saysOther && !isNamed ? [[served]] : [[]];
 };
 
 /** Figures of the query: none are rows, and several lists several meanings. */

@@ -18,8 +18,8 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
     please|can|could|would|should|want|need|like|know|see|look|looking|tell|it|its|their|they|them|these|those|this|that|what|what's|whats|how|
     during|within|all|any|get|got|getting|with|where|whose|who|only|just|then|so|now|here|during|come|came|coming|happen|happened|happening|occur|occurred|
     write|wrote|written|send|sent|produce|produced|emit|emitted|make|made|record|recorded|serve|served|handle|handled|receive|received|process|processed|
-    return|returned|answer|answered|respond|responded|see|seen|take|took|taken|develop|developed|change|changed|look like|out of|kind|value|values|
-    data|amount|system|application|went|go|goes|run|ran|running|as|up|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall`,
+    return|returned|answer|answered|respond|responded|see|seen|take|took|taken|look like|out of|kind|value|values|
+    data|amount|system|application|went|go|goes|as|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall`,
     { is: 'noise' },
   ],
   ['average|mean|avg|averaged|on average|typical', figureOf('avg')],
@@ -33,8 +33,9 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['different|distinct|unique|separate', { is: 'distinct' }],
   ['share|percentage|percent|proportion|fraction|ratio|what percent|% of|%', { is: 'share' }],
   ['current|currently|right now|latest value|at the moment|last value', { is: 'current' }],
+  ['per|for each|for every|each|in each|on each|every|separately for', { is: 'group', isEach: true }],
   [
-    'by|per|for each|for every|each|grouped by|group by|split by|broken down by|break down by|in each|on each|across|every|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by|separately for',
+    'by|grouped by|group by|split by|broken down by|break down by|across|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by',
     { is: 'group' },
   ],
   ['across all|over all|for all|of all', { is: 'all' }],
@@ -47,7 +48,7 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
     { is: 'not' },
   ],
   [
-    'over time|trend|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
+    'change|changed|changing|over time|trend|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
     { is: 'overTime' },
   ],
   ['slowest', { is: 'slowest' }],
@@ -84,7 +85,10 @@ const duration = (operator: 'above' | 'below' | 'from' | 'upto'): Mark => ({
 });
 const spanError: Mark = { is: 'condition', condition: { search: 'status:error', field: 'status', isPart: true } };
 const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
-  ['requests|request|responses|transactions|http requests|incoming requests|hits|http responses', nounOf('requests')],
+  [
+    'requests|request|responses|transactions|http requests|incoming requests|traffic|hits|http responses',
+    nounOf('requests'),
+  ],
   ['calls|invocations', nounOf('calls')],
   [
     'outgoing calls|outgoing requests|client calls|client spans|client requests',
@@ -109,7 +113,7 @@ const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
     { is: 'condition', condition: { search: 'NOT status:error', field: 'status', isPart: true } },
   ],
   [
-    'slower than|longer than|took more than|take more than|took longer than|take longer than|taking longer than|taking more than|took over|taking over|lasted longer than|lasting more than',
+    'slower than|longer than|took more than|take more than|took longer than|take longer than|taking longer than|taking more than|took over|taking over|ran longer than|ran for more than|running longer than|running for more than|lasted longer than|lasting more than',
     duration('above'),
   ],
   [
@@ -141,7 +145,11 @@ const logs: readonly (readonly [phrases: string, mark: Mark])[] = [
 ];
 
 const metrics: readonly (readonly [phrases: string, mark: Mark])[] = [
-  ['metric|metrics|gauge|counter|histogram|reading', { is: 'noise' }],
+  [
+    'metric|metrics|gauge|counter|histogram|reading|how big|how large|how high|how low|how full|how long is',
+    { is: 'noise' },
+  ],
+  ['now', { is: 'current' }],
 ];
 
 export type Vocabulary = ReadonlyMap<string, Mark>;

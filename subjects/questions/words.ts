@@ -43,7 +43,8 @@ export const stemOf = (text: string): string => {
 
 const wordOf = (is: Word['is'], text: string): Word => ({
   ...{ is, text, lower: text.toLowerCase(), stem: stemOf(text) },
-  inside: is === 'quoted' ? text.slice(1, -1) : text,
+  // "POSTs" are several of POST.
+  inside: is === 'quoted' ? text.slice(1, -1) : /^[A-Z]{3,16}s$/.test(text) ? text.slice(0, -1) : text,
 });
 
 /** A word without what only ends a sentence or makes a possessive: `checkout's` is `checkout`. */

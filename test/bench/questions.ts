@@ -2,6 +2,8 @@
 import { answerTo } from '../cases/questions/asked.ts';
 import { bank, bankQuestions } from '../cases/questions/bank.ts';
 import { clinic, clinicQuestions } from '../cases/questions/clinic.ts';
+import { metering, meteringQuestions, meteringQuestionsApart } from '../cases/questions/metering.ts';
+import { newspaper, newspaperQuestions } from '../cases/questions/newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from '../cases/questions/parcels.ts';
 import { railway, railwayQuestions } from '../cases/questions/railway.ts';
 import { shop, shopQuestions } from '../cases/questions/shop.ts';
@@ -12,6 +14,8 @@ const trades = [
   ['clinic', clinic, clinicQuestions],
   ['bank', bank, bankQuestions],
   ['parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
+  ['metering', metering, [...meteringQuestions, ...meteringQuestionsApart]],
+  ['newspaper', newspaper, newspaperQuestions],
 ] as const;
 
 const judged = (answer: string | string[], expected: string | readonly string[]): string => {

@@ -1,10 +1,12 @@
-/** What questions in plain language are read as, over what five trades have. */
+/** What questions in plain language are read as, over what seven trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
 import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
+import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
+import { newspaper, newspaperQuestions } from './newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
 import { railway, railwayQuestions } from './railway.ts';
 import { shop, shopQuestions } from './shop.ts';
@@ -17,6 +19,8 @@ const trades = [
   ['a clinic', clinic, clinicQuestions],
   ['a bank', bank, bankQuestions],
   ['a parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
+  ['a power utility', metering, [...meteringQuestions, ...meteringQuestionsApart]],
+  ['a newspaper', newspaper, newspaperQuestions],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
@@ -123,6 +127,20 @@ test('what other operations answer is pointed to', (t) => {
     'GET /api/incidents',
   ]);
 });
+
+const otherwise: readonly (readonly [question: string, what: string])[] = [
+  ['who called checkout', 'people'],
+  ['which services call checkout', 'the callers, where one service is named'],
+  ['is checkout up', 'whether it is there'],
+  ['is checkout running', 'whether it is there'],
+  ['what changed in checkout', 'changes'],
+  ['errors per request', 'a quotient'],
+  ['orders of checkout', 'something of that name alone'],
+];
+for (const [question, what] of otherwise)
+  test(`"${question}" asks of ${what}, which is refused rather than read as something near it`, (t) => {
+    t.is(read(question).is, 'refusal');
+  });
 
 const hostile: readonly (readonly [title: string, text: string])[] = [
   ['many words', 'logs of cart '.repeat(800)],
