@@ -46,9 +46,9 @@ const sinceMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - minutes * 60
  * lie in few parts, and those about the present at the end of each: no more of a table is read.
  */
 const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
-  const { table, time } = definitions[signal].newest;
+  const { table, time, upTo = 'max(received_at)' } = definitions[signal].newest;
   const [row] = await reading.columns.query<Row>(
-    `SELECT count() AS records, toString(toUnixTimestamp64Milli(max(received_at))) AS newest FROM ${table}
+    `SELECT count() AS records, toString(toUnixTimestamp64Milli(${upTo})) AS newest FROM ${table}
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND ${time} >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
     { since: String(sinceMs(reading)) },

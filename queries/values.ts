@@ -57,8 +57,9 @@ export class ValueReader {
   /** The same, where a record is there once for each of its values: for what groups are made by. */
   each(name: string): Value {
     const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
-    if (reference.kind !== 'field' || reference.field.elements === undefined) return this.value(name);
-    const { elements } = reference.field;
+    if (reference.kind !== 'field') return this.value(name);
+    const { elements, areOneThing } = reference.field;
+    if (elements === undefined || areOneThing === true) return this.value(name);
     return this.#field(reference, {
       ...reference.field,
       expression: `arrayJoin(if(empty(${elements}), [''], arrayMap(each -> toString(each), ${elements})))`,

@@ -41,6 +41,8 @@ export interface Field<View extends RecordView = RecordView> {
   readonly names?: readonly string[];
   /** SQL of all values, where a record may have several: `expression` is then their text together. */
   readonly elements?: string;
+  /** These are names of one thing: it is grouped by `expression` alone. */
+  readonly areOneThing?: true;
   read(record: View): FieldValue;
 }
 

@@ -77,7 +77,9 @@ const figureOf = (measure: Measure, { signal, values, index, part }: Place): Fig
   if (time && kind !== 'min' && kind !== 'max')
     throw invalid(`${path}.function`, `must be min or max for ${field}, which is a time`);
   const condition = conditionOf(measure, { signal, values, index, part });
-  const { name, argument } = functionOf(measure, value, condition.sql);
+  const { counted } = recordsOf(signal);
+  const weight = counted === undefined ? undefined : values.column(counted);
+  const { name, argument } = functionOf(measure, value, condition.sql, weight);
   const level = kind === 'percentile' ? `(${(percentile ?? 0) / 100})` : '';
   return {
     name: measure.as ?? defaultName(measure),
@@ -137,7 +139,12 @@ const functionOf = (
   { function: kind }: Measure,
   value: Value | undefined,
   condition: string | undefined,
+  weight: string | undefined,
 ): { name: string; argument: string } => {
+  if ((kind === 'count' || kind === 'rate') && weight !== undefined)
+    return condition === undefined
+      ? { name: 'sum', argument: weight }
+      : { name: 'sumIf', argument: `${weight}, ${condition}` };
   if (kind === 'count' || kind === 'rate')
     return condition === undefined ? { name: 'count', argument: '' } : { name: 'countIf', argument: condition };
   if (kind === 'distinct') return { name: 'uniqExactIf', argument: `${value?.text}, ${condition}` };

@@ -28,6 +28,10 @@ export interface SignalRecords {
   readonly unit: string;
   /** Rows are replaced by newer ones: their number does not tell that something changed. */
   readonly areReplaced?: true;
+  /** The column of how many records a row stands for; without it each is one. */
+  readonly counted?: string;
+  /** Records tell no more of their time: shorter steps, and steps that are no multiple of it, are refused. */
+  readonly leastStepMs?: number;
   /** Without it a record is its fields. */
   readonly whole?: WholeRecords;
 }
@@ -39,8 +43,11 @@ export interface SignalDefinition {
   readonly entitlement: string;
   /** Days that a plan keeps of it. */
   keptDays(days: Reader['plan']['retentionDays']): number;
-  /** The table whose newest rows tell up to when it has landed, and its column of the time; it has `received_at` too. */
-  readonly newest: { readonly table: string; readonly time: string };
+  /**
+   * The table whose newest rows tell up to when it has landed, and its column of the time; it has `received_at` too, whose latest it is
+   * but for another expression in `upTo`.
+   */
+  readonly newest: { readonly table: string; readonly time: string; readonly upTo?: string };
   /** What names of the search language mean before they mean attributes. */
   readonly fields: readonly Field<never>[];
   /** Where words of a search are looked for. */

@@ -1,14 +1,16 @@
 /** The signals of which something can be asked. All that asks takes what is special about one from its definition. */
 import type { SignalDefinition, SignalRecords } from './definition.ts';
 import { detections } from './detections.ts';
+import { logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { synthetics } from './synthetics.ts';
 import { traces } from './traces.ts';
 
-const registry = { logs, traces, metrics, detections, synthetics } as const satisfies Readonly<
-  Record<string, SignalDefinition>
->;
+const registry = {
+  ...{ logs, traces, metrics, detections, synthetics },
+  'log-patterns': logPatterns,
+} as const satisfies Readonly<Record<string, SignalDefinition>>;
 type Registry = typeof registry;
 
 type With<Part> = {

@@ -1,7 +1,9 @@
 /** What a detector says that cannot be watched, beyond its form. */
+import { leastStepOf } from '../../queries/least-step.ts';
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import { ownProblemsOf } from '../../queries/validity.ts';
+import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 
 /** What is wrong, and where: `query.measures.0.field`. */
@@ -38,7 +40,18 @@ const ofKind = (query: Query, path: string): Problem[] => {
 };
 
 /** What is wrong with a detector, each with its path; none if it can be run. */
-export const detectorProblems = ({ query }: Pick<DetectorFields, 'query'>): Problem[] => [
+export const detectorProblems = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): Problem[] => [
   ...ofKind(query, 'query'),
   ...ownProblemsOf(query),
+  ...stepProblems(step, leastStepOf(query)),
 ];
+
+const stepProblems = (step: string, leastMs: number): Problem[] =>
+  msOf(step) % leastMs === 0
+    ? []
+    : [
+        {
+          path: 'step',
+          message: `must be a multiple of ${leastMs / 1000} seconds: what the query counts is told by that`,
+        },
+      ];

@@ -1,6 +1,7 @@
 /** Asks one panel: its queries, the formulas over them, and what its transformations make of the answers. */
 import { invalid, QueryError } from '../../../queries/errors.ts';
 import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
+import { leastStepOf } from '../../../queries/least-step.ts';
 import type { Query } from '../../../queries/query.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Result } from '../../../queries/result.ts';
@@ -127,8 +128,11 @@ class PanelRun {
       throw invalid('savedQueryId', `the saved query ${asked.savedQueryId} is not there for you, or is not understood`);
     const ownMs = shortestMs(asked, this.#shown.scope);
     // A formula reads queries at the same steps.
-    const others = panel.formulas.length > 0 ? panel.queries.map((each) => shortestMs(each, this.#shown.scope)) : [];
-    const stepMs = Math.max(this.stepMs, ownMs, ...others);
+    const together = panel.formulas.length > 0 ? panel.queries : [];
+    const longest = Math.max(this.stepMs, ownMs, ...together.map((each) => shortestMs(each, this.#shown.scope)));
+    const known = together.flatMap((each) => this.#queryOf(each) ?? []);
+    const leastMs = Math.max(...[query, ...known].map(leastStepOf));
+    const stepMs = Math.ceil(longest / leastMs) * leastMs;
     const filled = queryOf(withFilters(inQuery(query, this.#scope(stepMs, ownMs)), filters));
     const isTable = asked.answers === 'table' || filled.kind === 'rows';
     return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });

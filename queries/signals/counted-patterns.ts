@@ -1,0 +1,112 @@
+/**
+ * Counts of log patterns as queries ask for them. Each row is how many records of a pattern a minute had, of one project, service and
+ * severity; a count of rows is a sum of those. Ids that became aliases are read as the pattern that covers them today, as everywhere
+ * (`subjects/log-patterns/forms.ts` is the same in TypeScript).
+ */
+import type { Field, FieldType } from '../../schemas/fields.ts';
+import { severityLevels } from '../../schemas/log-patterns.ts';
+import { quote } from '../../schemas/tables/literal.ts';
+import type { logPatternCountsTable } from '../../schemas/tables/log-patterns.ts';
+
+type Column = keyof (typeof logPatternCountsTable)['columns'];
+
+/** Whether a form takes everything of another one: in each place the same, or whatever stands there (1). */
+const covers = (outer: string, inner: string): string =>
+  `length(${outer}) <= length(${inner}) AND arrayAll((one, other) -> one = other OR one = 1, ${outer}, arrayResize(${inner}, length(${outer})))`;
+
+const width = 'arrayCount(place -> place = 1, places)';
+const ofTenant = 'FROM log_patterns WHERE tenant_id = {tenant:String}';
+
+/** Forms of structures in which one is wide: nowhere else one covers another. */
+const forms = `(SELECT service, structure, pattern_id AS id, places, ${width} AS width ${ofTenant}
+  AND (service, structure) IN (SELECT service, structure ${ofTenant} AND has(places, 1)) GROUP BY service, structure, id, places)`;
+
+/** By form that a wider one covers, the narrowest of all that cover it and that no wider one covers: its width and its id. */
+const covered = `(SELECT service, structure, id, places,
+    groupArray((outer_width, outer_id, outer_places)) AS outers,
+    arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${covers('other.3', 'one.3')}, outers), outers))[1] AS cover
+  FROM (
+    SELECT inner.service AS service, inner.structure AS structure, inner.id AS id, inner.places AS places, inner.width AS width,
+      outer.width AS outer_width, outer.id AS outer_id, outer.places AS outer_places
+    FROM ${forms} AS inner JOIN ${forms} AS outer ON inner.service = outer.service AND inner.structure = outer.structure
+    WHERE outer.width > 0 AND ${covers('outer.places', 'inner.places')}
+  ) GROUP BY service, structure, id, places HAVING max(outer_width) > any(width))`;
+
+/** By service and id that is an alias, the id that it is read under: none of its forms survives. */
+const aliases = `(SELECT service, id, argMin(cover.2, (cover.1, cover.2)) AS pattern FROM ${covered}
+  WHERE (service, id) NOT IN (
+    SELECT service, id FROM ${forms} WHERE (service, structure, id, places) NOT IN (SELECT service, structure, id, places FROM ${covered})
+  ) GROUP BY service, id)`;
+
+/** By service and any id: the id that it is read under, all ids of that, and its template. */
+const names = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FROM (
+    SELECT service, pattern, groupUniqArray(known.id) AS ids, argMax(known.template, (known.id = pattern, known.seen)) AS template
+    FROM (
+      SELECT told.service AS service, told.id AS id, told.template AS template, told.seen AS seen,
+        if(aliases.pattern = '', told.id, aliases.pattern) AS pattern
+      FROM (SELECT service, pattern_id AS id, argMax(template, last_seen) AS template, max(last_seen) AS seen ${ofTenant} GROUP BY service, id) AS told
+      LEFT ANY JOIN ${aliases} AS aliases ON told.service = aliases.service AND told.id = aliases.id
+    ) AS known GROUP BY service, pattern
+  ))`;
+
+/** What is there beside the table's own columns. */
+const made = {
+  timestamp: "toDateTime64(counts.minute, 9, 'UTC')",
+  ordinal: 'toUInt32(cityHash64(counts.project_id, counts.service, counts.pattern_id, counts.severity))',
+  pattern: "if(names.pattern = '', counts.pattern_id, names.pattern)",
+  pattern_ids: 'if(empty(names.ids), [counts.pattern_id], names.ids)',
+  body: 'names.template',
+  severity_level: `toUInt8(indexOf([${severityLevels.map(quote).join(', ')}], counts.severity) - 1)`,
+  attributes: "CAST(map(), 'Map(String, String)')",
+  attribute_types: "''",
+  scope_attributes: "''",
+  resource_id: 'toUInt64(0)',
+} as const;
+
+const own = [
+  ...['tenant_id', 'project_id', 'service', 'count', 'partition', 'offset'],
+] as const satisfies readonly Column[];
+
+/** What stands behind FROM: counts of the tenant of minutes that begin within `{from:Int64}` and `{to:Int64}`, nanoseconds. */
+export const countedPatterns = `(SELECT ${own.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
+  made,
+)
+  .map(([name, expression]) => `${expression} AS ${name}`)
+  .join(', ')} FROM (SELECT * FROM log_pattern_counts WHERE tenant_id = {tenant:String}
+    AND minute >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND minute <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS counts
+  LEFT ANY JOIN ${names} AS names ON counts.service = names.service AND counts.pattern_id = names.id) AS log_pattern_counts`;
+
+type Row = readonly [
+  type: FieldType,
+  expression: string,
+  summary: string,
+  more?: Partial<Pick<Field, 'aliases' | 'column' | 'names' | 'elements' | 'areOneThing'>>,
+];
+
+const rows: Readonly<Record<string, Row>> = {
+  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'When the minute began', { column: 'timestamp' }],
+  pattern: [
+    ...([
+      'text',
+      'pattern',
+      'Id of the pattern; searched, any of the ids that it had before others merged into it',
+    ] as const),
+    { aliases: ['patternId', 'pattern_id'], elements: 'pattern_ids', areOneThing: true },
+  ],
+  template: ['text', 'body', 'Template of the pattern, with its variables masked'],
+  service: ['text', 'toString(service)', 'Service', { aliases: ['service.name'] }],
+  severity: [
+    ...(['number', 'severity_level', 'Severity, by name and in their order'] as const),
+    { aliases: ['level'], column: 'severity_level', names: severityLevels },
+  ],
+  count: ['number', 'count', 'Records of the minute', { column: 'count' }],
+  projectId: ['text', 'toString(project_id)', 'Project', { aliases: ['project'] }],
+};
+
+/** Fields of counts. */
+export const countFields: readonly Field<never>[] = Object.entries(rows).map(
+  ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
+    ...{ name, aliases, summary, type, column, expression, ...more },
+    read: () => '',
+  }),
+);

@@ -1,0 +1,187 @@
+/** Counts of log patterns, asked for as log records and spans are: what panels, alert rules and detectors ask. */
+import test from 'ava';
+import { leastStepOf } from '../../queries/least-step.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { type AskedQuery, queryOf, run } from '../../queries/run.ts';
+import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { ask } from '../../subjects/alerts/ask.ts';
+import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { countsOf } from '../../subjects/anomalies/asking.ts';
+import { DetectorFields } from '../../subjects/anomalies/detector.ts';
+import { detectorProblems } from '../../subjects/anomalies/detector-problems.ts';
+import { Forms } from '../../subjects/log-patterns/forms.ts';
+import { type Line, MinedLogs } from './mined-logs.ts';
+import { randomOf } from './random.ts';
+import { openTables, type Tables } from './sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const minute = 60_000;
+const endMs = Date.UTC(2026, 2, 20, 12);
+const fromMs = endMs - 10 * minute;
+const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n - 1n };
+const readingOf = ({ reader: columns }: Pick<MinedLogs, 'reader'>): Reading => ({
+  ...{ columns, plan: defaultPlans['enterprise'] as Plan, nowMs: endMs + 2 * minute },
+});
+const answer = (logs: Pick<MinedLogs, 'reader'>, query: object, stepMs?: number) =>
+  run(
+    { kind: 'aggregate', signal: 'log-patterns', measures: [{ function: 'count' }], ...query } as AskedQuery,
+    readingOf(logs),
+    {
+      ...{ range, stepMs },
+    },
+  );
+const rows = async (logs: Pick<MinedLogs, 'reader'>, query: object) => (await answer(logs, query)).rows;
+
+/** Six logins of different people merge into one pattern on their way; a page is served each second of two minutes. */
+const mined = async (): Promise<MinedLogs> => {
+  const logs = new MinedLogs(tables);
+  const logins = ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay'].map(
+    (name, at): Line => ({
+      service: 'cart',
+      body: `Failed login of ${name}`,
+      timeMs: fromMs + at * minute,
+      severityNumber: 17,
+    }),
+  );
+  for (const each of logins) await logs.send([each]);
+  const served = Array.from(
+    { length: 120 },
+    (_, at): Line => ({ service: 'shop', body: `served page ${at}`, timeMs: fromMs + 7 * minute + at * 1000 }),
+  );
+  await logs.send(served);
+  await logs.idle(endMs + 2 * minute);
+  return logs;
+};
+
+const searches: readonly (readonly [
+  search: string,
+  groupBy: readonly string[],
+  expected: readonly (readonly unknown[])[],
+])[] = [
+  [
+    '',
+    ['template'],
+    [
+      ['served page <number>', 120],
+      ['Failed login of <*>', 6],
+    ],
+  ],
+  ['service:cart', ['template'], [['Failed login of <*>', 6]]],
+  ['severity:>=error', ['service', 'severity'], [['cart', 'error', 6]]],
+  ['login', [], [[6]]],
+  ['template:"served page <number>"', [], [[120]]],
+  ['pattern:0000000000000000', [], [[0]]],
+];
+for (const [search, groupBy, expected] of searches)
+  test(`records of patterns where ${JSON.stringify(search)} are counted by ${groupBy.join() || 'nothing'}`, async (t) => {
+    t.deepEqual(await rows(await mined(), { search, groupBy }), expected);
+  });
+
+test('a pattern is counted by minute, under the id that it has today and under those that it had', async (t) => {
+  const logs = await mined();
+  const [[id = ''] = []] = (await rows(logs, { search: 'login', groupBy: ['pattern'] })) as string[][];
+  const [{ ids } = { ids: [] }] = await logs.reader.query<{ ids: string[] }>(
+    "SELECT groupUniqArray(pattern_id) AS ids FROM log_pattern_counts WHERE tenant_id = {tenant:String} AND service = 'cart'",
+  );
+  t.true(ids.length > 1);
+  for (const each of new Set([id, ...ids])) {
+    const { series } = await answer(logs, { search: `pattern:${each}`, groupBy: ['pattern'] }, minute);
+    t.deepEqual(
+      series.map(({ labels, unit, points }) => ({ labels, unit, values: points.map(([, value]) => value) })),
+      [{ labels: { pattern: id }, unit: '{record}', values: [1, 1, 1, 1, 1, 1, 0, 0, 0, 0] }],
+      each,
+    );
+  }
+});
+
+test('counts of a part, rates, and what rows tell are of records, too', async (t) => {
+  const logs = await mined();
+  const measures = [
+    { function: 'count', search: 'severity:error', as: 'errors' },
+    { function: 'rate' },
+    { function: 'distinct', field: 'pattern' },
+  ];
+  t.deepEqual(await rows(logs, { measures }), [[6, 0.21, 2]]);
+  const told = { kind: 'rows', signal: 'log-patterns', fields: ['timestamp', 'template', 'count'], limit: 1 };
+  const newest = await run(told as AskedQuery, readingOf(logs), { range });
+  t.deepEqual(newest.rows, [['2026-03-20T11:58:00.000000000Z', 'served page <number>', 60]]);
+});
+
+test('an alert rule counts a pattern', async (t) => {
+  const query = { kind: 'aggregate', signal: 'log-patterns', search: 'login', measures: [{ function: 'count' }] };
+  const condition = {
+    ...{ kind: 'threshold', query: { ...query, groupBy: ['service'] }, window: '10m' },
+    thresholds: [{ severity: 'warning', operator: 'above', value: 3 }],
+  };
+  const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failed logins', condition, delay: '0s' }) };
+  t.like(await ask(rule, readingOf(await mined()), { nowMs: endMs }), {
+    groups: [{ labels: { service: 'cart' }, points: [6] }],
+  });
+});
+
+test('a detector counts patterns by whole minutes, and silence of one is none', async (t) => {
+  const query = queryOf({
+    kind: 'aggregate',
+    signal: 'log-patterns',
+    groupBy: ['pattern'],
+    measures: [{ function: 'count' }],
+  });
+  const problemsAt = (step: string) => detectorProblems(DetectorFields.parse({ name: 'Patterns', query, step }));
+  t.deepEqual(problemsAt('5m'), []);
+  t.deepEqual(
+    problemsAt('90s').map(({ path }) => path),
+    ['step'],
+  );
+  t.deepEqual(countsOf(query, await answer(await mined(), query, minute)), ['count']);
+  t.is(leastStepOf(query), minute);
+  t.is(leastStepOf(queryOf({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
+});
+
+test('what has landed is told up to the end of the last minute, whatever late counts come in', async (t) => {
+  const logs = new MinedLogs(tables);
+  const land = (minuteMs: number, receivedMs: number) =>
+    tables.columns.execute(
+      `INSERT INTO log_pattern_counts (tenant_id, minute, service, pattern_id, severity, count, received_at) VALUES
+      ('${logs.tenantId}', fromUnixTimestamp(${minuteMs / 1000}), 'cart', 'p', 'info', 1, fromUnixTimestamp64Milli(${receivedMs}))`,
+    );
+  const upTo = async () => (await answer(logs, {})).freshness;
+  await land(endMs - 2 * minute, endMs - minute + 20_000);
+  t.deepEqual(await upTo(), { landedUpTo: '2026-03-20T11:59:00.000000000Z' });
+  await land(endMs - 5 * minute, endMs);
+  await land(endMs + 5 * minute, endMs);
+  t.deepEqual(await upTo(), { landedUpTo: '2026-03-20T11:59:00.000000000Z' });
+});
+
+test('which pattern an id is read under is what forms say, whatever covers what', async (t) => {
+  const random = randomOf(7);
+  const pick = (of: number): number => Math.floor(random() * of);
+  for (let round = 0; round < 5; round++) {
+    const { reader, tenantId } = new MinedLogs(tables);
+    // Few words, so that many forms cover others; some ids have two forms.
+    const forms = Array.from({ length: 40 }, (_, at) => ({
+      id: `id-${at % 36}`,
+      places: Array.from({ length: 2 + pick(3) }, () => [1, 1, 0, 5, 6][pick(5)] as number),
+    }));
+    for (const { id, places } of forms) {
+      await tables.columns.execute(
+        `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, template, first_seen, last_seen) VALUES
+        ('${tenantId}', 'cart', 1, '${id}', [${places}], 'of ${id}', fromUnixTimestamp64Milli(${fromMs}), fromUnixTimestamp64Milli(${fromMs}))`,
+      );
+    }
+    const ids = [...new Set(forms.map(({ id }) => id))];
+    await tables.columns.execute(
+      `INSERT INTO log_pattern_counts (tenant_id, minute, service, pattern_id, severity, count, received_at) VALUES
+      ${ids.map((id) => `('${tenantId}', fromUnixTimestamp(${fromMs / 1000}), 'cart', '${id}', 'info', 1, now64(3))`)}`,
+    );
+    const resolved = new Forms(forms);
+    const expected = Map.groupBy(ids, (id) => resolved.resolve(id));
+    t.true(expected.size < ids.length);
+    const found = await rows({ reader }, { groupBy: ['pattern', 'template'], limit: 1000 });
+    t.deepEqual(found.toSorted(), [...expected].map(([id, its]) => [id, `of ${id}`, its.length]).toSorted());
+  }
+});
