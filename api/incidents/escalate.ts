@@ -16,6 +16,7 @@ import {
 } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { unacknowledged } from '../../subjects/incidents/state.ts';
 import type { Page } from '../../subjects/on-call/escalation.ts';
 import { keyOf, type Looked, lookAt, sinceOf } from '../../subjects/on-call/incident-escalation.ts';
@@ -202,10 +203,14 @@ const toLookAt = async ({ documents, clock }: EscalatePorts) => {
   return due.values();
 };
 
-/** Looks at each incident that is due. One that cannot be looked at keeps no other from it. */
+/** Looks at each incident that is due, but of organizations that are closed. One that cannot be looked at keeps no other from it. */
 export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
+  const known = ports.documents.of(organizationsTenant).collection(organizations);
+  const closed = new Map<string, boolean>();
   for (const { tenantId, id } of await toLookAt(ports)) {
     if (signal.aborted) return;
+    if (!closed.has(tenantId)) closed.set(tenantId, (await known.find(tenantId))?.disabled === true);
+    if (closed.get(tenantId)) continue;
     await look(ports, tenantId, { id }).catch((error: unknown) =>
       ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; it is looked at again'),
     );

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { platformTenant, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type CalendarFeed, calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
+import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
 import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readMember, readNames } from '../../../subjects/on-call/people.ts';
 import { readPieces } from '../../../subjects/on-call/reading.ts';
@@ -118,7 +119,8 @@ const feedOf = async (token: string, { secretBox, documents }: Ports) => {
   const given = Buffer.from(tokenHashOf(token));
   const isIts = timingSafeEqual(given, Buffer.from(found?.tokenHash ?? '0'.repeat(given.length)));
   const member = found && (await readMember(documents, tenantId, found.userId));
-  if (found === undefined || !isIts || !member?.isActive)
+  const isClosed = found && (await readPlanOf(documents, tenantId)) === undefined;
+  if (found === undefined || !isIts || !member?.isActive || isClosed)
     throw new ApiError('NOT_FOUND', 'there is no such calendar, or not any more');
   return { tenantId, found, member };
 };

@@ -1,0 +1,317 @@
+/** Two organizations: what one of them names, pages or acknowledges reaches nobody and nothing of the other, and links open only what they are for. */
+import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { putToken } from '../../api/identity/accounts/one-time-tokens.ts';
+import { escalateDue } from '../../api/incidents/escalate.ts';
+import { openMailQueue } from '../../api/mail/queue.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
+import { fieldsOf } from '../../runtime/stored-fields.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { escalationDeeds } from '../../schemas/resources/escalation.ts';
+import { type Incident, incidents } from '../../schemas/resources/incident.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { projects } from '../../schemas/resources/project.ts';
+import { memberships } from '../../schemas/resources/user.ts';
+import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
+import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+
+let harness: Harness;
+const tokens = { a: '', b: '' };
+type Tenant = keyof typeof tokens;
+
+const ask = (tenant: Tenant, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  harness.ask(method, path, { as: `token ${tokens[tenant]}`, ...(body !== undefined && { body }), headers });
+const nobody = (method: string, path: string, body?: unknown) =>
+  harness.ask(method, path, { as: 'nobody', ...(body !== undefined && { body }) });
+const make = async (tenant: Tenant, path: string, body: object): Promise<string> => {
+  const answer = await ask(tenant, 'POST', path, body);
+  if (answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+};
+const userOf = async (tenant: Tenant, role: string): Promise<string> => {
+  const { items } = await harness.documents.of(tenant).collection(memberships).list({ filter: { role } });
+  return items[0]?.id ?? '';
+};
+
+const [schedules, policies] = ['/api/on-call/schedules', '/api/on-call/escalation-policies'];
+const scheduleOf = (userId: string, name: string) => {
+  const layer = { name: 'first', startsAt: '2026-01-01T00:00', rotation: { every: 1, unit: 'weeks' } };
+  return { name, timeZone: 'UTC', layers: [{ ...layer, participants: [[userId]] }] };
+};
+const policyOf = (kind: string, id: string, name: string) => ({ name, steps: [{ targets: [{ kind, id }] }] });
+
+/** Something of everything that can be named by an id. */
+const thingsOf = async (tenant: Tenant) => {
+  const person = await userOf(tenant, 'viewer');
+  const stored = harness.documents.of(tenant).collection(projects);
+  const hook = { type: 'webhook', url: 'https://example.com/hook' };
+  return {
+    person,
+    schedule: await make(tenant, schedules, scheduleOf(person, 'one')),
+    policy: await make(tenant, policies, policyOf('person', person, 'one')),
+    channel: await make(tenant, '/api/notification-channels', { name: 'one', settings: hook }),
+    contact: await make(tenant, '/api/contacts', { name: 'one', settings: { type: 'ntfy', topic: 'pages' } }),
+    incident: await make(tenant, '/api/incidents', { title: 'one' }),
+    project: (await stored.insert({ id: `project-${tenant}`, name: 'one', description: '' })).id,
+  };
+};
+type Things = Awaited<ReturnType<typeof thingsOf>>;
+let own: Things;
+let theirs: Things;
+
+test.before(async () => {
+  harness = await startHarness({ runsJobs: false });
+  for (const tenant of ['a', 'b'] as const) tokens[tenant] = await harness.signIn(`owner@${tenant}.example`);
+  [own, theirs] = [await thingsOf('a'), await thingsOf('b')];
+});
+test.after.always(() => harness?.close());
+
+interface Field {
+  readonly of: keyof Things;
+  readonly title: string;
+  /** What a refusal names. */
+  readonly path: string;
+  send(id: string): Promise<Answer>;
+}
+
+const incident = (changes: object) => ask('a', 'PATCH', `/api/incidents/${own.incident}`, changes);
+const newIncident = (more: object) => ask('a', 'POST', '/api/incidents', { title: 'new', ...more });
+const commander = (userId: string) => ({ roles: [{ role: 'commander', userId }] });
+const override = { from: '2036-01-01T00:00:00Z', to: '2036-01-02T00:00:00Z' };
+const maintenance = { name: 'new', timeZone: 'UTC', startsAt: '2036-01-01T00:00', durationMinutes: 5 };
+const withReceiver = async (receiver: object): Promise<Answer> => {
+  const path = '/api/v2/alerts/routing';
+  const etag = (await ask('a', 'GET', path)).headers.get('etag') ?? '';
+  const body = { route: { receiver: 'team' }, receivers: [{ name: 'team', ...receiver }] };
+  return ask('a', 'PUT', path, body, { 'if-match': etag });
+};
+
+const ofPeople: Omit<Field, 'of'>[] = [
+  {
+    ...{ title: 'a turn of a new schedule', path: 'layers.0.participants' },
+    send: (id) => ask('a', 'POST', schedules, scheduleOf(id, 'new')),
+  },
+  {
+    ...{ title: 'a turn of a schedule', path: 'layers.0.participants' },
+    send: (id) => ask('a', 'PUT', `${schedules}/${own.schedule}`, scheduleOf(id, 'one')),
+  },
+  {
+    ...{ title: 'a turn that is only tried', path: 'layers.0.participants' },
+    send: (id) => ask('a', 'PUT', `${schedules}/${own.schedule}?dryRun=true`, scheduleOf(id, 'one')),
+  },
+  {
+    ...{ title: 'who is on call instead', path: 'userIds' },
+    send: (id) => ask('a', 'POST', `${schedules}/${own.schedule}/overrides`, { ...override, userIds: [id] }),
+  },
+  { title: 'a role of a new incident', path: 'roles.0.userId', send: (id) => newIncident(commander(id)) },
+  { title: 'a role of an incident', path: 'roles.0.userId', send: (id) => incident(commander(id)) },
+  {
+    ...{ title: 'who sees to an action of a postmortem', path: 'actions.0.ownerId' },
+    send(ownerId) {
+      const body = { actions: [{ text: 'Mend it', ownerId }] };
+      return ask('a', 'PUT', `/api/incidents/${own.incident}/postmortem`, body, { 'if-match': '"0"' });
+    },
+  },
+];
+
+const ofTargets = (['person', 'channel', 'schedule'] as const).flatMap((kind): Field[] => {
+  const path = kind === 'schedule' ? 'steps.targets.id' : 'steps.0.targets.0.id';
+  return [
+    {
+      ...{ of: kind, title: `a ${kind} of a new policy`, path },
+      send: (id) => ask('a', 'POST', policies, policyOf(kind, id, 'new')),
+    },
+    {
+      ...{ of: kind, title: `a ${kind} of a policy`, path },
+      send: (id) => ask('a', 'PUT', `${policies}/${own.policy}`, policyOf(kind, id, 'one')),
+    },
+  ];
+});
+
+/** Every field of these groups that takes an id, and those of other groups that lead to them. */
+const fields: readonly Field[] = [
+  ...ofPeople.map((field): Field => ({ of: 'person', ...field })),
+  ...ofTargets,
+  {
+    ...{ of: 'policy', title: 'the policy of a new incident', path: 'escalationPolicyId' },
+    send: (escalationPolicyId) => newIncident({ escalationPolicyId }),
+  },
+  {
+    ...{ of: 'policy', title: 'the policy of an incident', path: 'escalationPolicyId' },
+    send: (escalationPolicyId) => incident({ escalationPolicyId }),
+  },
+  {
+    ...{ of: 'policy', title: 'the policy of a receiver', path: 'receivers.0.escalationPolicyId' },
+    send: (escalationPolicyId) => withReceiver({ escalationPolicyId }),
+  },
+  {
+    ...{ of: 'channel', title: 'a channel of a receiver', path: 'receivers.0.channelIds' },
+    send: (id) => withReceiver({ channelIds: [id] }),
+  },
+  {
+    ...{ of: 'incident', title: 'the incident that another one is merged into', path: 'mergedInto' },
+    send: (mergedInto) => incident({ status: 'merged', mergedInto }),
+  },
+  {
+    ...{ of: 'schedule', title: 'the schedule of a calendar feed', path: 'scheduleId' },
+    send: (scheduleId) => ask('a', 'POST', '/api/on-call/calendar-feeds', { scheduleId }),
+  },
+  {
+    ...{ of: 'schedule', title: 'the schedule of which is asked who is on call', path: 'scheduleId' },
+    send: (id) => ask('a', 'GET', `/api/on-call/now?scheduleId=${id}`),
+  },
+  {
+    ...{ of: 'project', title: 'a project of a maintenance window', path: 'projectIds' },
+    send: (id) => ask('a', 'POST', '/api/maintenance-windows', { ...maintenance, projectIds: [id] }),
+  },
+  {
+    ...{ of: 'contact', title: 'a contact by which I am paged', path: 'contacts.0.contactId' },
+    send: (contactId) => ask('a', 'PUT', '/api/preferences', { contacts: [{ contactId }] }),
+  },
+];
+
+const nothing = 'nothing-of-that-id';
+const without = ({ status, body }: Answer, id: string): string =>
+  `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
+
+for (const { of, title, path, send } of fields)
+  test.serial(`${title} cannot be of another organization, which is answered as what there is not`, async (t) => {
+    const [other, none] = [await send(theirs[of]), await send(nothing)];
+    t.is(other.status, 400, JSON.stringify(other.body));
+    t.is(other.body.error, 'VALIDATION_FAILED');
+    t.is(other.body.details[0].path, path);
+    t.is(without(other, theirs[of]), without(none, nothing));
+  });
+
+test.serial('nothing of what was refused was written', async (t) => {
+  for (const path of [schedules, policies, '/api/incidents']) {
+    const { items } = (await ask('a', 'GET', path)).body;
+    t.deepEqual([items.length, items[0].version], [1, 1], path);
+  }
+  t.is((await ask('a', 'GET', '/api/maintenance-windows')).body.items.length, 0);
+  t.is((await ask('a', 'GET', '/api/on-call/calendar-feeds')).body.items.length, 0);
+});
+
+const baseUrl = 'https://oiq.example';
+const linkOf = async (tenant: Tenant, incidentId: string, personId: string): Promise<string> => {
+  const page = { tenantId: tenant, incidentId, personId };
+  return (await acknowledgeLink(harness.documents, page, { baseUrl, nowMs: Date.now() })).token;
+};
+const acknowledge = (token: string, headers: Record<string, string> = {}) =>
+  harness.ask('POST', '/auth/acknowledge-incident', { as: 'nobody', body: { token }, headers });
+const stateOf = async (tenant: Tenant, id: string) =>
+  (await harness.documents.of(tenant).collection(incidents).find(id))?.status;
+
+test.serial(
+  'a link acknowledges the incident of its own organization, whoever sends it and whatever else has that id',
+  async (t) => {
+    const id = theirs.incident;
+    const twin = await harness.documents.of('b').collection(incidents).find(id);
+    if (twin !== undefined)
+      await harness.documents
+        .of('a')
+        .collection(incidents)
+        .insert({ ...fieldsOf<Incident>(twin), id });
+    const person = await userOf('b', 'viewer');
+    const token = await linkOf('b', id, person);
+    t.is((await acknowledge(token, { authorization: `Bearer ${tokens.a}` })).status, 200);
+    t.deepEqual([await stateOf('a', id), await stateOf('b', id)], ['open', 'acknowledged']);
+    t.is((await ask('b', 'GET', `/api/incidents/${id}`)).body.acknowledgedBy, person);
+  },
+);
+
+test.serial('a link of somebody who went to another organization acknowledges nothing any more', async (t) => {
+  const person = await userOf('a', 'auditor');
+  const token = await linkOf('a', own.incident, person);
+  await harness.documents.of('a').collection(memberships).delete(person);
+  await harness.documents.of('b').collection(memberships).insert({ id: person, role: 'editor' });
+  t.is((await acknowledge(token)).body.error, 'TOKEN_INVALID');
+  t.is(await stateOf('a', own.incident), 'open');
+});
+
+test.serial('a token is for one purpose, and refused at another it is not used up', async (t) => {
+  const { documents } = harness;
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const userId = await userOf('a', 'editor');
+  const reset = await putToken(documents, { purpose: 'reset-password', userId, expiresAt });
+  t.is((await acknowledge(reset.token)).body.error, 'TOKEN_INVALID');
+  const link = await linkOf('a', own.incident, userId);
+  const password = 'another horse battery staple';
+  for (const [path, body] of [
+    ['/auth/reset-password', { token: link, password }],
+    ['/auth/accept-invite', { token: link, name: 'x', password }],
+  ] as const)
+    t.is((await nobody('POST', path, body)).body.error, 'TOKEN_INVALID', path);
+  t.is((await nobody('GET', `/api/on-call/calendars/${link}`)).status, 404);
+  t.is((await nobody('POST', '/auth/reset-password', { token: reset.token, password })).status, 200);
+  t.is((await acknowledge(link)).status, 200);
+  t.is((await ask('a', 'POST', `/api/incidents/${own.incident}/resolve`)).status, 200);
+  t.is((await ask('a', 'POST', `/api/incidents/${own.incident}/reopen`)).status, 200);
+});
+
+const feedOf = async (tenant: Tenant, scheduleId: string | null) =>
+  (await ask(tenant, 'POST', '/api/on-call/calendar-feeds', { scheduleId })).body as {
+    readonly id: string;
+    readonly path: string;
+  };
+
+test.serial(
+  'a calendar feed is its own organization’s to list and to revoke, and parts of two addresses make none',
+  async (t) => {
+    const [mine, other] = [await feedOf('a', own.schedule), await feedOf('b', theirs.schedule)];
+    t.is((await ask('a', 'DELETE', `/api/on-call/calendar-feeds/${other.id}`)).status, 404);
+    t.false(JSON.stringify((await ask('a', 'GET', '/api/on-call/calendar-feeds')).body).includes(other.id));
+    t.false((await nobody('GET', mine.path)).body.includes(theirs.schedule));
+    const half = Math.floor(mine.path.length / 2);
+    for (const path of [
+      mine.path.slice(0, half) + other.path.slice(half),
+      other.path.slice(0, half) + mine.path.slice(half),
+    ])
+      t.is((await nobody('GET', path)).status, 404);
+    const { status, body } = await nobody('GET', `/api/on-call/calendars/${mine.id}`);
+    t.deepEqual([status, body.message], [404, 'there is no such calendar, or not any more']);
+    for (const method of ['HEAD', 'GET', 'POST', 'DELETE'] as const)
+      for (const path of [mine.path, `/api/on-call/calendar-feeds/${mine.id}`]) await nobody(method, path);
+    t.is((await nobody('GET', mine.path)).status, 200);
+  },
+);
+
+const box = makeSecretBox('k'.repeat(40));
+const escalate = () => {
+  const { documents } = harness;
+  const mail = openMailQueue({ documents, clock: systemClock, box, configured: true });
+  const ports = { documents, mail, clock: systemClock, log: silent, counters: memoryCounters({ clock: systemClock }) };
+  const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
+  return escalateDue({ ...ports, settings }, new AbortController().signal);
+};
+
+test.serial(
+  'of a closed organization nobody is paged, no link acknowledges and no feed answers, until it is opened again',
+  async (t) => {
+    const id = await make('b', '/api/incidents', { title: 'closed', escalationPolicyId: theirs.policy });
+    const [link, feed] = [await linkOf('b', id, theirs.person), await feedOf('b', null)];
+    const stored = harness.documents.of(organizationsTenant).collection(organizations);
+    const pages = () => harness.documents.of('b').collection(escalationDeeds).count({ incidentId: id });
+    t.is((await nobody('GET', feed.path)).status, 200);
+    await stored.update('b', { disabled: true });
+    await escalate();
+    t.is(await pages(), 0);
+    t.is((await acknowledge(link)).body.error, 'TOKEN_INVALID');
+    t.is((await nobody('GET', feed.path)).status, 404);
+    await stored.update('b', { disabled: false });
+    await escalate();
+    t.is(await pages(), 1);
+    t.is((await nobody('GET', feed.path)).status, 200);
+    t.is((await acknowledge(link)).status, 200);
+  },
+);
+
+test.serial('tokens that are guessed are refused as wrong, and soon not looked up any more', async (t) => {
+  const link = await linkOf('a', own.incident, await userOf('a', 'editor'));
+  const guesses = Array.from({ length: 70 }, (_, index) => `${link.slice(0, -2)}${String(index).padStart(2, '0')}`);
+  const errors = new Set<string>();
+  for (const guess of guesses) errors.add((await acknowledge(guess)).body.error);
+  t.deepEqual([...errors], ['TOKEN_INVALID', 'RATE_LIMITED']);
+  t.is(await stateOf('a', own.incident), 'open');
+});
