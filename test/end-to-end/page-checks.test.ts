@@ -167,6 +167,31 @@ declare('an editor runs it now, and is told of each location what came or why no
   await holdsAsAView(t, tab, '.beside h2');
 });
 
+declare('an editor tries it with changes that are not saved, and is told what of them is wrong', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
+  await page.getByText('Try it with changes').click();
+  const field = page.getByLabel('The check as JSON; nothing of it is saved');
+  const written = JSON.parse(await field.inputValue());
+  t.is(written.http.steps[0].url, 'https://shop.example/');
+  const tryWith = async (text: string) => {
+    await field.fill(text);
+    await page.getByRole('button', { name: 'Try', exact: true }).click();
+  };
+  await tryWith('{');
+  await page.getByRole('alert').filter({ hasText: 'This is no JSON' }).waitFor();
+  const at = (url: string) => JSON.stringify({ ...written, locations: [far], http: { steps: [{ url }] } });
+  await tryWith(at('shop.example'));
+  await page.getByRole('alert').filter({ hasText: 'check.http.steps.0.url' }).waitFor();
+  await tryWith(at('https://other.example/'));
+  const told = page.getByRole('status').getByRole('listitem');
+  await told.waitFor();
+  t.deepEqual(await told.allTextContents(), ['Far & away: no probe of this location was heard from lately']);
+  t.is((await harness.ask('GET', `/api/synthetics/checks/${id}`)).body.version, 1);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
 declare('a check of a browser shows how its page looked, as far as it is known', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;

@@ -9,6 +9,7 @@ import { type Check, checksCall, locationsCall } from './calls.ts';
 import { Pictures } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
 import { Standing, shownUptime, stateOf } from './shown.tsx';
+import { Try } from './try.tsx';
 import { Uptimes } from './uptime.tsx';
 
 const OpenCheck = ({
@@ -50,6 +51,7 @@ const OpenCheck = ({
             </ul>
           )}
           {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
+          {check.type === 'heartbeat' ? null : <Try key={check.version} check={check} nameOf={nameOf} />}
           <Uptimes check={check} nameOf={nameOf} />
           <Runs id={id} nameOf={nameOf} />
           {check.type === 'browser' ? <Pictures id={id} nameOf={nameOf} /> : null}

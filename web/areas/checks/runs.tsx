@@ -1,7 +1,6 @@
 /** Runs of a check in the range of the page, and one that is made now. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import type { Answered } from '../../client/call.ts';
 import { Paged } from '../../client/paged.ts';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
@@ -14,6 +13,7 @@ import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { type Run, runCall, runsCall } from './calls.ts';
+import { Came, type Result } from './came.tsx';
 import { Legend, Phases, Standing, shownMs } from './shown.tsx';
 import { SteppedPage } from './stepped-page.tsx';
 
@@ -108,7 +108,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
 /** Makes a run at each location, and says what came of it. */
 export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
   const [action] = useState(() => new Action(runCall));
-  const [came, setCame] = useState<Answered<typeof runCall.of & object>['items']>([]);
+  const [came, setCame] = useState<readonly Result[]>([]);
   if (!may(runCall)) return <p class="soft">{whyNot(runCall, 'Running it now')}</p>;
   const run = async (): Promise<void> => {
     setCame([]);
@@ -120,23 +120,7 @@ export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
         {action.isRunning.value ? 'Waiting for results …' : 'Run now'}
       </button>
-      <div role="status">
-        <ul class="links column">
-          {came.map(({ location, run: one, reason }) => (
-            <li key={location}>
-              <bdi>{shownText(nameOf(location))}</bdi>:{' '}
-              {one === null ? (
-                reason
-              ) : (
-                <>
-                  <Standing of={one.outcome} /> in {shownMs(one.durationMs)} <Phases of={one.phases} />{' '}
-                  {shownText(one.message)}
-                </>
-              )}
-            </li>
-          ))}
-        </ul>
-      </div>
+      <Came of={came} nameOf={nameOf} />
       <Problem error={action.error.value} />
     </div>
   );
