@@ -103,18 +103,24 @@ test('a target that hangs, drips, resets, refuses or speaks nonsense fails in ti
   }
 });
 
-test('five megabytes of an answer are read', async (t) => {
+test('five megabytes are read of an answer without end, and no more is taken from who sends it', async (t) => {
+  const closed = Promise.withResolvers<number>();
   const port = await serveHttp(t, (_, response) => {
     const block = Buffer.alloc(1024 * 1024, 'x');
     const more = (): void => {
       while (response.write(block));
       response.once('drain', more);
     };
+    const { socket } = response;
+    response.once('close', () => closed.resolve(socket?.bytesWritten ?? Number.POSITIVE_INFINITY));
     more();
   });
   const assertions = [{ source: 'size', operator: 'is', value: 5 * 1024 * 1024 }];
   const { outcome, message } = await runHttp([{ url: `http://127.0.0.1:${port}/`, assertions }]);
   t.is(outcome, 'passed', message);
+  // What lies in the kernel on both sides.
+  const sent = await closed.promise;
+  t.true(sent < 32 * 1024 * 1024, `${sent} bytes left the target`);
 });
 
 test('requests name themselves, and carry the trace of the run', async (t) => {
