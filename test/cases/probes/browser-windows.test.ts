@@ -72,6 +72,12 @@ browserTest('steps go on in the window that a step opened, and in the one before
     t.true(told.includes('second complains'), told.join());
     t.true(seen.steps.at(-1)?.page?.url.endsWith('/second'));
   }
+  // The step right after the click acts in the window that it opened, with nothing between that waits for it.
+  const atOnce = await runBrowser([
+    ...[goto, { action: 'click', target: role('Open') }, { action: 'click', target: role('Done'), within }],
+    title('Windows'),
+  ]);
+  t.is(atOnce.outcome, 'passed', atOnce.message);
 });
 
 browserTest('a window reaches nothing that its location may not reach, and says why', async (t) => {
