@@ -150,6 +150,7 @@ test.serial('shifts tile the range with gaps and reasons, and say what each pers
   t.deepEqual(body.items, [shift]);
   t.deepEqual(body.gaps, [{ from: midnight, to: iso(to), reason: 'no-one' }]);
   t.is(body.people[0].hours, 14);
+  t.deepEqual(Object.keys(body.names), [ann]);
   const long = await harness.ask('GET', `${schedules}/${id}/shifts?to=${iso(today + 401 * dayMs)}`);
   t.is(long.status, 400);
   t.is(long.body.details[0].path, 'to');

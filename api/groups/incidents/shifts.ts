@@ -15,6 +15,7 @@ const calendarType = 'text/calendar; charset=utf-8';
 const usualRangeMs = 30 * 86_400_000;
 const instant = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
+const Names = z.record(z.string(), z.string()).describe('What people are called, by their ids; those who left too');
 
 /** The range that is asked for: 30 days from now, unless told otherwise. */
 const rangeOf = (
@@ -58,6 +59,7 @@ export const listShifts = defineOperation({
         weekendHours: z.number(),
       }),
     ),
+    names: Names,
   }),
   async handler({ caller, params, query, request }, { documents, clock }) {
     const own = documents.of(caller.tenantId);
@@ -68,8 +70,8 @@ export const listShifts = defineOperation({
     const versions = await readVersions(own, params.id, range);
     const absences = await readAbsences(own, versions.flatMap(peopleOf), { nowMs, sinceMs: range.fromMs });
     const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
+    const names = await readNames(documents, versions.flatMap(peopleOf));
     if (format === 'ics') {
-      const names = await readNames(documents, versions.flatMap(peopleOf));
       const { id: scheduleId, name } = schedule;
       const content = shiftsCalendar([{ scheduleId, name, pieces: piecesOf(versions, absences, range) }], {
         ...{ name, madeMs: nowMs, nameOf: (userId) => names.get(userId) ?? userId },
@@ -81,6 +83,7 @@ export const listShifts = defineOperation({
       items: items.map((item) => ({ ...item, userIds: [...item.userIds] })),
       gaps: [...gaps],
       people: [...people],
+      names: Object.fromEntries(names),
     };
   },
 });
@@ -107,6 +110,7 @@ export const getOnCall = defineOperation({
         }),
       )
       .describe('One a schedule that there was at the time, by name'),
+    names: Names,
   }),
   async handler({ caller, query }, { documents, clock }) {
     const nowMs = clock.now();
@@ -120,8 +124,13 @@ export const getOnCall = defineOperation({
       (await own.collection(onCallSchedules).find(scheduleId)) === undefined
     )
       throw invalid('scheduleId', 'there is no such on-call schedule in this organization');
+    const names = await readNames(
+      documents,
+      found.flatMap(({ userIds }) => userIds),
+    );
     return {
       at: new Date(atMs).toISOString(),
+      names: Object.fromEntries(names),
       items: found.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
         ...{ scheduleId: id, name, userIds: [...userIds], layer, overrideId, reason },
       })),
