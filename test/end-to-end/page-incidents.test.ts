@@ -1,4 +1,4 @@
-/** The area of incidents in a real browser: one is declared, acknowledged and resolved, and its timeline tells it as the API does. */
+/** The area of incidents in a real browser: one is declared, acknowledged and resolved, its timeline tells it as the API does, and somebody is on call. */
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -46,6 +46,15 @@ declare('an editor acknowledges an incident, writes a note, resolves it, and the
   await beside.getByRole('button', { name: 'Reopen' }).waitFor();
   const { id, status } = await found();
   t.is(status, 'resolved');
+  await beside.getByRole('button', { name: 'Write the postmortem' }).click();
+  await beside.getByLabel('Impact').fill('a tenth of <i>carts</i>');
+  await beside.getByLabel('Causes').fill('a certificate');
+  await beside.getByLabel(/^Actions/).fill('[x] renew it\nwatch <b>it</b>');
+  await beside.getByRole('button', { name: 'Save the postmortem' }).click();
+  await beside.getByText('To do: watch <b>it</b>').waitFor();
+  const { impact, causes, actions } = (await harness.ask('GET', `/api/incidents/${id}/postmortem`)).body;
+  t.deepEqual([impact, causes], ['a tenth of <i>carts</i>', 'a certificate']);
+  t.like(actions, { 0: { text: 'renew it', isDone: true }, 1: { text: 'watch <b>it</b>', isDone: false }, length: 2 });
   const { items } = (await harness.ask('GET', `/api/incidents/${id}/timeline`)).body;
   const entries = beside.getByRole('list').last().getByRole('listitem');
   await entries.nth(items.length - 1).waitFor();
@@ -85,5 +94,38 @@ declare('an incident is merged into another that is about the same service', asy
   await beside.getByRole('button', { name: 'Merge into No mails' }).click();
   await beside.getByText('May be the same as').waitFor({ state: 'detached' });
   t.like(await found('Mails <i>bounce</i>'), { status: 'merged', mergedInto: other });
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('who is on call is told with their name, and an editor takes it over and gives it back', async (t) => {
+  const userId = (await harness.ask('GET', '/api/users?search=viewer')).body.items[0].id;
+  const turns = { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } };
+  const body = { name: 'The <i>shop</i>', timeZone: 'UTC', layers: [{ ...turns, participants: [[userId]] }] };
+  const made = await harness.ask('POST', '/api/on-call/schedules', { body });
+  t.is(made.status, 200, JSON.stringify(made.body));
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  await page.getByRole('link', { name: 'Pages' }).click();
+  await page.getByText('Nobody was paged in this range.').waitFor();
+  await page.getByRole('link', { name: 'On call' }).click();
+  await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
+  await page.getByRole('button', { name: 'The <i>shop</i>' }).click();
+  const beside = page.getByRole('complementary', { name: 'Schedule' });
+  await beside
+    .getByRole('row', { name: /viewer Primary/ })
+    .first()
+    .waitFor();
+  await beside.getByRole('button', { name: 'Put on call' }).click();
+  await page.getByRole('row', { name: /The <i>shop<\/i> editor UTC/ }).waitFor();
+  const now = async () => {
+    const { items, names } = (await harness.ask('GET', '/api/on-call/now')).body;
+    return names[items[0].userIds[0]];
+  };
+  t.is(await now(), 'editor');
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Give it back' }).click();
+  await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
+  t.is(await now(), 'viewer');
   t.deepEqual(tab.complaints, []);
 });

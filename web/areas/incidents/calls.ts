@@ -6,6 +6,9 @@ import type {
   reopenIncident,
   resolveIncident,
 } from '../../../api/groups/incidents/incident.ts';
+import type { listIncidentPages } from '../../../api/groups/incidents/pages.ts';
+import type { getIncidentPostmortem, setIncidentPostmortem } from '../../../api/groups/incidents/postmortem.ts';
+import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
 import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/incidents/timeline.ts';
 import type { IncidentFields } from '../../../schemas/resources/incident.ts';
 import { type Answered, callOf, changeOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';
@@ -21,5 +24,11 @@ export const changeCall = changeOf<typeof incidentResource, Partial<z.input<type
   '/api/incidents/{id}',
 );
 
+export const postmortemCall = callOf<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
+export const setPostmortemCall = callOf<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
+export const pagesCall = callOf<typeof listIncidentPages>('GET', '/api/incidents/pages');
+export const schedulesCall = listOf<typeof scheduleResource>('/api/on-call/schedules');
+
+export type Postmortem = Answered<typeof getIncidentPostmortem>;
 export type MergeSuggestion = Answered<typeof getIncidentTimeline>['mergeSuggestions'][number];
 export type Incident = ViewOf<typeof incidentResource>;

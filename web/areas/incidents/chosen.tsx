@@ -14,6 +14,7 @@ import { Beside, Fields } from '../../lists/beside.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { acknowledgeCall, type Incident, noteCall, reopenCall, resolveCall, timelineCall } from './calls.ts';
 import { Merges } from './merges.tsx';
+import { PostmortemPart } from './postmortem.tsx';
 
 const steps = {
   acknowledge: ['Acknowledge', acknowledgeCall],
@@ -131,6 +132,7 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
         }}
       />
       {may(noteCall) ? <Note id={id} /> : null}
+      {status === 'resolved' ? <PostmortemPart id={id} /> : null}
       <Timeline id={id} />
     </Beside>
   );

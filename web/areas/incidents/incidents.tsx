@@ -1,10 +1,12 @@
-/** Incidents: those that go on and those that are over, and what happened in one. */
+/** Incidents: those that go on and those that are over, what happened in one, and who is on call. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { later } from '../../frame/later.tsx';
+import { partsOf } from '../../frame/parts.tsx';
 import { may } from '../../frame/rights.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -12,7 +14,7 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
-import { declareCall, type Incident, incidentsCall } from './calls.ts';
+import { declareCall, type Incident, incidentsCall, pagesCall, schedulesCall } from './calls.ts';
 import { OpenIncident } from './chosen.tsx';
 
 const list = new Paged(incidentsCall, ({ items }) => items);
@@ -66,7 +68,7 @@ const Listed = ({ open }: { readonly open: string }) => (
   />
 );
 
-export const Incidents = () => {
+const IncidentsPart = () => {
   const status = inAddress('status');
   useEffect(() => {
     list.ask({ query: { limit: 100, sort: '-openedAt', status } });
@@ -78,8 +80,7 @@ export const Incidents = () => {
   const open = inAddress('incident');
   const incident = list.items.value.find(({ id }) => id === open);
   return (
-    <div class="logs">
-      <h1 class="sr-only">Incidents</h1>
+    <>
       <div class="toolbar">
         <label>
           Show{' '}
@@ -106,6 +107,18 @@ export const Incidents = () => {
       </div>
       <Problem error={list.furtherError.value} />
       <Freshness of={list.first.standing.value} />
-    </div>
+    </>
   );
 };
+
+export const Incidents = partsOf('Incidents', [
+  { name: '', title: 'Incidents', View: IncidentsPart, asks: incidentsCall },
+  {
+    ...{ name: 'on-call', title: 'On call', asks: schedulesCall },
+    View: later(async () => (await import('./on-call.tsx')).OnCall),
+  },
+  {
+    ...{ name: 'pages', title: 'Pages', asks: pagesCall },
+    View: later(async () => (await import('./pages.tsx')).Pages),
+  },
+]);

@@ -1,0 +1,175 @@
+/** Who is on call now and in the days to come, and who takes it over for a while. */
+import { useState } from 'preact/hooks';
+import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
+import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
+import type { getOnCall, listShifts } from '../../../api/groups/incidents/shifts.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf, type ViewOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { may, whyNot } from '../../frame/rights.ts';
+import { session } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { schedulesCall } from './calls.ts';
+
+const onCallCall = callOf<typeof getOnCall>('GET', '/api/on-call/now');
+const shiftsCall = callOf<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
+const overrideCall = callOf<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
+const endOverrideCall = callOf<typeof deleteOverride>('DELETE', '/api/on-call/schedules/{id}/overrides/{overrideId}');
+
+type Schedule = ViewOf<typeof scheduleResource>;
+type Shifts = Answered<typeof listShifts>;
+type Names = Shifts['names'];
+
+const reasons: Readonly<Record<string, string>> = {
+  'no-one': 'the turn has nobody',
+  unreachable: 'those whose turn it is cannot be reached',
+};
+const whyNobody = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
+
+const named = (userIds: readonly string[], names: Names): string => userIds.map((id) => names[id] ?? id).join(', ');
+
+const Nobody = ({ reason }: { readonly reason: string | null }) => (
+  <span class="text-error">nobody: {whyNobody(reason)}</span>
+);
+
+/** Who is on call at a schedule now. */
+const Now = ({ id }: { readonly id: string }) => {
+  const { answer, error } = useAsked(onCallCall, {});
+  const found = answer?.items.find(({ scheduleId }) => scheduleId === id);
+  if (answer === undefined || found === undefined) return <Problem error={error} />;
+  return found.userIds.length === 0 ? (
+    <Nobody reason={found.reason} />
+  ) : (
+    <b>{shownText(named(found.userIds, answer.names))}</b>
+  );
+};
+
+const hours = [1, 4, 8, 12, 24, 72, 168];
+
+const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names }) => {
+  const [action] = useState(() => new Action(overrideCall));
+  const me = session.value?.user;
+  if (!may(overrideCall)) return <p class="soft">{whyNot(overrideCall, 'Putting somebody on call')}</p>;
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const from = new Date();
+    const to = new Date(from.getTime() + Number(said.get('hours')) * 3_600_000);
+    const body = { from: from.toISOString(), to: to.toISOString(), userIds: [String(said.get('who'))] };
+    if ((await action.run({ params: { id }, body })) !== undefined) refresh();
+  };
+  return (
+    <ActionForm action={action} label="Put on call" onSubmit={run}>
+      <label>
+        Who{' '}
+        <select name="who">
+          {me === undefined ? null : <option value={me.id}>me</option>}
+          {Object.entries(names)
+            .filter(([user]) => user !== me?.id)
+            .map(([user, name]) => (
+              <option key={user} value={user}>
+                {name}
+              </option>
+            ))}
+        </select>
+      </label>
+      <label>
+        from now for{' '}
+        <select name="hours">
+          {hours.map((count) => (
+            <option key={count} value={count}>
+              {count === 1 ? 'an hour' : `${count} hours`}
+            </option>
+          ))}
+        </select>
+      </label>
+    </ActionForm>
+  );
+};
+
+const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrideId: string }) => {
+  const [action] = useState(() => new Action(endOverrideCall));
+  const end = async (): Promise<void> => {
+    if ((await action.run({ params: { id, overrideId } })) !== undefined) refresh();
+  };
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
+        Give it back
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+/** Turns and gaps, in the order of time. */
+const inOrder = ({ items, gaps }: Shifts) =>
+  [
+    ...items.map((shift) => ({ ...shift, reason: null })),
+    ...gaps.map((gap) => ({ ...gap, userIds: [], layer: null, overrideId: null })),
+  ].toSorted((left, right) => Date.parse(left.from) - Date.parse(right.from));
+
+const Turns = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
+  <table class="figures texts">
+    <Heads columns={['From', 'Until', 'Who', 'By']} />
+    <tbody>
+      {inOrder(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
+        <tr key={from}>
+          <td>{shownMoment(from).slice(0, 16)}</td>
+          <td>{shownMoment(to).slice(0, 16)}</td>
+          <td>{userIds.length === 0 ? <Nobody reason={reason} /> : shownText(named(userIds, of.names))}</td>
+          <td>
+            {overrideId === null ? shownText(layer ?? '') : 'in place of others '}
+            {overrideId === null || !may(endOverrideCall) ? null : <EndOverride id={id} overrideId={overrideId} />}
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const OpenSchedule = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Schedule | undefined;
+  readonly onClose: () => void;
+}) => {
+  const { answer, error } = useAsked(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
+  return (
+    <Beside label="Schedule" title={item?.name ?? id} onClose={onClose}>
+      <p>{shownText(item?.description ?? '')}</p>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <TakeOver id={id} names={answer.names} />
+          <h3>The next 14 days</h3>
+          <Turns id={id} of={answer} />
+        </>
+      )}
+    </Beside>
+  );
+};
+
+export const OnCall = listed({
+  title: 'On call',
+  call: schedulesCall,
+  search: 'words of a name',
+  nothing: 'There are no such schedules.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Schedule: ({ name }) => name,
+    'On call now': ({ id }) => <Now id={id} />,
+    'Time zone': ({ timeZone }) => timeZone,
+    For: ({ description }) => description,
+  },
+  Open: OpenSchedule,
+});

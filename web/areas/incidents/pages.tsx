@@ -1,0 +1,34 @@
+/** Who was paged, for which incident, and by what. */
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { listed } from '../../lists/listed.tsx';
+import { pagesCall } from './calls.ts';
+
+export const Pages = listed({
+  title: 'Pages',
+  call: pagesCall,
+  isRanged: true,
+  choices: [
+    {
+      name: 'atNight',
+      label: 'Show',
+      options: [
+        ['', 'all'],
+        ['true', 'those at night'],
+        ['false', 'those by day'],
+      ],
+    },
+  ],
+  nothing: 'Nobody was paged in this range.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Paged: ({ to }) => to.name,
+    At: ({ at, isAtNight }) => `${shownMoment(at).slice(0, 19)}${isAtNight ? ', at night' : ''}`,
+    By: ({ to, contacts }) =>
+      to.kind === 'channel' ? 'a channel' : contacts.length === 0 ? 'mail to the account' : contacts.join(', '),
+    Round: ({ round }) => round + 1,
+    Incident: ({ incidentId }) => <Link to={toArea('/incidents', { incident: incidentId })}>the incident</Link>,
+  },
+  numbers: ['Round'],
+});

@@ -1,0 +1,99 @@
+/** The postmortem of an incident: what it did to whom, why, and what is done so that it does not come again. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { type Postmortem, postmortemCall, setPostmortemCall } from './calls.ts';
+
+/** One action a line; `[x]` before it is one that is done. */
+const writtenActions = (actions: Postmortem['actions']): string =>
+  actions.map(({ text, isDone }) => `${isDone ? '[x] ' : ''}${text}`).join('\n');
+
+/** The actions of lines. What is not written there, such as an owner, stays with the action of the same text. */
+const actionsIn = (written: string, before: Postmortem['actions']): Postmortem['actions'] =>
+  written
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [, done, text = line] = /^(\[x\] *)?(.*)$/i.exec(line) ?? [];
+      const known = before.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
+      return { ...known, text, isDone: done !== undefined };
+    });
+
+const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem; readonly onDone: () => void }) => {
+  const [action] = useState(() => new Action(setPostmortemCall));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const text = (name: string): string => String(said.get(name));
+    const actions = actionsIn(text('actions'), of.actions);
+    const body = { impact: text('impact'), causes: text('causes'), actions: [...actions] };
+    if ((await action.run({ params: { id }, body, ifMatch: of.version })) === undefined) return;
+    onDone();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Save the postmortem" onSubmit={run}>
+      <div class="form">
+        <label>
+          Impact <textarea name="impact" rows={3} maxLength={65_536} defaultValue={of.impact} />
+        </label>
+        <label>
+          Causes <textarea name="causes" rows={3} maxLength={65_536} defaultValue={of.causes} />
+        </label>
+        <label>
+          Actions, one a line; [x] before one that is done{' '}
+          <textarea name="actions" rows={4} defaultValue={writtenActions(of.actions)} />
+        </label>
+      </div>
+    </ActionForm>
+  );
+};
+
+const Written = ({ of: { impact, causes, actions } }: { readonly of: Postmortem }) => (
+  <>
+    {Object.entries({ Impact: impact, Causes: causes }).map(([title, text]) =>
+      text === '' ? null : (
+        <p key={title}>
+          <b>{title}:</b> {shownText(text, { lines: true })}
+        </p>
+      ),
+    )}
+    <ul>
+      {actions.map(({ text, isDone, dueOn }) => (
+        <li key={text}>
+          {isDone ? 'Done: ' : 'To do: '}
+          {shownText(text)}
+          {dueOn === null ? '' : `, until ${dueOn}`}
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
+export const PostmortemPart = ({ id }: { readonly id: string }) => {
+  const { answer, error } = useAsked(postmortemCall, { params: { id } });
+  const [isEdited, setEdited] = useState(false);
+  return (
+    <>
+      <h3>Postmortem</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : isEdited ? (
+        <Edit key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
+      ) : (
+        <>
+          {answer.version === 0 ? <p class="soft">Nobody has written one.</p> : <Written of={answer} />}
+          {may(setPostmortemCall) ? (
+            <button type="button" class="plain" onClick={() => setEdited(true)}>
+              Write the postmortem
+            </button>
+          ) : null}
+        </>
+      )}
+    </>
+  );
+};
