@@ -70,6 +70,30 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     t.true(tab.requests.some(({ url }) => url === at('/auth/refresh')));
   });
 
+  test('in a browser: two tabs whose token is over at once renew it once, and stay signed in', async (t) => {
+    const tab = await open();
+    await signIn(tab, 'auditor@a.example');
+    const tabs = [tab.page, await tab.page.context().newPage()];
+    const renewals: number[] = [];
+    for (const page of tabs) {
+      page.on('response', (response) => {
+        if (response.url() === at('/auth/refresh')) renewals.push(response.status());
+      });
+      await page.goto(at('/alerts'));
+      await page.locator('#person').waitFor({ state: 'attached' });
+    }
+    oidc().ahead(16 * 60_000);
+    await Promise.all(tabs.map((page) => page.reload()));
+    for (const page of tabs) await page.locator('#person').waitFor({ state: 'attached' });
+    oidc().ahead(0);
+    t.deepEqual(renewals, [200]);
+    t.deepEqual(
+      tabs.map((page) => page.url()),
+      tabs.map(() => at('/alerts')),
+    );
+    await tabs[1]?.close();
+  });
+
   test('in a browser: where cookies are not kept for want of TLS, the page says so', async (t) => {
     const tab = await open();
     await tab.go(at('/login').replace('127.0.0.1', 'plain.example'));
