@@ -2,7 +2,12 @@
 import { signalsOf } from './freshness.ts';
 import type { Query } from './query.ts';
 import { signals } from './signals/index.ts';
+import { parseDuration } from './time.ts';
 
 /** Its steps should be multiples of so many milliseconds: what it reads tells no more of its time. */
 export const leastStepOf = (query: Query): number =>
-  Math.max(1, ...signalsOf(query).map((name) => signals[name].asked?.leastStepMs ?? 1));
+  Math.max(scoredStepOf(query), ...signalsOf(query).map((name) => signals[name].asked?.leastStepMs ?? 1));
+
+/** What is scored by steps of its own is told by no shorter ones. */
+const scoredStepOf = (query: Query): number =>
+  query.kind === 'anomaly' && query.step !== undefined ? Number(parseDuration(query.step) ?? 0n) / 1_000_000 : 1;

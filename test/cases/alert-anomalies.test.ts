@@ -1,6 +1,7 @@
 /** Rules that ask what is unusual and what is to come: what landed is asked, and becomes alerts. */
 import test from 'ava';
-import { run } from '../../queries/run.ts';
+import { leastStepOf } from '../../queries/least-step.ts';
+import { queryOf, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { ask } from '../../subjects/alerts/ask.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
@@ -199,4 +200,64 @@ test('conditions that cannot be evaluated are refused with their place', (t) => 
   ]);
   t.throws(() => ruleOf({ condition: { kind: 'threshold', query: { kind: 'anomaly' }, thresholds } }));
   t.throws(() => ruleOf({ condition: { kind: 'threshold', query: { kind: 'anomaly', query: count }, thresholds } }));
+});
+
+const bands = async (query: object, [from, to]: readonly [number, number], stepMs: number, of: Partial<Plan> = {}) => {
+  const ns = (at: number): bigint => BigInt(nowMs + at * minute) * 1_000_000n;
+  const range = { from: ns(from), to: ns(to) - 1n };
+  const { series } = await run(
+    { kind: 'anomaly', ...query } as never,
+    { ...reading(of), nowMs: nowMs + 60 * minute },
+    {
+      ...{ range, stepMs },
+    },
+  );
+  return series.map(({ labels, unit, points }) => ({
+    ...{ of: labels['service'], band: labels['band'], unit },
+    points: points.map(([at, value]) => [(at - nowMs) / minute, value]),
+  }));
+};
+
+test('with a step, a detector tells what its unusual series were and were expected to be', async (t) => {
+  await landScores('d3', 'cart', [
+    [-2, 41, 0, false],
+    [0, 123, 0.95, true],
+    [1, 130, 0, true],
+  ]);
+  await landAnomaly('d3', 'cart', { at: 0, end: 3 });
+  await landScores('d3', 'calm', [[0, 7, 0, false]]);
+  const times = (values: readonly number[]) => [-2, 0, 1].map((at, index) => [at, values[index]]);
+  const own = { of: 'cart', unit: 'ms' };
+  t.deepEqual(await bands({ detectorId: 'd3' }, [-5, 5], minute), [
+    { ...own, band: 'value', points: times([41, 123, 130]) },
+    { ...own, band: 'expected', points: times([40, 40, 40]) },
+    { ...own, band: 'at most', points: times([60, 60, 60]) },
+    { ...own, band: 'at least', points: times([20, 20, 20]) },
+  ]);
+  const [value] = await bands({ detectorId: 'd3' }, [-5, 5], 5 * minute);
+  t.deepEqual(value?.points, [
+    [-5, 41],
+    [0, 130],
+  ]);
+  t.deepEqual(await bands({ detectorId: 'd3' }, [10, 20], minute), [], 'nothing was unusual then');
+  t.deepEqual(await bands({ detectorId: 'd3' }, [-5, 5], minute, { entitlements: ['ai', 'logs'] }), []);
+});
+
+test('with a step, a query is told with the band of its own past', async (t) => {
+  await landLogs('bank', [-1600, 20], '20 + cityHash64(number, 3) % 5');
+  const query = { query: { ...count, search: 'service:bank', groupBy: ['service'] }, step: '1m' };
+  t.is(leastStepOf(queryOf({ kind: 'anomaly', ...query })), minute);
+  const found = await bands(query, [0, 20], minute);
+  t.deepEqual(
+    found.map(({ of, band, points }) => [of, band, points.length]),
+    ['value', 'expected', 'at most', 'at least'].map((band) => ['bank', band, 20]),
+  );
+  const [values = [], , most = [], least = []] = found.map(({ points }) => points.map(([, value]) => Number(value)));
+  t.true(values.every((value, at) => value >= (least[at] as number) && value <= (most[at] as number)));
+  t.true(most.every((value) => value < 40));
+  const longer = await bands(query, [0, 20], 5 * minute);
+  t.deepEqual(
+    longer[0]?.points.map(([at]) => at),
+    [0, 5, 10, 15],
+  );
 });

@@ -42,8 +42,8 @@ export interface OverTimeProps {
   readonly limits?: readonly (readonly [value: number, tone: string])[];
   readonly low?: number | undefined;
   readonly high?: number | undefined;
-  /** Places of two series between which an area is filled. */
-  readonly band?: readonly [upper: number, lower: number];
+  /** Places of two series between which an area is filled, and of the one whose colour it has. */
+  readonly bands?: readonly (readonly [upper: number, lower: number, of: number])[];
   readonly legend: boolean;
 }
 
@@ -207,7 +207,7 @@ const optionsOf = (
   width: number,
   onPoint: (at?: number) => void,
 ): uPlot.Options => {
-  const { series, height, from, to, group, low, high, band } = props;
+  const { series, height, from, to, group, low, high, bands = [] } = props;
   const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
   const range: uPlot.Scale.Range = (_, least, most) => {
     const [bottom, top] = [low ?? Math.min(0, least ?? 0), high ?? Math.max(most ?? 1, least ?? 0)];
@@ -225,9 +225,10 @@ const optionsOf = (
     scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
     axes: axesOf(series, ink('ink-soft'), ink('ink-line')),
     // Series of uPlot begin with the times.
-    ...(band === undefined
-      ? {}
-      : { bands: [{ series: [band[0] + 1, band[1] + 1], fill: faint(ink('line-0'), 0.15) }] }),
+    bands: bands.map(([upper, lower, of]) => ({
+      series: [upper + 1, lower + 1],
+      fill: faint(ink(classOf(series[of] as TimeSeries, of)), 0.15),
+    })),
     series: [{}, ...series.map((one, index) => styleOf(one, index, ink(classOf(one, index))))],
     hooks: {
       draw: [markedOn(props, place, units[0] ?? 'y')],

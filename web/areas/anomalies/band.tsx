@@ -28,7 +28,7 @@ export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
     <OverTime
       title={`${of.name || 'Its series'} and what was expected`}
       {...{ steps, series, from: first, to: last, height: 160, group: 'anomaly', marks: moments, legend: true }}
-      band={[2, 3]}
+      bands={[[2, 3, 0]]}
     />
   );
 };

@@ -40,6 +40,8 @@ export interface Field {
   readonly values: readonly unknown[];
   /** Of a series: epoch milliseconds of each value. */
   readonly times?: readonly number[];
+  /** Of a query of anomalies: whether these are values, what was expected, or a bound, and of which series. */
+  readonly band?: { readonly part: string; readonly of: string };
   readonly settings: Settings;
 }
 
@@ -75,6 +77,10 @@ const nameOf = ({ name, labels }: Result['series'][number], legend: string): str
   return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
 };
 
+/** Bounds and values of one series are told apart by a label. */
+const bandOf = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
+  part === undefined ? {} : { band: { part, of: JSON.stringify([query, name, others]) } };
+
 const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): Bare[] =>
   Object.entries(results).flatMap(([query, { series }]) =>
     series.map((one, at) => ({
@@ -82,6 +88,7 @@ const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): 
       ...{ type: 'number' as const, unit: one.unit },
       values: one.points.map(([, value]) => value),
       times: one.points.map(([time]) => time),
+      ...bandOf(query, one),
     })),
   );
 

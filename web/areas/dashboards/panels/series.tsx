@@ -27,6 +27,17 @@ const limitsOf = (fields: readonly Field[]): (readonly [number, string])[] => {
   return (own?.steps ?? []).flatMap(({ value, colour }) => (value === null ? [] : [[value, toneOf(colour)] as const]));
 };
 
+/** The bounds of what was expected, by places of fields, and the values between them. */
+const bandsOf = (fields: readonly Field[]): (readonly [upper: number, lower: number, of: number])[] => {
+  const placeOf = (of: string, part: string): number =>
+    fields.findIndex(({ band }) => band?.of === of && band.part === part);
+  return fields.flatMap(({ band }, upper) => {
+    if (band?.part !== 'at most') return [];
+    const lower = placeOf(band.of, 'at least');
+    return lower < 0 ? [] : [[upper, lower, Math.max(0, placeOf(band.of, 'value'))] as const];
+  });
+};
+
 const drawnFields = (props: PanelProps) => {
   const all = fieldsOf(props.drawn);
   const shown = all.filter(
@@ -50,6 +61,7 @@ export const SeriesPanel = (props: PanelProps) => {
     <OverTime
       {...{ title: drawn.title, steps, series, from, to, marks, group, low: min, high: max, legend: hasLegend }}
       limits={limitsOf(shown)}
+      bands={bandsOf(shown)}
       height={Math.max(70, height - (hasLegend ? 22 + 20 * Math.min(3, Math.ceil(series.length / 2)) : 22))}
     />
   );

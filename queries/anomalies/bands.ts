@@ -1,0 +1,99 @@
+/** What series were and were expected to be, step by step: what panels draw as lines within bands. */
+import { type Answer, seriesAnswer } from '../answer.ts';
+import type { Reading } from '../reading.ts';
+import type { Incompleteness } from '../result.ts';
+import { readableSignals } from './of-detector.ts';
+
+/** What of a series is told, by the label `band`. */
+export const bandLabel = 'band';
+export const bandParts = ['value', 'expected', 'at most', 'at least'] as const;
+
+/** A step with its value, what was expected, and the bounds of that. */
+export type BandPoint = readonly [
+  startMs: number,
+  value: number | null,
+  expected: number | null,
+  high: number | null,
+  low: number | null,
+];
+
+export interface Banded {
+  readonly name: string;
+  readonly unit: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly points: readonly BandPoint[];
+}
+
+/** The last of each longer step. */
+export const thinned = (points: readonly BandPoint[], stepMs: number): BandPoint[] => {
+  const bySteps = new Map(points.map((point) => [Math.floor(point[0] / stepMs), point]));
+  return [...bySteps].map(([step, [, ...values]]) => [step * stepMs, ...values]);
+};
+
+/** Four series of each. Steps that were not scored are not there. */
+export const bandsAnswer = (all: readonly Banded[], partial: readonly Incompleteness[]): Answer =>
+  seriesAnswer(
+    all.flatMap(({ name, unit, labels, points }) =>
+      bandParts.map((part, index) => ({
+        ...{ name, unit, labels: { ...labels, [bandLabel]: part } },
+        points: points.map((point): [number, number | null] => [point[0], point[index + 1] ?? null]),
+      })),
+    ),
+    [],
+    partial,
+  );
+
+/** Series of a detector in one panel. */
+const mostSeries = 10;
+
+interface Row {
+  readonly key: string;
+  readonly at: string;
+  readonly was: number;
+  readonly expected: number | null;
+  readonly high: number | null;
+  readonly low: number | null;
+}
+
+/** Of a detector the series that were unusual in the range, those with the highest scores: of others its scores do not tell what they are called. */
+export const detectorBands = async (
+  detectorId: string,
+  reading: Reading,
+  { fromMs, toMs, stepMs }: { readonly fromMs: number; readonly toMs: number; readonly stepMs: number },
+): Promise<Answer> => {
+  const ends = { detector: detectorId, from: String(fromMs), to: String(toMs) };
+  const found = await reading.columns.query<{
+    key: string;
+    name: string;
+    unit: string;
+    labels: Record<string, string>;
+  }>(
+    `SELECT series AS key, any(name) AS name, any(unit) AS unit, any(labels) AS labels FROM anomalies FINAL
+    WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals) AND detector_id = {detector:String}
+      AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND (end_ms = 0 OR end_ms > {from:Int64})
+    GROUP BY series ORDER BY max(score) DESC, series LIMIT ${mostSeries + 1}`,
+    { ...ends, readable: readableSignals(reading) },
+  );
+  const shown = found.slice(0, mostSeries);
+  const rows = await reading.columns.query<Row & Record<string, unknown>>(
+    `SELECT series AS key, toString(intDiv(toUnixTimestamp64Milli(time), {step:Int64}) * {step:Int64}) AS at, argMax(value, time) AS was,
+      argMax(tuple(expected), time).1 AS expected, argMax(tuple(high), time).1 AS high, argMax(tuple(low), time).1 AS low
+    FROM anomaly_scores FINAL
+    WHERE tenant_id = {tenant:String} AND detector_id = {detector:String} AND series IN {keys:Array(String)}
+      AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    GROUP BY key, at ORDER BY key, toInt64(at)`,
+    { ...ends, step: String(stepMs), keys: shown.map(({ key }) => key) },
+  );
+  const byKey = Map.groupBy(rows, ({ key }) => key);
+  return bandsAnswer(
+    shown.map(({ key, ...series }) => ({
+      ...series,
+      points: (byKey.get(key) ?? []).map(
+        ({ at, was, expected, high, low }): BandPoint => [...([Number(at), was, expected, high, low] as const)],
+      ),
+    })),
+    found.length > mostSeries
+      ? [{ code: 'groups', message: `more series were unusual: these are ${mostSeries} with the highest scores` }]
+      : [],
+  );
+};
