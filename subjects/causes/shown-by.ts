@@ -1,12 +1,12 @@
 /**
- * Changes of what shows a symptom: the rule of an alert, the detector of an anomaly. They change no service, but what is told of it: where
- * requests are not worse they are the likeliest cause.
+ * Changes of what shows a symptom: the rule of an alert, the detector of an anomaly, the plan by which telemetry is taken and kept, the
+ * routes by which alerts are told. They change no service, but what is told of it: where requests are not worse they may be its cause.
  */
 import type { Judged } from './judge.ts';
 import { minuteMs } from './scene.ts';
 
 export interface ShownBy {
-  readonly what: 'alert rule' | 'detector';
+  readonly what: 'alert rule' | 'detector' | 'plan' | 'alert routing';
   readonly id: string;
 }
 
@@ -29,16 +29,37 @@ const late = minuteMs;
 /** Minutes by which a change counts less and less. */
 const fading = 30;
 
+interface Way {
+  /** How likely such a change is a cause by itself; routes change who is told, and never what. */
+  readonly prior: number;
+  link(id: string): string;
+  readonly does: string;
+  readonly against?: string;
+}
+const ways: Readonly<Record<ShownBy['what'], Way>> = {
+  'alert rule': { prior: 0.9, link: (id) => `/api/alerts/rules/${id}`, does: 'the alert rule that shows the symptom' },
+  detector: { prior: 0.9, link: (id) => `/api/ai/detectors/${id}`, does: 'the detector that shows the symptom' },
+  plan: { prior: 0.6, link: () => '/api/billing', does: 'the plan, by which telemetry is taken and kept' },
+  'alert routing': {
+    ...{ prior: 0.2, link: () => '/api/v2/alerts/routing', does: 'the routes by which alerts are told' },
+    against: 'routes change who is told of an alert, not whether it fires',
+  },
+};
+
 const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticedMs, isWorse }: Shown): Judged => {
   const gap = (noticedMs - atMs) / minuteMs;
   const when = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
   const isAfter = atMs > noticedMs + late;
-  const path = what === 'detector' ? 'ai/detectors' : 'alerts/rules';
+  const { prior, link, does, against } = ways[what];
   return {
-    ...{ kind: 'configuration', at: `${what} ${id}`, beginMs: atMs, title, link: `/api/${path}/${id}`, path: [] },
-    score: isAfter || isWorse ? 0 : 0.9 * Math.exp(-Math.max(0, gap) / fading),
-    evidence: isAfter ? [] : [`the ${what} that shows the symptom: ${when}`],
-    against: [...(isAfter ? [when] : []), ...(isWorse ? ['requests are worse, whatever shows it'] : [])],
+    ...{ kind: 'configuration', at: `${what} ${id}`, beginMs: atMs, title, link: link(id), path: [] },
+    score: isAfter || isWorse ? 0 : prior * Math.exp(-Math.max(0, gap) / fading),
+    evidence: isAfter ? [] : [`${does}: ${when}`],
+    against: [
+      ...(isAfter ? [when] : []),
+      ...(isWorse ? ['requests are worse, whatever shows it'] : []),
+      ...(against === undefined ? [] : [against]),
+    ],
   };
 };
 

@@ -15,7 +15,7 @@ const Cause = z.strictObject({
   at: z
     .string()
     .describe(
-      'What it happened to: the node of a service map, such as service:cart, a host, or the alert rule or detector that shows it',
+      'What it happened to: the node of a service map, such as service:cart, a host, or the alert rule, detector, plan or alert routing that shows it',
     ),
   begin: z.iso.datetime(),
   title: z.string(),

@@ -1,12 +1,23 @@
-/** What people changed of the rule or detector that shows a symptom, from the audit log: what every Viewer may read of it. */
+/** What people changed of the rule or detector that shows a symptom, of the plan and of routes, from the audit log: what every Viewer may read of it. */
+import { alertRoutingId } from '../../../schemas/resources/alert-routing.ts';
 import type { Symptom } from '../../../subjects/causes/read-scene.ts';
-import { type ChangeOfShown, changesBeforeMs } from '../../../subjects/causes/shown-by.ts';
+import { type ChangeOfShown, changesBeforeMs, type ShownBy } from '../../../subjects/causes/shown-by.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 /** Of an incident with many alerts, the first; and of each the newest changes. */
 const mostShown = 5;
 const mostChanges = 5;
+
+/** What is behind all that shows symptoms. */
+const behind = (shownBy: readonly ShownBy[], tenantId: string): ShownBy[] => {
+  if (shownBy.length === 0) return [];
+  const isOfAlerts = shownBy.some(({ what }) => what === 'alert rule');
+  return [
+    { what: 'plan', id: tenantId },
+    ...(isOfAlerts ? [{ what: 'alert routing', id: alertRoutingId } as const] : []),
+  ];
+};
 
 export const changesOfShown = async (
   { shownBy, noticedMs, untilMs }: Symptom,
@@ -15,9 +26,11 @@ export const changesOfShown = async (
 ): Promise<ChangeOfShown[]> => {
   const distinct = [...new Map(shownBy.map((each) => [each.id, each])).values()].slice(0, mostShown);
   const found = await Promise.all(
-    distinct.map(async (one) => {
+    [...distinct, ...behind(distinct, tenantId)].map(async (one) => {
       const within = { fromMs: noticedMs - changesBeforeMs, toMs: untilMs };
-      const filter = { ...within, actions: configurationActions, resourceId: one.id };
+      // Which plan there is everybody sees, so that its change is told to those who may not read others of an Admin.
+      const actions = one.what === 'plan' ? ['organization.change-plan'] : configurationActions;
+      const filter = { ...within, actions, resourceId: one.id };
       const records = await newestRecords(documents, tenantId, filter, { limit: mostChanges });
       return records.map(
         ({ at, action, details }): ChangeOfShown => ({

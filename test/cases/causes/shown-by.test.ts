@@ -33,3 +33,19 @@ test('the change nearest before the symptom is the likeliest', (t) => {
   t.deepEqual(all[0]?.evidence, ['the alert rule that shows the symptom: it was changed 2 minutes before the symptom']);
   t.is(all[0]?.link, '/api/alerts/rules/r1');
 });
+
+test('a plan may be why something is shown, routes never are', (t) => {
+  const changes = (['plan', 'alert routing'] as const).map(
+    (what): ChangeOfShown => ({ ...changed(-2), shownBy: { what, id: 'x' }, title: what }),
+  );
+  const all = judgeShown(changes, { noticedMs, isWorse: false });
+  t.deepEqual(
+    all.map(({ title, score }) => [title, score >= leastScore]),
+    [
+      ['plan', true],
+      ['alert routing', false],
+    ],
+  );
+  t.deepEqual(all[1]?.against, ['routes change who is told of an alert, not whether it fires']);
+  t.true(judgeShown(changes, { noticedMs, isWorse: true }).every(({ score }) => score === 0));
+});
