@@ -70,6 +70,16 @@ const shipped: readonly Shipped[] = [
     leastChange: 5,
   },
   {
+    name: 'Warnings and errors by log pattern',
+    description: 'How many warnings and errors of each log pattern each service writes',
+    watches: ofServices('logs', {
+      ...{ kind: 'aggregate', signal: 'log-patterns', search: 'severity:>=warn', measures: [{ function: 'count' }] },
+      ...{ groupBy: ['service', 'template'], limit: 1000 },
+    }),
+    direction: 'up',
+    leastChange: 5,
+  },
+  {
     name: 'CPU of hosts',
     description: 'How busy the processors of each host are',
     watches: ofMetric(['system.cpu.utilization', 'system.cpu.time', 'node_cpu_seconds_total'], (metric) =>

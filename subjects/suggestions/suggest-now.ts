@@ -1,5 +1,7 @@
 /** Reads what suggestions are made of, each kind by itself: what cannot be read costs its own kind alone. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { attributeCosts } from '../../queries/fields/costs.ts';
+import { unnamedAttributes } from '../../queries/fields/uses.ts';
 import { usesOfMetrics } from '../../queries/metrics/uses.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Range } from '../../queries/range.ts';
@@ -24,7 +26,13 @@ import { detectorSuggestions } from './detectors.ts';
 import { noisyRuleSuggestion, type PastValues } from './noisy-rules.ts';
 import { type ServiceSeen, serviceSuggestions } from './services.ts';
 import type { Suggestion } from './suggestion.ts';
-import { type MetricCost, patternSuggestions, unreadMetricSuggestions } from './unread.ts';
+import {
+  largeAttributes,
+  type MetricCost,
+  patternSuggestions,
+  unreadAttributeSuggestions,
+  unreadMetricSuggestions,
+} from './unread.ts';
 
 const dayMs = 86_400_000;
 const noisyDays = 7;
@@ -158,6 +166,18 @@ const ofMetrics = async (asking: Asking): Promise<Suggestion[]> => {
   );
 };
 
+const ofAttributes = async (asking: Asking): Promise<Suggestion[]> => {
+  const found = (['logs', 'traces'] as const)
+    .filter((signal) => has(asking, signal))
+    .map(async (signal) => {
+      const { looked, costs } = await attributeCosts(asking.reading, signal, lastDay(asking.reading.nowMs));
+      const keys = largeAttributes(looked, costs).map(({ key }) => key);
+      if (keys.length === 0) return [];
+      return unreadAttributeSuggestions(signal, looked, costs, await unnamedAttributes(asking.documents, keys));
+    });
+  return (await Promise.all(found)).flat();
+};
+
 const ofPatterns = async (asking: Asking): Promise<Suggestion[]> => {
   if (!has(asking, 'logs')) return [];
   const { columns, nowMs } = asking.reading;
@@ -214,6 +234,7 @@ const sources: Readonly<Record<string, (asking: Asking) => Promise<Suggestion[]>
   detectors: ofDetectors,
   dashboards: ofDashboards,
   'metrics that nothing reads': ofMetrics,
+  'attributes that nothing reads': ofAttributes,
   'large log patterns': ofPatterns,
 };
 

@@ -6,6 +6,7 @@ export const suggestionKinds = [
   'alert',
   'noisy-rule',
   'unread-metric',
+  'unread-attribute',
   'log-pattern',
   'detector',
   'dashboard',

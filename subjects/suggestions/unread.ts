@@ -1,5 +1,6 @@
-/** Metrics that cost and that nothing reads, and log patterns that are much of all records. */
+/** Metrics and attributes that cost and that nothing reads, and log patterns that are much of all records. */
 import type { z } from 'zod';
+import type { AttributeCost } from '../../queries/fields/costs.ts';
 import type { MetricUses } from '../../queries/metrics/uses.ts';
 import type { Suggestion } from './suggestion.ts';
 
@@ -35,6 +36,37 @@ export const unreadMetricSuggestions = (
         request: null,
       };
     });
+};
+
+/** Namespaces of OpenTelemetry's own: the platform reads many of their attributes by itself, and people know them without having written them down. */
+const conventional =
+  /^(?:_|(?:http|url|net|network|server|client|peer|source|destination|db|rpc|messaging|faas|graphql|k8s|container|host|os|process|service|cloud|deployment|telemetry|otel|code|thread|exception|error|event|log|user|enduser|user_agent|session|gen_ai|aws|gcp|azure|feature_flag|file|browser|device|geo|tls)\b)/;
+const leastShare = 0.05;
+const leastLooked = 10_000;
+const mostAttributes = 3;
+
+/** What may be suggested to be left out: large attributes of people's own. */
+export const largeAttributes = (looked: number, costs: readonly AttributeCost[]): readonly AttributeCost[] =>
+  looked < leastLooked ? [] : costs.filter(({ key, share }) => share >= leastShare && !conventional.test(key));
+
+/** `unnamed`: of these, those that no document names, and what was looked at. */
+export const unreadAttributeSuggestions = (
+  signal: 'logs' | 'traces',
+  looked: number,
+  costs: readonly AttributeCost[],
+  unnamed: { readonly keys: readonly string[]; readonly lookedAt: string },
+): Suggestion[] => {
+  const [records, context] = signal === 'logs' ? ['log records', 'log'] : ['spans', 'span'];
+  return largeAttributes(looked, costs)
+    .filter(({ key }) => unnamed.keys.includes(key))
+    .slice(0, mostAttributes)
+    .map(({ key, share, ofRecords }) => ({
+      ...{ kind: 'unread-attribute', subject: `${signal} ${key}`, weight: Math.round(1000 * share) },
+      title: `Stop sending the attribute ${key} with ${records}`,
+      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${looked} ${records} of the last day, ${Math.round(100 * ofRecords)} % of which have it, and none of ${unnamed.lookedAt} names it; what people search for by hand is not known here`,
+      effect: `${records} are up to ${Math.round(100 * share)} % smaller; where they are sent, leave it out: in a collector with a transform processor, \`context: ${context}\`, \`delete_key(attributes, ${JSON.stringify(key)})\``,
+      request: null,
+    }));
 };
 
 export interface PatternCost {

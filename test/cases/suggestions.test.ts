@@ -6,7 +6,12 @@ import { detectorSuggestions } from '../../subjects/suggestions/detectors.ts';
 import { noisyRuleSuggestion, type PastValues } from '../../subjects/suggestions/noisy-rules.ts';
 import { type ServiceSeen, serviceSuggestions } from '../../subjects/suggestions/services.ts';
 import { isAlike, isSuggestionId, type Suggestion, suggestionId } from '../../subjects/suggestions/suggestion.ts';
-import { patternSuggestions, unreadMetricSuggestions } from '../../subjects/suggestions/unread.ts';
+import {
+  largeAttributes,
+  patternSuggestions,
+  unreadAttributeSuggestions,
+  unreadMetricSuggestions,
+} from '../../subjects/suggestions/unread.ts';
 
 const minuteMs = 60_000;
 const labels = { service: 'cart' };
@@ -128,7 +133,7 @@ test('detectors are suggested of what lands, and not again once there is one', (
   const first = detectorSuggestions(catalogue, []);
   t.deepEqual(
     first.map(({ subject }) => subject),
-    ['Error logs of services', 'CPU of hosts'],
+    ['Error logs of services', 'Warnings and errors by log pattern', 'CPU of hosts'],
   );
   const present = first.map(({ request }) => request?.body as Parameters<typeof detectorSuggestions>[1][number]);
   t.deepEqual(detectorSuggestions(catalogue, present), []);
@@ -174,4 +179,24 @@ test('evidence has changed where there is half or twice as much of it', (t) => {
   t.true(isAlike(100, 150));
   t.false(isAlike(100, 201));
   t.false(isAlike(100, 49));
+});
+
+test('large attributes of people’s own that no document names are told of', (t) => {
+  const costs = [
+    { key: 'cart.dump', share: 0.6, ofRecords: 0.5 },
+    { key: 'http.route', share: 0.2, ofRecords: 1 },
+    { key: 'cart.read', share: 0.1, ofRecords: 1 },
+    { key: 'cart.small', share: 0.01, ofRecords: 1 },
+  ];
+  t.deepEqual(
+    largeAttributes(50_000, costs).map(({ key }) => key),
+    ['cart.dump', 'cart.read'],
+  );
+  t.deepEqual(largeAttributes(500, costs), []);
+  const unnamed = { keys: ['cart.dump', 'cart.small'], lookedAt: '4 dashboards' };
+  const [suggestion, ...others] = unreadAttributeSuggestions('logs', 50_000, costs, unnamed);
+  t.deepEqual(others, []);
+  t.like(suggestion, { kind: 'unread-attribute', subject: 'logs cart.dump', request: null });
+  t.regex(suggestion?.evidence ?? '', /^cart.dump is 60 % of .* 50000 log records .* none of 4 dashboards names it/);
+  t.regex(suggestion?.effect ?? '', /delete_key\(attributes, "cart.dump"\)/);
 });

@@ -1,0 +1,48 @@
+/** What attributes of records take, by a sample of the newest ones. */
+import type { Range } from '../range.ts';
+import type { Reading } from '../reading.ts';
+import { rangeValues, withinRange } from '../records.ts';
+import { recordsOf, type SearchSignal } from '../signals/index.ts';
+
+const mostRecords = 100_000;
+const mostAttributes = 200;
+
+export interface AttributeCost {
+  readonly key: string;
+  /** Part of what attributes and texts of all records take, 0 to 1. */
+  readonly share: number;
+  /** Part of the records that have it. */
+  readonly ofRecords: number;
+}
+
+/** What of a record is text beside its attributes. */
+const textOf: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
+
+/** Attributes of records, not of resources, the largest first; and how many records were looked at. */
+export const attributeCosts = async (
+  { columns }: Pick<Reading, 'columns'>,
+  signal: SearchSignal,
+  range: Range,
+): Promise<{ readonly looked: number; readonly costs: readonly AttributeCost[] }> => {
+  const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textOf[signal]} AS own FROM ${recordsOf(signal).table}
+    WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${mostRecords}`;
+  const lengths = 'arraySum(name -> length(name), mapKeys(parts)) + arraySum(value -> length(value), mapValues(parts))';
+  const [rows, totals] = await Promise.all([
+    columns.query<{ key: string; bytes: string; n: string }>(
+      `SELECT name AS key, toString(sum(length(name) + length(value))) AS bytes, toString(count()) AS n FROM (${sample})
+      ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value
+      GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${mostAttributes}`,
+      rangeValues(range),
+    ),
+    columns.query<{ bytes: string; n: string }>(
+      `SELECT toString(sum(own + ${lengths})) AS bytes, toString(count()) AS n FROM (${sample})`,
+      rangeValues(range),
+    ),
+  ]);
+  const looked = Number(totals[0]?.n ?? 0);
+  const all = Math.max(1, Number(totals[0]?.bytes ?? 0));
+  return {
+    looked,
+    costs: rows.map(({ key, bytes, n }) => ({ key, share: Number(bytes) / all, ofRecords: Number(n) / looked })),
+  };
+};
