@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
 import { Question } from '../../client/question.ts';
+import { KeepAsking } from '../../editors/kept.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
@@ -53,6 +54,12 @@ const cellsOf = (pattern: Pattern) => [
   <bdi key="template">{shownText(templateOf(pattern.template))}</bdi>,
 ];
 
+/** How many records of a pattern there are. */
+const countOf = (id: string) => ({
+  ...({ kind: 'aggregate', signal: 'log-patterns', search: `pattern:${id}` } as const),
+  measures: [{ function: 'count' as const }],
+});
+
 const OpenPattern = ({ id }: { readonly id: string }) => {
   const [asked] = useState(() => new Question(patternCall));
   const { from, to } = writtenRange.value;
@@ -70,6 +77,9 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
           <ul class="links">
             <li>
               <Link to={toArea('/logs', { pattern: pattern.id })}>Its records</Link>
+            </li>
+            <li>
+              <KeepAsking query={countOf(pattern.id)} title={templateOf(pattern.template).slice(0, 100)} />
             </li>
           </ul>
           <Fields
