@@ -168,6 +168,8 @@ export const startHarness = async ({
   openCounters,
   outbound,
   sharing,
+  directory: kept,
+  port = 0,
   projects: named = [],
   republish = () => {
     throw new PermanentError('malformed', 'still refused');
@@ -187,7 +189,11 @@ export const startHarness = async ({
   /** What leaves for addresses that users chose. */
   readonly outbound?: Outbound;
   /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
-  readonly sharing?: Harness;
+  readonly sharing?: Pick<Harness, 'documents' | 'columns' | 'bus' | 'directory'>;
+  /** Where its stores are, and stay when it has closed; without it, they are nowhere afterwards. */
+  readonly directory?: string;
+  /** Any that is free, unless told otherwise. */
+  readonly port?: number;
   /** Projects of organization `a`, which reads may name. */
   readonly projects?: readonly string[];
   readonly republish?: DeadLettersOptions['republish'];
@@ -196,7 +202,7 @@ export const startHarness = async ({
   /** Whether jobs run, which change what they find due: an incident that escalates has another version. */
   readonly runsJobs?: boolean;
 } = {}): Promise<Harness> => {
-  const directory = sharing?.directory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
+  const directory = sharing?.directory ?? kept ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
   const clock = { now };
   // Tests ask faster than people do; what limits them is tested with the limits set.
   const unlimited = {
@@ -222,7 +228,7 @@ export const startHarness = async ({
   });
   const server = createServer({ shouldUpgradeCallback: (request) => api.sockets.takes(request) }, api.callback);
   server.on('upgrade', (request, socket, head) => api.sockets.upgrade(request, socket, head));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const tokens = new Map<string, Promise<string>>();
@@ -281,7 +287,7 @@ export const startHarness = async ({
       if (sharing !== undefined) return;
       await bus.close();
       await columns.close();
-      rmSync(directory, { recursive: true, force: true });
+      if (kept === undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
 };

@@ -168,5 +168,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
     await kept.close();
     await stream.close();
   };
-  return { columns, documents, bus, evaluated, close };
+  /** The same stores, which nobody dies of. */
+  const living = { columns: stored, documents: kept, bus: stream };
+  return { columns, documents, bus, living, evaluated, close };
 };

@@ -1,0 +1,278 @@
+/**
+ * Roles that die at every stage of what they do for checks, one after the other, while probes and jobs live on: what was run, and what was
+ * told, counts once and is all there, states change as the target does, and uptime is the target's.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { lookup } from 'node:dns';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { httpSource } from '../../probes/http-source.ts';
+import { Pace } from '../../probes/pace.ts';
+import { startProbe } from '../../probes/probe.ts';
+import { scheduleTopics } from '../../processors/index.ts';
+import { openFence } from '../../runtime/fence.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { seeded } from '../cases/random.ts';
+import { drawn, drawSeed, drawTold } from '../drawing.ts';
+import { freePorts } from '../services/ports.ts';
+import { eventually, stretched } from '../waiting.ts';
+import { password, startHarness } from './api-harness.ts';
+import type { Stage } from './dying-ports.ts';
+import { nodeFlags } from './oiq-process.ts';
+
+/** Each death: whose, where, and within how many times of coming there. Neighbours are of different roles, so that any part has several. */
+const deaths: readonly (readonly [role: string, stage: Stage, most: number])[] = [
+  ['receivers', 'before it publishes', 8],
+  ['api', 'after it published', 8],
+  ['sinks', 'after an insert', 4],
+  ['evaluators', 'between a save and what it publishes', 3],
+  ['sinks', 'before an insert', 4],
+  ['receivers', 'after it published', 8],
+  ['api', 'before it publishes', 8],
+  ['processors', 'between a save and what it publishes', 4],
+  ['processors', 'after it published', 4],
+  ['processors', 'before a save', 4],
+  ['evaluators', 'before a save', 3],
+  ['evaluators', 'after an answer', 3],
+];
+const parts = 4;
+const everyMs = 10_000;
+const checkCount = 3;
+const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
+const program = fileURLToPath(new URL('dying-checks.ts', import.meta.url));
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-check-kills-'));
+const [port = 0, ingest = 0] = await freePorts(2);
+const url = `http://127.0.0.1:${port}`;
+let platform: ChildProcess | undefined;
+
+/** Which requests the target answered, by their runs. */
+const answered = new Map<string, number>();
+let isUp = true;
+const target = createServer((request, response) => {
+  const traceId = String(request.headers['traceparent']).split('-')[1] ?? '';
+  response.writeHead(isUp ? 200 : 500).end(() => answered.set(traceId, Date.now()));
+});
+await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
+test.after.always(() => {
+  platform?.kill('SIGKILL');
+  target.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Sets an installation up, and closes it. */
+const prepare = async () => {
+  const harness = await startHarness({ environment, directory, runsJobs: false });
+  await harness.bus.ensureTopics(scheduleTopics);
+  const made = async (path: string, body: object) => {
+    const answer = await harness.ask('POST', path, { body });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body;
+  };
+  const locations: { readonly id: string; readonly token: string }[] = [];
+  for (const name of ['one', 'two', 'three']) locations.push(await made('/api/synthetics/locations', { name }));
+  const steps = [{ url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` }];
+  const fields = { type: 'http', every: '10s', timeout: '5s', retries: { count: 0 }, http: { steps } };
+  const checks: string[] = [];
+  for (let index = 0; index < checkCount; index++) {
+    const check = { name: `check ${index}`, locations: locations.map(({ id }) => id), ...fields };
+    checks.push((await made('/api/synthetics/checks', check)).id);
+  }
+  const job = await made('/api/synthetics/checks', { name: 'job', type: 'heartbeat', every: '1h', heartbeat: {} });
+  await harness.close();
+  return { locations, checks, job };
+};
+
+/** Starts the platform; resolves when it runs. */
+const start = async (...death: readonly (string | number)[]): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [...nodeFlags, program, ...[directory, port, ingest, ...death].map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  platform = child;
+  // It may die before it has said so.
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  return child;
+};
+
+/** Runs of a job, one after the other: each is told until that is taken. */
+const work = (token: string) => {
+  const taken: string[] = [];
+  let isOver = false;
+  const tell = async (id: string): Promise<void> => {
+    for (;;) {
+      const request = { method: 'POST', body: id, signal: AbortSignal.timeout(30_000) };
+      const answer = await fetch(`http://127.0.0.1:${ingest}/beats/${token}?rid=${id}`, request).catch(() => undefined);
+      if ((await answer?.text().catch(() => undefined)) !== undefined && answer?.status === 200) return;
+      await pause(150);
+    }
+  };
+  const done = (async () => {
+    for (let run = 0; !isOver; run++) {
+      await tell(`run-${run}`);
+      taken.push(`run-${run}`);
+      await pause(150);
+    }
+  })();
+  return {
+    taken,
+    stop(): Promise<void> {
+      isOver = true;
+      return done;
+    },
+  };
+};
+
+const signIn = async () => {
+  const body = JSON.stringify({ email: 'owner@a.example', password });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/auth/login`, { method: 'POST', headers, body });
+  const { token } = (await answer.json()) as { token: string };
+  return async (path: string) => {
+    const got = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    return (await got.json()) as any;
+  };
+};
+
+interface Row {
+  readonly id: string;
+  readonly place: string;
+  readonly due: string;
+  readonly trace: string;
+  readonly said: string;
+}
+
+/** What landed, by a process that has nothing else of the platform. */
+const landed = async () => {
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  const runs = await columns.query<Row & Record<string, unknown>>(
+    `SELECT check_id AS id, location AS place, toString(toUnixTimestamp64Milli(due)) AS due, trace_id AS trace, message AS said
+    FROM synthetic_runs WHERE tenant_id = 'a' AND is_manual = 0`,
+  );
+  const states = await columns.query<{ id: string; place: string; state: string }>(
+    `SELECT check_id AS id, location AS place, state FROM synthetic_states FINAL WHERE tenant_id = 'a' ORDER BY at`,
+  );
+  await columns.close();
+  return { runs, states };
+};
+
+/** Each run is there once: a due time has one, and one that came again is the same. */
+const judgeRuns = (
+  t: ExecutionContext,
+  runs: readonly Row[],
+  told: { traces: readonly string[]; beats: readonly string[] },
+) => {
+  const distinct = new Map(runs.map((run) => [`${run.id} ${run.place} ${run.due}`, run]));
+  for (const run of runs) {
+    const { trace, said } = distinct.get(`${run.id} ${run.place} ${run.due}`) ?? run;
+    t.is(`${run.trace} ${run.said}`, `${trace} ${said}`, 'a due time has one run');
+  }
+  const counted = [...distinct.values()];
+  const jobs = counted.filter(({ place }) => place === 'heartbeat').map(({ said }) => said);
+  t.deepEqual(jobs.toSorted(), told.beats.toSorted(), 'each run of the job counts once');
+  const traces = counted.filter(({ place }) => place !== 'heartbeat').map(({ trace }) => trace);
+  t.is(new Set(traces).size, traces.length);
+  const known = new Set(traces);
+  t.deepEqual(
+    told.traces.filter((trace) => !known.has(trace)),
+    [],
+    'what a probe ran is there',
+  );
+  for (const trace of known) t.true(answered.has(trace), 'what counts was seen by the target');
+  return counted.length;
+};
+
+test('roles that die at every stage lose nothing of what probes ran and jobs told, and count nothing twice', async (t) => {
+  t.timeout(900_000);
+  const chosen = drawn(deaths, parts);
+  t.log(
+    drawTold(
+      chosen.map(([role, stage]) => `${role} ${stage}`),
+      deaths,
+    ),
+  );
+  const random = seeded(drawSeed);
+  const { locations, checks, job } = await prepare();
+  const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+  const probes = locations.map(({ id, token }) =>
+    startProbe({
+      source: httpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
+      ...{ fence, pace: new Pace(), log: silent, chromium: { program: '/none/chromium', hasSandbox: true } },
+    }),
+  );
+  const jobs = work(job.token);
+  t.teardown(async () => {
+    platform?.kill('SIGKILL');
+    void jobs.stop();
+    await Promise.all(probes.map((probe) => probe.stop()));
+  });
+  /** How long it took until the platform ran again. */
+  const awayMs: number[] = [];
+  const replace = async (...death: readonly (string | number)[]): Promise<ChildProcess> => {
+    const began = performance.now();
+    const child = await start(...death);
+    awayMs.push(performance.now() - began);
+    return child;
+  };
+  let downMs = 0;
+  for (const [index, [role, stage, most]] of chosen.entries()) {
+    const dying = await replace(role, stage, 1 + random(most));
+    // From the begin of its second life on it has an outage to see.
+    if (index === 1) {
+      isUp = false;
+      downMs = Date.now();
+    }
+    if (dying.signalCode === null && dying.exitCode === null) await once(dying, 'exit');
+    t.is(dying.signalCode, 'SIGKILL', `${role} ${stage}: it ended with ${dying.exitCode} instead`);
+  }
+  const child = await replace();
+  const ask = await signIn();
+  const all = (state: string) =>
+    eventually(`all are ${state}`, async () => {
+      const { items } = await ask('/api/synthetics/checks?type=http');
+      return items.every((check: { state: string }) => check.state === state);
+    });
+  await all('down');
+  isUp = true;
+  const upMs = Date.now();
+  await all('up');
+
+  await Promise.all([jobs.stop(), ...probes.map((probe) => probe.stop())]);
+  const runsOf = async (id: string): Promise<{ traceId: string; message: string }[]> =>
+    (await ask(`/api/synthetics/checks/${id}/runs?from=now-1h&limit=1000`)).items;
+  const traces = [...answered.keys()];
+  await eventually('all that was run landed', async () => {
+    const there = new Set((await Promise.all(checks.map(runsOf))).flat().map(({ traceId }) => traceId));
+    return traces.every((trace) => there.has(trace));
+  });
+  await eventually('all that was told landed', async () => {
+    const there = new Set((await runsOf(job.id)).map(({ message }) => message));
+    return jobs.taken.every((run) => there.has(run));
+  });
+  const uptimes: { location: string | null; downMs: number }[] = [];
+  for (const id of checks) uptimes.push(...(await ask(`/api/synthetics/checks/${id}/uptime?from=now-1h`)).items);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  t.is(child.exitCode, 0);
+
+  const { runs, states } = await landed();
+  const count = judgeRuns(t, runs, { traces, beats: jobs.taken });
+  t.log(`${count} runs, ${runs.length - count} of them landed again; away for ${awayMs.map(Math.round)} ms`);
+  for (const [of, changes] of Map.groupBy(states, ({ id, place }) => `${id} ${place}`))
+    for (const [index, { state }] of changes.slice(1).entries())
+      t.not(state, changes[index]?.state, `${of}: what did not change was told`);
+  // One interval, and the deaths between the begin of the outage and when that was judged.
+  const offMs = everyMs + awayMs.slice(2).reduce((sum, ms) => sum + ms, 0) + stretched(2000);
+  for (const whole of uptimes.filter(({ location }) => location === null)) {
+    const text = `it was down for ${upMs - downMs} ms, and uptime says ${whole.downMs}`;
+    t.true(Math.abs(whole.downMs - (upMs - downMs)) <= offMs, text);
+  }
+});
