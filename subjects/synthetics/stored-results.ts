@@ -164,15 +164,22 @@ export const readStandings = async (
     (days) =>
       `toString(${within(days, `'up', 'degraded'`)}) AS up_${days}, toString(${within(days, `'down'`)}) AS down_${days}`,
   );
+  const own = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
+  const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...standingDays) * dayMs})`;
+  // Of what lies before all of these days the last state alone counts, which needs no FINAL: that would merge years of rows.
   const rows = await columns.query<Record<string, string>>(
     `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${figures.join(', ')}
     FROM (
-      SELECT check_id AS id, state, toUnixTimestamp64Milli(at) AS from_ms,
-        leadInFrame(toUnixTimestamp64Milli(at), 1, {now:Int64}) OVER (
-          PARTITION BY check_id ORDER BY at ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until
-      FROM synthetic_states FINAL
-      WHERE tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''
-        AND at <= fromUnixTimestamp64Milli({now:Int64})
+      SELECT id, state, from_ms,
+        leadInFrame(from_ms, 1, {now:Int64}) OVER (
+          PARTITION BY id ORDER BY from_ms ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until
+      FROM (
+        SELECT check_id AS id, state, toUnixTimestamp64Milli(at) AS from_ms
+        FROM synthetic_states FINAL WHERE ${own} AND at > ${since} AND at <= fromUnixTimestamp64Milli({now:Int64})
+        UNION ALL
+        SELECT check_id AS id, argMax(state, at) AS state, toUnixTimestamp64Milli(max(at)) AS from_ms
+        FROM synthetic_states WHERE ${own} AND at <= ${since} GROUP BY check_id
+      )
     ) GROUP BY id`,
     { ids: [...checkIds], now: String(nowMs) },
   );
