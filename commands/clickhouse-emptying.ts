@@ -7,6 +7,7 @@ import { quote } from '../schemas/tables/literal.ts';
 import { placementsKnownMs, placementsTable } from '../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../schemas/tables/schema-migrations.ts';
 import { createTable, isMerging, type Table } from '../schemas/tables/table.ts';
+import { tellEmptied } from './clickhouse-forgetting.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
 export interface Emptying {
@@ -171,4 +172,5 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
   const lost = [...before].filter(([table, rows]) => (after.get(table) ?? 0) < rows).map(([table]) => table);
   if (lost.length > 0)
     throw new Error(`there are fewer rows than before in ${lost.join(', ')}: unless retention or an erasure took them`);
+  await tellEmptied(columns, from);
 };

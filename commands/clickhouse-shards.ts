@@ -10,6 +10,9 @@ export interface ShardReport {
   readonly rows: number;
   readonly bytes: number;
   readonly getsNewRows: boolean;
+  readonly answers: boolean;
+  /** How many shards of the cluster it knows; 1 without a cluster. */
+  readonly known: number;
   /** What is to be told of it, for people: tables that are not there, replicas that lag. */
   readonly problems: readonly string[];
 }
@@ -31,6 +34,7 @@ interface ClusterRow {
 const noShard = 65_535;
 
 const names = [...allTables, ...allViews].map(({ name }) => name);
+const declaredColumns = new Map(allTables.map(({ name, columns }) => [name, Object.keys(columns)]));
 
 const clusterRows = (columns: ServerColumns, cluster: string): Promise<ClusterRow[]> =>
   columns.query<ClusterRow>(
@@ -51,15 +55,22 @@ WHERE database = currentDatabase() AND (is_readonly OR absolute_delay > 60 OR qu
   );
 };
 
+const few = (all: readonly string[]): string =>
+  all.length > 5 ? `${all.slice(0, 5).join(', ')} and ${all.length - 5} more` : all.join(', ');
+
+/** Tables and views, and columns of tables that are there. */
 const tableProblems = async (columns: ServerColumns): Promise<string[]> => {
-  const there = await columns.query<{ name: string }>(
-    'SELECT name FROM system.tables WHERE database = currentDatabase() AND has({names:Array(String)}, name)',
+  const there = await columns.query<{ table: string; has: readonly string[] }>(
+    'SELECT table, groupArray(name) AS has FROM system.columns WHERE database = currentDatabase() AND has({names:Array(String)}, table) GROUP BY table',
     { names },
   );
-  const missing = names.filter((name) => !there.some((table) => table.name === name));
-  const few =
-    missing.length > 5 ? `${missing.slice(0, 5).join(', ')} and ${missing.length - 5} more` : missing.join(', ');
-  return missing.length === 0 ? [] : [`it has no ${few}: run oiq migrate`];
+  const has = new Map(there.map(({ table, has: own }) => [table, new Set(own)]));
+  const missing = names.flatMap((name) => {
+    const own = has.get(name);
+    if (own === undefined) return [name];
+    return (declaredColumns.get(name) ?? []).filter((column) => !own.has(column)).map((column) => `${name}.${column}`);
+  });
+  return missing.length === 0 ? [] : [`it has no ${few(missing)}: run oiq migrate`];
 };
 
 const reportOf = async (server: string, columns: ServerColumns, cluster: string | undefined): Promise<ShardReport> => {
@@ -74,6 +85,8 @@ const reportOf = async (server: string, columns: ServerColumns, cluster: string 
     rows: Number(size?.rows),
     bytes: Number(size?.bytes),
     getsNewRows: cluster === undefined || (own?.weight ?? 0) > 0,
+    answers: true,
+    known: Math.max(1, ...rows.map(({ shard }) => shard)),
     problems: [
       ...(cluster !== undefined && own === undefined ? [`it is in no shard of the cluster ${cluster}`] : []),
       ...(await tableProblems(columns)),
@@ -100,7 +113,8 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
         return await reportOf(name, server, cluster);
       } catch (error) {
         const problems = [whyNot(error)];
-        return { server: name, shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, problems };
+        const unknown = { shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, known: 0 };
+        return { server: name, ...unknown, answers: false, problems };
       }
     }),
   );

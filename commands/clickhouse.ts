@@ -1,6 +1,7 @@
 /** `oiq clickhouse`: the servers of the columns, what each has, and how one is emptied. */
 import { refuseLocalStores, settingsOf } from '../schemas/settings.ts';
 import { emptyShard } from './clickhouse-emptying.ts';
+import { forgetShard } from './clickhouse-forgetting.ts';
 import { reportShards, shardsText } from './clickhouse-shards.ts';
 import { optionsOf } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
@@ -8,9 +9,13 @@ import { UsageError } from './usage-error.ts';
 
 const help = `oiq clickhouse shards                    shards and replicas: rows, size, what lacks, which get new rows
 oiq clickhouse empty SHARD [--to SHARD]  move all rows of a shard of weight 0 to another one (1 by default), to take it out
+oiq clickhouse forget SHARD              give up the rows of a shard that is lost for good and has left the cluster
 `;
 
-type Request = { readonly action: 'shards' } | { readonly action: 'empty'; readonly from: number; readonly to: number };
+type Request =
+  | { readonly action: 'shards' }
+  | { readonly action: 'forget'; readonly shard: number }
+  | { readonly action: 'empty'; readonly from: number; readonly to: number };
 
 const shardIn = (text: string): number => {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`a shard is a number from 1 on, not ${text}\n\n${help}`);
@@ -21,6 +26,7 @@ const requestOf = ([action, ...args]: readonly string[]): Request | undefined =>
   if (action === undefined || action === '--help' || action === '-h') return undefined;
   if (action === 'shards' && args.length === 0) return { action };
   const [shard, ...rest] = args;
+  if (action === 'forget' && shard !== undefined && rest.length === 0) return { action, shard: shardIn(shard) };
   if (action === 'empty' && shard !== undefined) {
     const { to } = optionsOf(rest, { to: { type: 'string', default: '1' } }, help);
     const request = { action, from: shardIn(shard), to: shardIn(to) } as const;
@@ -43,6 +49,8 @@ export const clickhouseCommand = async ({ args, environment, open }: CommandCont
   const platform = await open(settings);
   try {
     if (request.action === 'shards') print(shardsText(await reportShards(platform.columns, cluster)));
+    else if (request.action === 'forget')
+      await forgetShard(platform.columns, { cluster, shard: request.shard, tell: print });
     else if (cluster === undefined) throw new UsageError('OIQ_CLICKHOUSE_CLUSTER is empty: there is one server');
     else await emptyShard(platform.columns, { ...request, cluster, tell: print });
   } finally {

@@ -20,7 +20,7 @@ import { fencedColumns } from '../columns-sql/tenant-fence.ts';
 import { answered, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
-import { ClickhouseServers } from './servers.ts';
+import { ClickhouseServers, type Member } from './servers.ts';
 import { type Storage, storeBy } from './storage.ts';
 import { tablesRead } from './tables-read.ts';
 import { makeWholeTables } from './whole-tables.ts';
@@ -42,8 +42,7 @@ export interface ClickhouseColumnsOptions {
 
 class ClickhouseColumns implements Columns {
   readonly #servers: ClickhouseServers;
-  /** Undefined where there is one server. */
-  readonly #placements: Placements | undefined;
+  readonly #placements: Placements;
   readonly #landings: StoredLandings;
   readonly #insertSettings: ClickHouseSettings;
   readonly #storage: Storage | undefined;
@@ -51,7 +50,7 @@ class ClickhouseColumns implements Columns {
   constructor(servers: ClickhouseServers, insertSettings: ClickHouseSettings, storage: Storage | undefined, log: Log) {
     this.#storage = storage;
     this.#servers = servers;
-    this.#placements = servers.cluster === undefined ? undefined : new Placements(servers);
+    this.#placements = new Placements(servers);
     this.#insertSettings = insertSettings;
     this.#landings = new StoredLandings((...told) => this.#writeLandings(...told), log);
   }
@@ -81,7 +80,11 @@ class ClickhouseColumns implements Columns {
   }
 
   async #allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
-    if (this.#placements !== undefined) await answered(this.#placements.allow(table, place, tenants), queryError);
+    if (this.#isCluster) await answered(this.#placements.allow(table, place, tenants), queryError);
+  }
+
+  get #isCluster(): boolean {
+    return this.#servers.cluster !== undefined;
   }
 
   tellLanded(table: string, newest: ReadonlyMap<string, number>, place = 0): void {
@@ -135,9 +138,13 @@ class ClickhouseColumns implements Columns {
   ): Promise<Result> {
     signal?.throwIfAborted();
     const on = (server: ClickhouseServer): Promise<Result> => counted(server, work, queryError, signal);
+    const onAll = async (member: Member): Promise<Result> => {
+      if (this.#isCluster) await this.#placements.checkWhole(member);
+      return on(member.whole);
+    };
     return answered(
       this.#onlyShard(sql, tenantId, place).then((shard) =>
-        shard === undefined ? this.#servers.anywhere(on, signal) : this.#servers.onShard(shard, on, signal),
+        shard === undefined ? this.#servers.anywhere(onAll, signal) : this.#servers.onShard(shard, on, signal),
       ),
       queryError,
       signal,
@@ -146,7 +153,7 @@ class ClickhouseColumns implements Columns {
 
   /** The shard that alone may have what a read asks for. */
   async #onlyShard(sql: string, tenantId: string | undefined, place: number | undefined): Promise<number | undefined> {
-    if (this.#placements === undefined) return undefined;
+    if (!this.#isCluster) return undefined;
     if (tenantId === undefined) return place === undefined ? undefined : this.#placements.onlyOfPlace(place);
     const tables = tablesRead(sql);
     return tables === undefined ? undefined : this.#placements.onlyOfTenant(tenantId, tables);
@@ -180,10 +187,9 @@ class ClickhouseColumns implements Columns {
   }
 
   each(): readonly { readonly name: string; readonly columns: ServerColumns }[] {
-    const isCluster = this.#servers.cluster !== undefined;
     return this.#servers.members.map(({ local }) => ({
       name: local.name,
-      columns: new OneServer(local, isCluster),
+      columns: new OneServer(local, this.#isCluster),
     }));
   }
 
@@ -192,12 +198,15 @@ class ClickhouseColumns implements Columns {
     if (this.#storage !== undefined) for (const { local } of members) await storeBy(local, this.#storage);
     if (cluster === undefined) return;
     for (const member of members) await makeWholeTables(member, cluster);
-    await this.#placements?.begin();
+    await this.#placements.begin();
   }
 
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await answered(this.#servers.check(), queryError);
+    // One that is alone may have been one of several.
+    for (const member of this.#isCluster ? [] : this.#servers.members)
+      await answered(this.#placements.checkWhole(member), queryError);
   }
 
   async close(): Promise<void> {

@@ -74,6 +74,7 @@ export class OneServer implements ServerColumns {
     try {
       await this.#server.command(await this.#form(sql));
     } catch (error) {
+      if (error instanceof UnavailableError) throw error;
       if (codeOf(error) === undefined) throw unreachable(error);
       throw new Error(`the statement failed on ${this.#server.name}: ${asError(error).message}`, { cause: error });
     }

@@ -4,65 +4,23 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { filledFrom, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
-import { placementsBelievedMs, placementsKnownMs, placementsTable } from '../../schemas/tables/placements.ts';
-import type { ClickhouseServer } from './server.ts';
+import { emptied, placementsBelievedMs, placementsKnownMs } from '../../schemas/tables/placements.ts';
+import { codeOf } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
+import {
+  elsewhere,
+  insertOf,
+  keyOf,
+  noShard,
+  type Placement,
+  pairOf,
+  type Told,
+  takeBackEmptied,
+  toldBy,
+} from './told.ts';
 
-/** A row of `placements`. */
-interface Placement {
-  readonly shards: number;
-  readonly shard: number;
-  readonly tenant: string;
-  readonly landed_in: string;
-}
-
-/** In a row that tells of so many shards: a server that was none of them. */
-const noShard = 65_535;
-
-const elsewhere = (shard: number, tenant = '', landedIn = ''): Placement => ({
-  ...{ shards: 0, shard, tenant, landed_in: landedIn },
-});
-/** What it tells, whichever server it is told to. */
-const keyOf = ({ shards, shard, tenant, landed_in }: Placement): string =>
-  JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, landed_in]);
-const pairOf = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
-
-/** What one server was told. */
-class Told {
-  /** Number of shards → which of them the server was. */
-  readonly layouts = new Map<number, number>();
-  /** On which anything may lie. */
-  readonly ofAll = new Set<number>();
-  readonly #exceptions = new Map<string, Set<number>>();
-  readonly rows: readonly Placement[];
-
-  constructor(rows: readonly Placement[]) {
-    this.rows = rows;
-    for (const { shards, shard, tenant, landed_in } of rows) {
-      if (shards > 0) this.layouts.set(shards, shard);
-      else if (tenant === '') this.ofAll.add(shard);
-      else {
-        const key = pairOf(tenant, landed_in);
-        this.#exceptions.set(key, (this.#exceptions.get(key) ?? new Set()).add(shard));
-      }
-    }
-  }
-
-  /** All shards that may have rows of a place. */
-  ofPlace(place: number): Set<number> {
-    const shards = new Set(this.ofAll);
-    for (const count of this.layouts.keys()) shards.add(shardOfPlace(place, count));
-    return shards;
-  }
-
-  /** All shards that may have a tenant's rows in tables into which sinks insert. */
-  ofTenant(tenant: string, tables: Iterable<string>): Set<number> {
-    const shards = this.ofPlace(placeOfTenant(tenant));
-    for (const table of tables)
-      for (const shard of this.#exceptions.get(pairOf(tenant, table)) ?? []) shards.add(shard);
-    return shards;
-  }
-}
+/** Codes of a server without the table, or without the database. */
+const nothingThere = new Set([60, 81]);
 
 export class Placements {
   readonly #servers: ClickhouseServers;
@@ -74,19 +32,27 @@ export class Placements {
     this.#servers = servers;
   }
 
-  /** What a server was told a moment ago. Rejects where it is another shard than it was then. */
-  #toldTo(member: Member): Promise<Told> {
+  /** What a server was told a moment ago. */
+  #lately(member: Member): Promise<Told> {
     const last = this.#told.get(member);
     const nowMs = performance.now();
     if (last !== undefined && nowMs - last.askedMs < placementsBelievedMs) return last.told;
-    const told = this.#ask(member);
+    const told = toldBy(member.local, this.#servers.cluster);
     told.catch(() => this.#told.delete(member));
     this.#told.set(member, { told, askedMs: nowMs });
     return told;
   }
 
+  /** The same. Rejects where it is another shard than it was then. */
+  async #toldTo(member: Member): Promise<Told> {
+    return this.#inOrder(member, await this.#lately(member));
+  }
+
   async #ask(member: Member): Promise<Told> {
-    const told = new Told(await rowsOf(member.local));
+    return this.#inOrder(member, await toldBy(member.local, this.#servers.cluster));
+  }
+
+  #inOrder(member: Member, told: Told): Told {
     const shard = this.#servers.shardOf(member);
     for (const [shards, was] of told.layouts)
       if (shard !== undefined && was !== shardAmong(shard, shards))
@@ -94,6 +60,16 @@ export class Placements {
           `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === noShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards keep their order, new ones come last, and the last is taken out first`,
         );
     return told;
+  }
+
+  /** Before a server is asked for rows of all shards: rejects where it does not know all that have some. */
+  async checkWhole(member: Member): Promise<void> {
+    const told = await this.#lately(member).catch((error: unknown) => {
+      // Before the first migration nobody was told anything.
+      if (nothingThere.has(codeOf(error) ?? 0)) return undefined;
+      throw error;
+    });
+    told?.checkWhole();
   }
 
   /** The only shard that may have a tenant's rows in these tables; undefined where there may be several. */
@@ -136,10 +112,11 @@ export class Placements {
     const told = await this.#toldToShard(shard);
     // Where nobody was told of shards, nobody reads from one of them alone.
     if (told === undefined) return;
+    told.checkWhole();
     const isTold = (tenant: string): boolean =>
       tenant === '' ? told.ofAll.has(shard) : told.ofTenant(tenant, [table]).has(shard);
     const news = asked.filter((tenant) => !isTold(tenant));
-    if (news.length > 0 || !told.layouts.has(shards)) {
+    if (news.length > 0 || !told.layouts.has(shards) || told.emptied.has(shard)) {
       await this.#servers.checkAllNamed();
       await this.#tell(news.map((tenant) => elsewhere(shard, tenant, tenant === '' ? '' : table)));
     }
@@ -167,14 +144,18 @@ export class Placements {
     const shards = await this.#servers.shards();
     const told = await Promise.all(members.map((member) => this.#ask(member)));
     const layout = { shards, shard: noShard, tenant: '', landed_in: '' };
-    const all = new Map([...told.flatMap(({ rows }) => rows), ...news, layout].map((row) => [keyOf(row), row]));
+    const isTakenBack = ({ landed_in, shard }: Placement): boolean => landed_in === emptied && shard < shards;
+    const known = told.flatMap(({ rows }) => rows);
+    const takesBack = known.some(isTakenBack);
+    const all = new Map([...known.filter((row) => !isTakenBack(row)), ...news, layout].map((row) => [keyOf(row), row]));
     const missing = told.map(({ rows }) => {
       const has = new Set(rows.map(keyOf));
       return [...all.values()].filter((row) => !has.has(keyOf(row)));
     });
-    if (missing.every((rows) => rows.length === 0)) return;
+    if (!takesBack && missing.every((rows) => rows.length === 0)) return;
     await Promise.all(
       members.map(async (member, index) => {
+        if (takesBack) await member.local.command(takeBackEmptied(shards));
         const own = this.#servers.shardOf(member) ?? noShard;
         const rows = (missing[index] ?? []).map((row) =>
           row.shards === 0 ? row : { ...row, shard: shardAmong(own, row.shards) },
@@ -194,6 +175,7 @@ export class Placements {
   async begin(): Promise<void> {
     if (!(await this.#servers.areAllNamed())) return;
     const told = await Promise.all(this.#servers.members.map((member) => this.#ask(member)));
+    for (const one of told) one.checkWhole();
     const full = told.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
     const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
@@ -216,15 +198,3 @@ export class Placements {
 
 /** Which of so many shards one is. */
 const shardAmong = (shard: number, shards: number): number => (shard < shards ? shard : noShard);
-
-const rowsOf = (server: ClickhouseServer): Promise<readonly Placement[]> =>
-  server.select<Placement>(
-    `SELECT DISTINCT toUInt32(shards) AS shards, toUInt32(shard) AS shard, tenant, landed_in FROM ${placementsTable.name}`,
-  );
-
-const insertOf = (rows: readonly Placement[]): string => {
-  const tuples = rows.map(
-    ({ shards, shard, tenant, landed_in }) => `(${shards}, ${shard}, ${quote(tenant)}, ${quote(landed_in)})`,
-  );
-  return `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples.join(', ')}`;
-};

@@ -2,6 +2,7 @@
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { refusalError } from '../columns-sql/engine-errors.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 
 /** Requests at once to a server; more wait for a connection. */
@@ -80,16 +81,25 @@ export class ClickhouseServer {
     });
   }
 
-  /** Runs what may be repeated. Rejects with the client's error, whose `codeOf` says whether the server answered. */
+  /**
+   * Runs what may be repeated. Rejects with the client's error, whose `codeOf` says whether the server answered; a server that refuses the
+   * user is as one that does not answer.
+   */
   async repeatable<Result>(work: (client: ClickHouseClient) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     try {
       const result = await onceMore(() => work(this.#client));
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       return result;
     } catch (error) {
-      if (codeOf(error) === undefined && !signal?.aborted) this.#avoidedUntil = performance.now() + avoidedMs;
-      throw error;
+      const told = this.#told(error);
+      if (codeOf(told) === undefined && !signal?.aborted) this.#avoidedUntil = performance.now() + avoidedMs;
+      throw told;
     }
+  }
+
+  /** The error as it is, but of a refusal for people. */
+  #told(error: unknown): unknown {
+    return refusalError(this.name, codeOf(error), asError(error)) ?? error;
   }
 
   /** Rows of a read of the platform's own. */
@@ -111,7 +121,11 @@ export class ClickhouseServer {
 
   /** DDL and maintenance. The database is created when it is missing. */
   async command(sql: string): Promise<void> {
-    await this.#inDatabase(() => this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } }));
+    await this.#inDatabase(() =>
+      this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } }).catch((error: unknown) => {
+        throw this.#told(error);
+      }),
+    );
   }
 
   async #inDatabase<Result>(work: () => Promise<Result>): Promise<Result> {

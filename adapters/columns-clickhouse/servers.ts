@@ -25,15 +25,17 @@ const memberOf = (url: string, isCluster: boolean): Member => {
 };
 
 /** Tries one after the other, those first that answered lately. Rejects with the last error where none answers. */
-const firstAnswer = async <Server extends { readonly isAvoided: boolean }, Result>(
-  servers: readonly Server[],
-  work: (server: Server) => Promise<Result>,
+const firstAnswer = async <Result>(
+  members: readonly Member[],
+  serverOf: (member: Member) => ClickhouseServer,
+  work: (member: Member) => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> => {
   let failure: unknown = new UnavailableError('no ClickHouse server is named');
-  for (const server of [...servers].sort((left, right) => Number(left.isAvoided) - Number(right.isAvoided))) {
+  const rank = (member: Member): number => Number(serverOf(member).isAvoided);
+  for (const member of members.toSorted((left, right) => rank(left) - rank(right))) {
     try {
-      return await work(server);
+      return await work(member);
     } catch (error) {
       if (signal?.aborted || codeOf(error) !== undefined) throw error;
       failure = error;
@@ -58,6 +60,8 @@ export class ClickhouseServers {
   readonly #shardOf = new Map<Member, number | undefined>();
   /** Of the cluster, those of replicas included. */
   #servers = 0;
+  /** Why a member has not told its shard. */
+  readonly #silent = new Map<Member, string>();
 
   constructor(urls: readonly string[], cluster: string | undefined) {
     this.cluster = cluster;
@@ -70,12 +74,8 @@ export class ClickhouseServers {
   }
 
   /** Runs a read of all shards on a server that answers. */
-  anywhere<Result>(work: (server: ClickhouseServer) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    return firstAnswer(
-      this.members.map(({ whole }) => whole),
-      work,
-      signal,
-    );
+  anywhere<Result>(work: (member: Member) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    return firstAnswer(this.members, ({ whole }) => whole, work, signal);
   }
 
   /** Runs what may be repeated on a server of the shard that has what is of a place: the same shard for the same place. */
@@ -90,10 +90,10 @@ export class ClickhouseServers {
     work: (server: ClickhouseServer) => Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result> {
-    const members = await this.membersOf(shard);
     return firstAnswer(
-      members.map(({ local }) => local),
-      work,
+      await this.membersOf(shard),
+      ({ local }) => local,
+      ({ local }) => work(local),
       signal,
     );
   }
@@ -117,10 +117,12 @@ export class ClickhouseServers {
       this.members.filter((member) => this.#shards !== undefined && this.#shardOf.get(member) === shard);
     if (known().length === 0) await this.#learn(this.cluster);
     const members = known();
-    if (members.length === 0)
+    if (members.length === 0) {
+      const silent = Array.from(this.#silent, ([{ local }, why]) => ` (${local.name}: ${why})`).join('');
       throw new UnavailableError(
-        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name one of each shard, or wait for those that do not answer`,
+        `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name one of each shard, or wait for those that do not answer${silent}`,
       );
+    }
     return members;
   }
 
@@ -154,9 +156,11 @@ export class ClickhouseServers {
       if (this.#shardOf.get(member) !== undefined) continue;
       const rows = await shardsOf(member.local, cluster).catch((error: unknown) => {
         if (codeOf(error) !== undefined) throw error;
+        this.#silent.set(member, asError(error).message);
         failure = error;
       });
       if (rows === undefined) continue;
+      this.#silent.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(
           `${member.local.name} knows no cluster ${cluster}: OIQ_CLICKHOUSE_CLUSTER must be a name of its system.clusters`,
@@ -168,7 +172,7 @@ export class ClickhouseServers {
     }
     // Where they differ, the cluster is being extended, and not all of them can read the newest shard.
     if (counts.length > 0) this.#shards ??= Math.min(...counts);
-    if (this.#shards === undefined) throw unreachable(failure);
+    if (this.#shards === undefined) throw failure instanceof UnavailableError ? failure : unreachable(failure);
   }
 
   async close(): Promise<void> {

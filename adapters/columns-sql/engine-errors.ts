@@ -4,7 +4,7 @@ import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 /** Codes that say that the block itself can never land, whatever the status: parsing, types, columns, values out of range. */
 const dataCodes = new Set([
   6, 8, 9, 10, 16, 19, 20, 25, 26, 27, 33, 34, 36, 38, 41, 42, 43, 44, 49, 50, 53, 54, 69, 70, 72, 73, 117, 128, 131,
-  190, 195, 261, 321, 349, 407, 436, 441, 472, 636, 691,
+  190, 261, 321, 349, 407, 436, 441, 472, 636, 691,
 ]);
 /** Codes that say that a read asks for more than its limits allow. */
 const tooLargeCodes = new Set([162, 290, 307, 396]);
@@ -20,6 +20,13 @@ const shardCodes = new Set([32, 95, 96, 102, 209, 210, 279, 297]);
  * a machine that is so busy that it drops new connections, those of other shards too (`min_os_cpu_wait_time_ratio_to_drop_connection`).
  */
 const busyCodes = new Set([173, 202, 203, 236, 364, 394, 439, 745, 749, 762, 777, 778]);
+/** Codes of a server that refuses who asks: a user, a password, an address, a right, a setting that may only be read. */
+const refusalCodes = new Set([164, 192, 193, 194, 195, 497, 516]);
+/** Codes of a replica that takes no inserts at the moment, where another one may: without Keeper, read-only, ending. */
+const replicaCodes = new Set([225, 236, 242, 319, 999]);
+/** Codes of a server without a table or a database. */
+const lackingCodes = new Set([60, 81]);
+const unknownColumnCode = 47;
 const timeoutCode = 159;
 const memoryCode = 241;
 
@@ -29,6 +36,34 @@ const firstLine = (message: string): string =>
     .replace(/^(?:Code: \d+\. )?(?:DB::Exception: )?/, '')
     .split('\n', 1)[0]
     ?.slice(0, 500) ?? '';
+
+/** Why a server could not ask others, each reason once: the engine tells them in lines of their own. */
+const reasonsOf = (message: string): string => {
+  const [, told] = message.split('connection tries failed. Log:');
+  const lines = (told?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
+  const reasons = [
+    ...new Set(lines.map((line) => line.replace(/^DB::NetException: |\.? \([A-Z_]+\) \(version .*$/g, ''))),
+  ];
+  return reasons.filter((reason) => reason.trim() !== '').join('; ') || firstLine(message);
+};
+
+/** That a server refuses who asks it, or cannot at the moment, so that another one may be asked; undefined of another failure. */
+export const refusalError = (server: string, code: number | undefined, cause: Error): UnavailableError | undefined => {
+  const why = firstLine(cause.message);
+  if (code !== undefined && replicaCodes.has(code))
+    return new UnavailableError(`the ClickHouse server ${server} takes nothing at the moment: ${why}`, { cause });
+  if (code === undefined || !refusalCodes.has(code)) return undefined;
+  const [, other, says] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(why) ?? [];
+  return new UnavailableError(
+    other === undefined
+      ? `the ClickHouse server ${server} refuses the user of OIQ_CLICKHOUSE_URL (${why}): see that user's password and rights there`
+      : `the ClickHouse server ${other} refuses ${server}, which asks it for its part of a read (${says}): servers of a cluster need the same users, or a secret in remote_servers`,
+    { cause },
+  );
+};
+
+const lacking = (why: string): string =>
+  `a ClickHouse server lacks a table or column (${why}): run oiq migrate; oiq clickhouse shards says which server lacks what`;
 
 /** The error of a failed insert. Failures that are not the block's own fault can be retried. */
 export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
@@ -54,10 +89,16 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === timeoutCode) return new UnavailableError('the query took too long: narrow its time range', { cause });
   if (code === memoryCode)
     return new UnavailableError('the query needs more memory than is free: narrow it', { cause });
-  if (shardCodes.has(code))
-    return new UnavailableError(`a server of the ClickHouse cluster does not answer: ${firstLine(cause.message)}`, {
-      cause,
-    });
+  if (shardCodes.has(code)) {
+    const why = reasonsOf(cause.message);
+    return new UnavailableError(
+      why.includes('There is no table') ? lacking(why) : `a server of the ClickHouse cluster does not answer: ${why}`,
+      { cause },
+    );
+  }
+  // What the server itself has, and another one does not.
+  const isElsewhere = code === unknownColumnCode && /__table\d+\./.test(cause.message);
+  if (lackingCodes.has(code) || isElsewhere) return new UnavailableError(lacking(firstLine(cause.message)), { cause });
   if (busyCodes.has(code))
     return new UnavailableError(`ClickHouse takes no more at the moment: ${firstLine(cause.message)}`, { cause });
   if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });

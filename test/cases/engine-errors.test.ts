@@ -1,6 +1,6 @@
 /** What the engine's codes of failed reads mean for who asked. */
 import test from 'ava';
-import { queryError } from '../../adapters/columns-sql/engine-errors.ts';
+import { insertError, queryError, refusalError } from '../../adapters/columns-sql/engine-errors.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
 const codes: readonly [
@@ -19,6 +19,7 @@ const codes: readonly [
   ['no thread for a statement', 439, UnavailableError],
   ['a server that ends', 236, UnavailableError],
   ['a statement that is ended on the server', 394, UnavailableError],
+  ['a table that a server lacks', 60, UnavailableError],
   ['a machine so busy that the server drops connections', 745, UnavailableError],
   ['more rows than are allowed', 158, PermanentError],
   ['a value of another type', 53, PermanentError],
@@ -33,3 +34,55 @@ test('a statement that the engine does not understand is a fault of ours', (t) =
   t.false(error instanceof UnavailableError || error instanceof PermanentError);
   t.is(error.message, 'the query failed: Syntax error');
 });
+
+const failed = `Code: 279. DB::Exception: All connection tries failed. Log: 
+
+Code: 210. DB::NetException: Connection refused (10.0.0.7:9000). (NETWORK_ERROR) (version 26.7.2.1)
+Code: 210. DB::NetException: Connection refused (10.0.0.7:9000). (NETWORK_ERROR) (version 26.7.2.1)
+
+: While executing Remote. (ALL_CONNECTION_TRIES_FAILED) (version 26.7.2.1)`;
+const refused = 'Code: 516. DB::Exception: oiq: Authentication failed: password is incorrect\n\nIf you use …';
+
+const told: readonly [what: string, error: Error | undefined, message: RegExp][] = [
+  [
+    'a shard that does not answer, with the reason once',
+    queryError(279, new Error(failed)),
+    /^a server of the ClickHouse cluster does not answer: Connection refused \(10\.0\.0\.7:9000\)$/,
+  ],
+  [
+    'a shard without a table',
+    queryError(
+      279,
+      new Error(failed.replace(/Code: 210.*\n/g, 'There is no table `oiq`.`logs` on server: 10.0.0.7:9000\n')),
+    ),
+    /lacks a table or column \(There is no table `oiq`\.`logs` on server: 10\.0\.0\.7:9000\): run oiq migrate/,
+  ],
+  [
+    'a shard without a column',
+    queryError(47, new Error("Code: 47. DB::Exception: Identifier '__table1.extra' cannot be resolved from table")),
+    /lacks a table or column .*: run oiq migrate/,
+  ],
+  [
+    'a server that refuses the user',
+    refusalError('a:8123', 516, new Error(refused)),
+    /^the ClickHouse server a:8123 refuses the user of OIQ_CLICKHOUSE_URL \(oiq: Authentication failed: password is incorrect\)/,
+  ],
+  [
+    'a server that another one refuses',
+    refusalError('a:8123', 516, new Error(refused.replace('oiq:', 'Received from b:9000. DB::Exception: oiq:'))),
+    /^the ClickHouse server b:9000 refuses a:8123, .* \(oiq: Authentication failed: password is incorrect\)/,
+  ],
+  [
+    'a replica that is read-only',
+    refusalError('a:8123', 242, new Error('Code: 242. DB::Exception: Table is in readonly mode')),
+    /^the ClickHouse server a:8123 takes nothing at the moment: Table is in readonly mode$/,
+  ],
+];
+for (const [what, error, message] of told)
+  test(`${what} is told to people`, (t) => {
+    t.true(error instanceof UnavailableError);
+    t.regex(error?.message ?? '', message);
+  });
+
+test('a server that refuses an address is no fault of the block, which lands later', (t) =>
+  t.true(insertError('logs', 195, new Error('Code: 195. DB::Exception: no')) instanceof UnavailableError));

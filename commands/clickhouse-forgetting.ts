@@ -1,0 +1,29 @@
+/** Tells all servers that no rows lie on a shard of ClickHouse, so that it may leave the cluster. */
+import { PermanentError } from '../schemas/errors.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import { quote } from '../schemas/tables/literal.ts';
+import { emptied, placementsTable } from '../schemas/tables/placements.ts';
+import { reportShards } from './clickhouse-shards.ts';
+
+/** The shard is counted from 1 on. */
+export const tellEmptied = (columns: Columns, shard: number): Promise<void> =>
+  columns.execute(
+    `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quote(emptied)}`,
+  );
+
+/** Gives up the rows of a shard that is lost for good and has left the cluster. Reads of all shards go on then, without them. */
+export const forgetShard = async (
+  columns: Columns,
+  { cluster, shard, tell }: { cluster: string | undefined; shard: number; tell: (line: string) => void },
+): Promise<void> => {
+  const { shards } = await reportShards(columns, cluster);
+  const silent = shards.find(({ answers }) => !answers);
+  if (silent !== undefined) throw new PermanentError('not-ready', `${silent.server}: ${silent.problems.join(', ')}`);
+  if (shards.some(({ known }) => known >= shard))
+    throw new PermanentError(
+      'not-ready',
+      `shard ${shard} is in the cluster: take it out of remote_servers of all servers first, or oiq clickhouse empty ${shard} to keep its rows`,
+    );
+  await tellEmptied(columns, shard);
+  tell(`rows of shard ${shard} are given up: what is asked of all shards is answered without them`);
+};
