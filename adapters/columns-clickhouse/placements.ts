@@ -37,7 +37,7 @@ export class Placements {
     const last = this.#told.get(member);
     const nowMs = performance.now();
     if (last !== undefined && nowMs - last.askedMs < placementsBelievedMs) return last.told;
-    const told = toldBy(member.local, this.#servers.cluster);
+    const told = member.local.unlessItHangs(() => toldBy(member.local, this.#servers.cluster));
     told.catch(() => this.#told.delete(member));
     this.#told.set(member, { told, askedMs: nowMs });
     return told;

@@ -1,7 +1,9 @@
 /** One ClickHouse server, over HTTP. */
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { UnavailableError } from '../../schemas/errors.ts';
 import { refusalError } from '../columns-sql/engine-errors.ts';
 import { quoteName } from '../columns-sql/sql-literals.ts';
 
@@ -14,6 +16,10 @@ const idleSocketMs = 2500;
 const failuresBeforeFresh = 3;
 /** A server that did not answer is asked after others for so long. */
 const avoidedMs = 5000;
+/** While an answer is awaited the server is asked so often whether it is there. */
+const askedMs = 2000;
+/** It hangs when it does not say so twice, for so long each time. */
+const thereMs = 3000;
 const unknownDatabase = 81;
 const loopback = /^(?:localhost|127\..*|\[::1\])$/;
 
@@ -43,6 +49,8 @@ export class ClickhouseServer {
   #client: ClickHouseClient;
   #failures = 0;
   #avoidedUntil = Number.NEGATIVE_INFINITY;
+  #hangs = false;
+  #isClosed = false;
 
   /** `http(s)://user:password@host:port/database` */
   constructor(url: string) {
@@ -61,7 +69,47 @@ export class ClickhouseServer {
 
   /** Whether it did not answer a moment ago. */
   get isAvoided(): boolean {
-    return performance.now() < this.#avoidedUntil;
+    return this.#hangs || performance.now() < this.#avoidedUntil;
+  }
+
+  /**
+   * Runs what another server could do as well. Rejects also when the server hangs: a machine that is gone closes no connection. What it was
+   * asked goes on, and nobody waits for it; it is avoided until it answers again.
+   */
+  async unlessItHangs<Result>(work: () => Promise<Result>): Promise<Result> {
+    const ended = new AbortController();
+    try {
+      return await Promise.race([work(), this.#rejectsWhenItHangs(ended.signal)]);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  async #rejectsWhenItHangs(ended: AbortSignal): Promise<never> {
+    for (let missed = 0; missed < 2; ) {
+      await delay(askedMs, undefined, { signal: ended, ref: false });
+      missed = (await this.#isThere()) ? 0 : missed + 1;
+    }
+    if (!ended.aborted) void this.#avoidWhileItHangs();
+    throw new UnavailableError(`the ClickHouse server ${this.name} does not answer`);
+  }
+
+  async #isThere(): Promise<boolean> {
+    try {
+      const { protocol, host } = this.#url;
+      const response = await fetch(`${protocol}//${host}/ping`, { signal: AbortSignal.timeout(thereMs) });
+      await response.body?.cancel();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async #avoidWhileItHangs(): Promise<void> {
+    if (this.#hangs) return;
+    this.#hangs = true;
+    while (!(await this.#isThere()) && !this.#isClosed) await delay(askedMs, undefined, { ref: false });
+    this.#hangs = false;
   }
 
   #connect(): ClickHouseClient {
@@ -168,6 +216,7 @@ export class ClickhouseServer {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.#client.close();
   }
 }

@@ -33,9 +33,10 @@ const firstAnswer = async <Result>(
 ): Promise<Result> => {
   let failure: unknown = new UnavailableError('no ClickHouse server is named');
   const rank = (member: Member): number => Number(serverOf(member).isAvoided);
-  for (const member of members.toSorted((left, right) => rank(left) - rank(right))) {
+  for (const [index, member] of members.toSorted((left, right) => rank(left) - rank(right)).entries()) {
     try {
-      return await work(member);
+      const isLast = index === members.length - 1;
+      return await (isLast ? work(member) : serverOf(member).unlessItHangs(() => work(member)));
     } catch (error) {
       if (signal?.aborted || codeOf(error) !== undefined) throw error;
       failure = error;
@@ -154,11 +155,13 @@ export class ClickhouseServers {
     let failure: unknown;
     for (const member of this.members) {
       if (this.#shardOf.get(member) !== undefined) continue;
-      const rows = await shardsOf(member.local, cluster).catch((error: unknown) => {
-        if (codeOf(error) !== undefined) throw error;
-        this.#silent.set(member, asError(error).message);
-        failure = error;
-      });
+      const rows = await member.local
+        .unlessItHangs(() => shardsOf(member.local, cluster))
+        .catch((error: unknown) => {
+          if (codeOf(error) !== undefined) throw error;
+          this.#silent.set(member, asError(error).message);
+          failure = error;
+        });
       if (rows === undefined) continue;
       this.#silent.delete(member);
       if (rows.length === 0)

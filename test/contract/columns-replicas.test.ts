@@ -1,0 +1,170 @@
+/**
+ * How replicas of a shard are used: one that dies, loses answers or hangs is left for another within seconds, what was repeated there counts
+ * once, and it is used again when it is back. Two addresses of one server stand for replicas that have the same.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { clusterFile } from '../services/clickhouse.ts';
+import { freePorts } from '../services/ports.ts';
+import { type Instance, startService, unavailable } from '../services/services.ts';
+import { eventually } from '../waiting.ts';
+import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oiq-replicas-'));
+const cluster = 'twins';
+let server: Instance;
+
+const native = async (select: string): Promise<Uint8Array> => {
+  const response = await fetch(server.url, { method: 'POST', body: `${select} FORMAT Native` });
+  return new Uint8Array(await response.arrayBuffer());
+};
+
+type Behaviour = 'serves' | 'refuses' | 'loses answers' | 'hangs';
+
+/** An address of the server that behaves as told, connections that are open included. */
+const replica = async (t: ExecutionContext) => {
+  const target = new URL(server.url);
+  const open = new Set<Socket>();
+  let behaviour: Behaviour = 'serves';
+  let requests = 0;
+  const proxy = createServer((socket) => {
+    if (behaviour === 'refuses') return void socket.destroy();
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const one of [socket, upstream]) {
+      open.add(one);
+      one.on('error', () => undefined).on('close', () => open.delete(one));
+    }
+    socket.on('close', () => upstream.destroy());
+    upstream.on('close', () => behaviour !== 'hangs' && socket.destroy());
+    socket.on('data', (part) => {
+      requests++;
+      if (behaviour !== 'hangs') upstream.write(part);
+    });
+    upstream.on('data', (part) => {
+      if (behaviour === 'loses answers') socket.destroy();
+      else if (behaviour === 'serves') socket.write(part);
+    });
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const cut = (): void => {
+    for (const socket of open) socket.destroy();
+  };
+  t.teardown(() => {
+    cut();
+    proxy.close();
+  });
+  return {
+    host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    requests: () => requests,
+    becomes: (next: Behaviour) => {
+      behaviour = next;
+      if (next === 'refuses') cut();
+    },
+  };
+};
+
+const reason = unavailable('clickhouse');
+if (reason === undefined) {
+  test.before(async () => {
+    const [port = 0, tcpPort] = await freePorts(2);
+    const address = (host: string): string => `<replica><host>${host}</host><port>${tcpPort}</port></replica>`;
+    writeFileSync(
+      join(directory, clusterFile),
+      `<clickhouse><tcp_port>${tcpPort}</tcp_port><remote_servers><${cluster}><shard><internal_replication>true</internal_replication>
+  ${address('127.0.0.1')}${address('localhost')}</shard></${cluster}></remote_servers></clickhouse>\n`,
+    );
+    server = await startService('clickhouse', { port, directory });
+  });
+  test.after.always(async () => {
+    await server?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  for (const trouble of ['refuses', 'loses answers', 'hangs'] as const)
+    test.serial(
+      `a replica that ${trouble} under landing and reading is left: nothing is lost or doubled, and it is used again`,
+      async (t) => {
+        const [first, second] = [await replica(t), await replica(t)];
+        const urls = [first, second].map(({ host }) => `http://${host}/oiq`);
+        const columns = await clickhouseColumns({ urls, cluster });
+        t.teardown(() => columns.close());
+        await migrate(columns, silent);
+        const tenant = someTenant();
+        const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
+        let [landed, ends, refused] = [0, false, 0];
+        const write = async (): Promise<void> => {
+          for (let batch = 0; !ends; batch++) {
+            const deliver = (): Promise<void> => columns.insert(block, `${tenant}:${batch}`, 0, [tenant]);
+            // As a sink does: until it is acknowledged.
+            for (let isLanded = false; !isLanded; ) {
+              try {
+                await deliver();
+                isLanded = true;
+              } catch (error) {
+                if (!(error instanceof UnavailableError)) throw error;
+                refused++;
+                await delay(100);
+              }
+            }
+            landed += 100;
+            await delay(20);
+          }
+        };
+        const read = async (): Promise<void> => {
+          while (!ends) {
+            const least = landed;
+            const rows = await countOf({ columns, native }, 'logs', tenant);
+            t.true(rows >= least && rows <= landed + 100, `${least} <= ${rows} <= ${landed} and a batch`);
+            await delay(20);
+          }
+        };
+        const atWork = Promise.all([write(), read()]);
+        atWork.catch(() => {
+          ends = true;
+        });
+        const lands = (batches: number): Promise<unknown> => {
+          const upTo = landed + batches * 100;
+          return Promise.race([eventually('batches land', () => landed >= upTo), atWork]);
+        };
+        await lands(3);
+        first.becomes(trouble);
+        await lands(5);
+        first.becomes('serves');
+        const before = first.requests();
+        await Promise.race([eventually('it is used again', () => first.requests() > before + 20), atWork]);
+        await lands(3);
+        ends = true;
+        await atWork;
+        t.is(refused, 0, 'the other replica takes what the first one does not');
+        t.is(await countOf({ columns, native }, 'logs', tenant), landed);
+      },
+    );
+
+  test.serial('while no replica answers all is unavailable', async (t) => {
+    const replicas = [await replica(t), await replica(t)];
+    const urls = replicas.map(({ host }) => `http://${host}/oiq`);
+    const columns = await clickhouseColumns({ urls, cluster });
+    t.teardown(() => columns.close());
+    await migrate(columns, silent);
+    for (const { becomes } of replicas) becomes('refuses');
+    await t.throwsAsync(columns.query('SELECT 1'), { instanceOf: UnavailableError });
+    const tenant = someTenant();
+    const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
+    const token = randomUUID();
+    await t.throwsAsync(columns.insert(block, token, 0, [tenant]), { instanceOf: UnavailableError });
+    replicas[1]?.becomes('serves');
+    await columns.insert(block, token, 0, [tenant]);
+    t.is(await countOf({ columns, native }, 'logs', tenant), 100);
+  });
+} else test.skip(`replicas: ${reason}`, () => undefined);
