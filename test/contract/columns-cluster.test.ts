@@ -8,6 +8,9 @@ import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-cli
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
+import { placementsTable } from '../../schemas/tables/placements.ts';
+import { createTable } from '../../schemas/tables/table.ts';
+import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import type { Instance } from '../services/services.ts';
@@ -22,7 +25,7 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
 let shards: readonly Instance[] = [];
 let columns: Columns;
 
-const urls = (): string[] => shards.map(({ url }) => `${url}/oiq`);
+const urls = (database = 'oiq'): string[] => shards.map(({ url }) => `${url}/${database}`);
 const open = (): Promise<Columns> => clickhouseColumns({ urls: urls(), cluster: clusterName });
 const native = async (select: string): Promise<Uint8Array> => {
   const response = await fetch(shards[0]?.url ?? '', { method: 'POST', body: `${select} FORMAT Native` });
@@ -132,5 +135,34 @@ if (reason === undefined) {
     await columns.execute(`ALTER TABLE ${name} ADD COLUMN second UInt8 DEFAULT first + 1`);
     await columns.tablesChanged();
     t.deepEqual(await columns.query(`SELECT sum(second) AS sum FROM ${name}`), [{ sum: '4' }]);
+  });
+
+  test('two shards: retention drops days, and deletes rows of an organization, on every shard', async (t) => {
+    const own = await clickhouseColumns({ urls: urls('kept'), cluster: clusterName });
+    t.teardown(() => own.close());
+    for (const table of [tableNamed('logs'), placementsTable]) await own.execute(createTable(table));
+    await own.tablesChanged();
+    await own.execute(
+      `INSERT INTO logs (tenant_id, received_at, timestamp) SELECT arrayJoin(['long', 'short']), at, at
+FROM (SELECT toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(number) AS at FROM numbers(8))`,
+    );
+    const policies = async function* (): AsyncGenerator<RetentionPolicy> {
+      for (const [tenantId, logs] of [['long', 5] as const, ['short', 1] as const])
+        yield { tenantId, days: { logs, metrics: logs, traces: logs } };
+    };
+    const clock = { now: () => Date.parse('2026-03-20T15:30:00Z') };
+    const apply = () => applyRetention(own, policies(), clock, [tableNamed('logs')]);
+    t.deepEqual(await apply(), { partitionsDropped: 4, deletes: 1 });
+    t.deepEqual(await apply(), { partitionsDropped: 0, deletes: 0 });
+    for (const columns of [own, ...own.each().map(({ columns: server }) => server)])
+      t.deepEqual(
+        await columns.query(
+          'SELECT tenant_id AS tenant, toUInt32(uniqExact(received_at)) AS n FROM logs GROUP BY tenant ORDER BY tenant',
+        ),
+        [
+          { tenant: 'long', n: 6 },
+          { tenant: 'short', n: 2 },
+        ],
+      );
   });
 } else test.skip(`two shards: ${reason}`, () => undefined);
