@@ -1,4 +1,5 @@
 /** Requests of commands to the API of a running installation, with a token. */
+import { z } from 'zod';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -41,9 +42,41 @@ export const send = (url: URL, { token, answerMs, method = 'GET', body, headers 
     throw new Error(`${url.origin}: ${cause}`, { cause: error });
   });
 
-/** The JSON of an answer; throws what a refusal says. `what` names the request. */
+/** What a request was answered that was not accepted. */
+export class RefusedError extends Error {
+  readonly status: number;
+  /** What the API says of it, where it says something. */
+  readonly reason: string;
+
+  constructor(what: string, status: number, body: string) {
+    super(`${what} was answered ${status}: ${body.slice(0, 500)}`);
+    this.status = status;
+    this.reason = reasonIn(body);
+  }
+}
+
+const Refusal = z.looseObject({
+  message: z.string(),
+  details: z.array(z.looseObject({ path: z.string(), message: z.string() })).default([]),
+});
+
+const reasonIn = (body: string): string => {
+  const { success, data } = Refusal.safeParse(jsonIn(body));
+  if (!success) return body.slice(0, 500);
+  const [first] = data.details;
+  return first === undefined ? data.message : `${first.path}: ${first.message}`;
+};
+
+const jsonIn = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The JSON of an answer; throws what a refusal says (`RefusedError`). `what` names the request. */
 export const accepted = async (response: Response, what: string): Promise<unknown> => {
-  if (!response.ok)
-    throw new Error(`${what} was answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
+  if (!response.ok) throw new RefusedError(what, response.status, await response.text());
   return response.json();
 };

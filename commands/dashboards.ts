@@ -5,22 +5,25 @@ import { DashboardId, documentFile } from '../subjects/dashboards/as-code.ts';
 import { apiAddress, tokenIn } from './api-request.ts';
 import { argumentsOf } from './command-arguments.ts';
 import { DashboardsApi } from './dashboards/api.ts';
-import { folderOf, planOf, type Step } from './dashboards/plan.ts';
+import { applied } from './dashboards/apply.ts';
+import { type Deployment, folderOf, planOf, type Step } from './dashboards/plan.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
-const help = `oiq dashboards plan   DIR --source NAME [--prune] [--api URL]
-oiq dashboards apply  DIR --source NAME [--prune] [--api URL]
+const help = `oiq dashboards plan   DIR --source NAME [--prune] [--take] [--api URL]
+oiq dashboards apply  DIR --source NAME [--prune] [--take] [--api URL]
 oiq dashboards export DIR [--source NAME] [--folder PATH] [--api URL]
 
 Keeps dashboards as files of YAML or JSON, one dashboard a file, with an id of your choice and no fields of the server.
 plan says what would become different, apply does it. The same again changes nothing. export writes a file for each dashboard.
 --source says where the files are kept, such as git:shop/dashboards: each dashboard says so, and is changed by hand only with force=true.
 What was changed by hand shows in the next plan. Dashboards of the source that the folder no longer has are named. With --prune these are
-deleted, unless a file was refused. Dashboards of no source, or of another, are left alone.
+deleted, unless something was refused. Dashboards of another source are left alone: one that a file names is refused, or taken over with
+--take, as where a source has a new name. What somebody changes meanwhile is refused too, and the rest is applied.
+Hidden files are not read.
 
 DASHBOARDS_TOKEN in the environment is an API token with the scopes dashboards:read and dashboards:write.
-The exit status is 1 if a file was refused, else 2 of a plan that finds differences.
+The exit status is 1 if something was refused, else 2 of a plan that finds differences.
 `;
 
 const options = {
@@ -28,6 +31,7 @@ const options = {
   source: { type: 'string' },
   folder: { type: 'string' },
   prune: { type: 'boolean' },
+  take: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -42,38 +46,30 @@ const shown = (value: unknown): string => {
 const tell = (step: Step): void => {
   if (step.outcome === 'unchanged') return;
   const name = 'document' in step ? step.document.name : step.name;
-  print(`${step.outcome.padEnd(9)} ${name} (${step.id})`);
+  print(`${step.outcome.padEnd(9)} ${name} (${step.id})${'message' in step ? `: ${step.message}` : ''}`);
   if (step.outcome !== 'changed') return;
   for (const { path, what, before, after } of step.differences)
     print(`          ${what} (${path}): ${shown(before)} → ${shown(after)}`);
 };
 
-const carryOut = async (step: Step, api: DashboardsApi, source: string): Promise<void> => {
-  if (step.outcome === 'created') await api.create(step.id, step.document, source);
-  else if (step.outcome === 'changed') await api.replace(step, step.document, source);
-  else if (step.outcome === 'deleted') await api.remove(step, source);
-};
-
-const deploy = async (
-  verb: 'plan' | 'apply',
-  directory: string,
-  { api, source, prunes }: { readonly api: DashboardsApi; readonly source: string; readonly prunes: boolean },
-): Promise<void> => {
-  const folder = await folderOf(directory, source);
+const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Deployment): Promise<void> => {
+  const folder = await folderOf(directory, deployment.source);
   if (folder.kept.length + folder.refused.length === 0) throw new Error(`${directory} holds no files of YAML or JSON`);
-  const steps = await planOf(folder, { api, source, prunes });
+  const planned = await planOf(folder, deployment);
   for (const line of folder.refused) print(`refused   ${line}`);
-  for (const step of steps) {
-    if (verb === 'apply') await carryOut(step, api, source);
+  const steps: Step[] = [];
+  for await (const step of verb === 'apply' ? applied(planned, deployment) : planned) {
     tell(step);
+    steps.push(step);
   }
   const count = (outcome: Step['outcome']): number => steps.filter((step) => step.outcome === outcome).length;
   const would = verb === 'plan' ? 'would be ' : '';
   const [created, changed, deleted] = [count('created'), count('changed'), count('deleted')];
+  const refused = folder.refused.length + count('refused');
   print(
-    `${created} ${would}created, ${changed} ${would}changed, ${deleted} ${would}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${folder.refused.length} refused`,
+    `${created} ${would}created, ${changed} ${would}changed, ${deleted} ${would}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${refused} refused`,
   );
-  if (folder.refused.length > 0) process.exitCode = 1;
+  if (refused > 0) process.exitCode = 1;
   else if (verb === 'plan' && created + changed + deleted > 0) process.exitCode = 2;
 };
 
@@ -102,9 +98,9 @@ export const dashboardsCommand = async ({ args, environment }: CommandContext): 
     throw new UsageError(`say plan, apply or export, and one folder\n\n${help}`);
   const token = tokenIn(environment, 'DASHBOARDS_TOKEN', help);
   const api = new DashboardsApi(apiAddress(values.api, environment), token);
-  const { source, folder, prune = false } = values;
+  const { source, folder, prune = false, take = false } = values;
   if (verb === 'export') return write(directory, api, { source, folder });
   if (source === undefined || source === '') throw new UsageError(`--source is missing\n\n${help}`);
   if (folder !== undefined) throw new UsageError(`--folder is for export\n\n${help}`);
-  await deploy(verb, directory, { api, source, prunes: prune });
+  await deploy(verb, directory, { api, source, prunes: prune, takes: take });
 };

@@ -82,9 +82,14 @@ export class DashboardsApi {
     await this.#ask('POST', '/api/dashboards', { parameters: { id, source }, body: document });
   }
 
-  async replace({ id, version }: Pick<Present, 'id' | 'version'>, document: Fields, source: string): Promise<void> {
+  /** With `takes` also where another source keeps it. */
+  async replace(
+    { id, version }: Pick<Present, 'id' | 'version'>,
+    document: Fields,
+    { source, takes }: { readonly source: string; readonly takes: boolean },
+  ): Promise<void> {
     await this.#ask('PUT', `/api/dashboards/${encodeURIComponent(id)}`, {
-      parameters: { source },
+      parameters: { source, force: takes ? 'true' : undefined },
       body: document,
       version,
     });

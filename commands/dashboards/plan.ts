@@ -29,11 +29,12 @@ export type Step =
       readonly differences: readonly DashboardDifference[];
     }
   | { readonly outcome: 'unchanged'; readonly id: string; readonly document: DashboardFields }
-  | { readonly outcome: 'deleted' | 'absent'; readonly id: string; readonly version: number; readonly name: string };
+  | { readonly outcome: 'deleted' | 'absent'; readonly id: string; readonly version: number; readonly name: string }
+  | { readonly outcome: 'refused'; readonly id: string; readonly name: string; readonly message: string };
 
 /**
- * Files of YAML and JSON in a folder and those below it. In a mounted ConfigMap files are links into a folder whose name
- * begins with `..`: they are read once, by the names that people gave them.
+ * Files of YAML and JSON in a folder and those below it, but for hidden ones: editors keep their locks in such. In a mounted ConfigMap
+ * files are links into a hidden folder: they are read once, by the names that people gave them.
  */
 const filesIn = async (folder: string): Promise<string[]> => {
   const paths: string[] = [];
@@ -43,7 +44,7 @@ const filesIn = async (folder: string): Promise<string[]> => {
     if (
       relative(folder, path)
         .split(sep)
-        .some((name) => name.startsWith('..'))
+        .some((name) => name.startsWith('.'))
     )
       continue;
     if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) paths.push(path);
@@ -82,27 +83,37 @@ const ofSource = (before: string | null, after: string): DashboardDifference[] =
     ? []
     : [{ path: 'source', what: before === null ? 'source added' : 'source changed', before, after }];
 
-/** The steps that make an organization's dashboards those of a folder. */
-export const planOf = async (
-  { kept, refused }: Folder,
-  { api, source, prunes }: { readonly api: DashboardsApi; readonly source: string; readonly prunes: boolean },
-): Promise<Step[]> => {
-  const steps: Step[] = [];
-  for (const { id, document } of kept) {
-    const present = await api.find(id);
-    if (present === undefined) {
-      steps.push({ outcome: 'created', id, document });
-      continue;
-    }
-    const differences = [...ofSource(present.source, source), ...dashboardDifferences(present.document, document)];
-    steps.push(
-      differences.length === 0
-        ? { outcome: 'unchanged', id, document }
-        : { outcome: 'changed', id, version: present.version, document, differences },
-    );
+/** How a folder is planned and applied. */
+export interface Deployment {
+  readonly api: DashboardsApi;
+  readonly source: string;
+  /** Whether what the source no longer has is deleted. */
+  readonly prunes: boolean;
+  /** Whether what another source keeps is taken over. */
+  readonly takes: boolean;
+}
+
+const stepFor = async ({ id, document }: Kept, { api, source, takes }: Deployment): Promise<Step> => {
+  const present = await api.find(id);
+  if (present === undefined) return { outcome: 'created', id, document };
+  if (present.source !== null && present.source !== source && !takes) {
+    const message = `is kept as code in ${present.source}: choose another id, or take it over with --take`;
+    return { outcome: 'refused', id, name: document.name, message };
   }
+  const differences = [...ofSource(present.source, source), ...dashboardDifferences(present.document, document)];
+  return differences.length === 0
+    ? { outcome: 'unchanged', id, document }
+    : { outcome: 'changed', id, version: present.version, document, differences };
+};
+
+/** The steps that make an organization's dashboards those of a folder, deletions last. */
+export const planOf = async ({ kept, refused }: Folder, deployment: Deployment): Promise<Step[]> => {
+  const { api, source, prunes } = deployment;
+  const steps: Step[] = [];
+  for (const one of kept) steps.push(await stepFor(one, deployment));
   const ids = new Set(kept.map(({ id }) => id));
-  const outcome = prunes && refused.length === 0 ? 'deleted' : 'absent';
+  const isWhole = refused.length === 0 && steps.every(({ outcome }) => outcome !== 'refused');
+  const outcome = prunes && isWhole ? 'deleted' : 'absent';
   for (const { id, version, name } of await api.list({ source }))
     if (!ids.has(id)) steps.push({ outcome, id, version, name });
   return steps;

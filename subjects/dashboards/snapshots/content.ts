@@ -6,6 +6,7 @@ import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import type { DashboardAnswer, PanelItem } from '../query/question.ts';
+import { shownFields, shownTexts, shownVisual } from './settings.ts';
 
 const FrozenTable = z.strictObject({ columns: z.array(TableColumn), rows: z.array(z.array(z.unknown())) });
 const FrozenResult = z.strictObject({
@@ -40,9 +41,6 @@ export const SnapshotContent = z.strictObject({
 });
 export type SnapshotContent = z.output<typeof SnapshotContent>;
 
-/** Kinds whose settings tell of the organization, or of queries, and not how figures are drawn. */
-const bare: ReadonlySet<string> = new Set(['text', 'alerts', 'dashboards', 'placeholder']);
-
 /** A title with variables would tell their values. */
 const titleOf = (title: string): string => (namesUsed(title).length === 0 ? title : '');
 
@@ -69,14 +67,14 @@ const frozenPanel = (
   sections: DashboardFields['sections'],
 ): z.output<typeof Frozen> => {
   const { x, y, width, height, section } = panel.place;
-  const { links: _, name: __, description: ___, ...fields } = panel.fields;
+  const shown = shownTexts(item);
   const at = sections.findIndex(({ id }) => id === section);
   return {
     title: titleOf(panel.title),
     section: at === -1 ? null : at,
     place: { x, y, width, height },
-    visual: bare.has(panel.visual.kind) ? { kind: panel.visual.kind } : panel.visual,
-    fields,
+    visual: shownVisual(panel.visual, shown),
+    fields: shownFields(panel.fields, shown),
     repeats,
     results: frozen(item.results),
     earlier: frozen(item.earlier),

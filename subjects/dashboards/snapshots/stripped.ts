@@ -21,10 +21,11 @@ const stays = (name: string, { labels, bodies }: LetOut): boolean =>
   bodyNames.has(name) ? bodies : labels.includes(name) && !ids.has(name);
 
 /** What a series is called: as its query says, with labels that stay; otherwise by the query's name, since its own may hold the query. */
-const nameOf = (legend: string, name: string, labels: Readonly<Record<string, string>>): string =>
-  legend === '' || legend.startsWith('__') || /[$]|\[\[/.test(legend)
-    ? name
-    : legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
+const nameOf = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
+  if (legend === '' || legend.startsWith('__') || /[$]|\[\[/.test(legend)) return name;
+  const values = new Map(Object.entries(labels));
+  return legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => values.get(label.trim()) ?? '');
+};
 
 const figures: ReadonlySet<string> = new Set(['number', 'duration', 'time']);
 

@@ -1,0 +1,82 @@
+/** Settings of a panel as a snapshot keeps them: they name nothing that its frozen answers do not show. */
+import type { FieldSettings } from '../../../schemas/dashboards/fields.ts';
+import type { Panel } from '../document.ts';
+import type { PanelItem } from '../query/question.ts';
+
+type Visual = Panel['visual'];
+type Fields = ReturnType<typeof FieldSettings.parse>;
+
+/** Kinds whose settings tell of the organization, or of queries, and not how figures are drawn. */
+const bare: ReadonlySet<string> = new Set(['text', 'alerts', 'dashboards', 'placeholder']);
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** All names and texts that the answers of a panel show. */
+export const shownTexts = ({ results, earlier, table, tables }: PanelItem): ReadonlySet<string> => {
+  const answers = [...Object.values(results), ...Object.values(earlier)];
+  const series = answers.flatMap((answer) => answer.series);
+  const all = [...answers, ...tables, ...(table === null ? [] : [table])];
+  return new Set([
+    ...series.flatMap(({ name, labels }) => [name, ...Object.values(labels)]),
+    ...all.flatMap(({ columns, rows }) => [...columns.map(({ name }) => name), ...rows.flat().filter(isText)]),
+  ]);
+};
+
+/** What a pattern names where it names one text. */
+const literalOf = (pattern: string): string =>
+  pattern
+    .replace(/^\^/, '')
+    .replace(/\$$/, '')
+    .replaceAll(/\\(\W)/g, '$1');
+
+/** How the panel is drawn, without names of fields that are not there. */
+export const shownVisual = (visual: Visual, shown: ReadonlySet<string>): Visual | { readonly kind: string } => {
+  if (bare.has(visual.kind)) return { kind: visual.kind };
+  const own = (name: string): string => (shown.has(name) ? name : '');
+  switch (visual.kind) {
+    case 'bars':
+      return { ...visual, x: own(visual.x), colourBy: own(visual.colourBy) };
+    case 'table': {
+      const { sortBy, footer } = visual;
+      return {
+        ...visual,
+        sortBy: sortBy.filter(({ field }) => shown.has(field)),
+        footer: footer && { ...footer, fields: footer.fields.filter((field) => shown.has(field)) },
+      };
+    }
+    case 'logs':
+      return { ...visual, fields: visual.fields.filter((field) => shown.has(field)) };
+    case 'node-graph':
+      return { ...visual, arcs: visual.arcs.filter(({ field }) => shown.has(field)) };
+    case 'stat':
+    case 'gauge':
+    case 'bar-gauge':
+    case 'pie': {
+      const { reduce } = visual;
+      return { ...visual, reduce: { ...reduce, fields: shown.has(literalOf(reduce.fields)) ? reduce.fields : '' } };
+    }
+    default:
+      return visual;
+  }
+};
+
+const isFigure = (text: string): boolean => text.trim() !== '' && !Number.isNaN(Number(text));
+
+/** How values are written, without mappings of texts that are not there. */
+export const shownFields = (
+  { links: _, name: __, description: ___, ...fields }: Fields,
+  shown: ReadonlySet<string>,
+): Omit<Fields, 'links' | 'name' | 'description'> => {
+  const { mappings, drawing } = fields;
+  const kept = mappings?.filter((mapping) => {
+    if (mapping.kind === 'value') return isFigure(mapping.value) || shown.has(mapping.value);
+    return mapping.kind !== 'pattern' || shown.has(literalOf(mapping.pattern));
+  });
+  const downTo = drawing?.areaDownTo;
+  const { areaDownTo: ____, ...drawn } = drawing ?? {};
+  return {
+    ...fields,
+    ...(kept && { mappings: kept }),
+    ...(drawing && { drawing: downTo !== undefined && shown.has(downTo) ? drawing : drawn }),
+  };
+};
