@@ -18,9 +18,9 @@ Keeps dashboards as files of YAML or JSON, one dashboard a file, with an id of y
 plan says what would become different, apply does it. The same again changes nothing. export writes a file for each dashboard.
 --source says where the files are kept, such as git:shop/dashboards: each dashboard says so, and is changed by hand only with force=true.
 What was changed by hand shows in the next plan. Dashboards of the source that the folder no longer has are named. With --prune these are
-deleted, unless something was refused. Dashboards of another source are left alone: one that a file names is refused, or taken over with
---take, as where a source has a new name. What somebody changes meanwhile is refused too, and the rest is applied.
-Hidden files are not read.
+deleted, unless something was refused. Others are left alone, but for those of no source that a file names. One of another source that a
+file names is refused, or taken over with --take, as where a source has a new name. What somebody changes meanwhile is refused, and the
+rest is applied. Hidden files are not read.
 
 DASHBOARDS_TOKEN in the environment is an API token with the scopes dashboards:read and dashboards:write.
 The exit status is 1 if something was refused, else 2 of a plan that finds differences.

@@ -16,6 +16,19 @@ const nameOf = (step: Step): string => ('document' in step ? step.document.name 
 const whyOf = ({ status, reason }: RefusedError): string =>
   status === 412 ? 'somebody changed it meanwhile: plan and apply again' : reason;
 
+/** The step as it went. Rejects where the API cannot be asked. */
+const done = async (step: Step, deployment: Deployment): Promise<Step> => {
+  try {
+    await carryOut(step, deployment);
+    return step;
+  } catch (error) {
+    if (!(error instanceof RefusedError && ofOne.has(error.status))) throw error;
+    // Gone is what it was to be.
+    if (step.outcome === 'deleted' && error.status === 404) return step;
+    return { outcome: 'refused', id: step.id, name: nameOf(step), message: whyOf(error) };
+  }
+};
+
 /**
  * Each step as it went, when it is done. One that the API refuses is `refused`, with why, and the others go on; but nothing is deleted
  * after that, since what was to take its place may not be there. Rejects where the API cannot be asked.
@@ -23,19 +36,9 @@ const whyOf = ({ status, reason }: RefusedError): string =>
 export async function* applied(steps: readonly Step[], deployment: Deployment): AsyncGenerator<Step> {
   let isWhole = true;
   for (const step of steps) {
-    if (step.outcome === 'deleted' && !isWhole) {
-      yield { ...step, outcome: 'absent' };
-      continue;
-    }
-    try {
-      await carryOut(step, deployment);
-      yield step;
-    } catch (error) {
-      if (!(error instanceof RefusedError) || !ofOne.has(error.status)) throw error;
-      // Gone is what it was to be.
-      const isGone = step.outcome === 'deleted' && error.status === 404;
-      if (!isGone) isWhole = false;
-      yield isGone ? step : { outcome: 'refused', id: step.id, name: nameOf(step), message: whyOf(error) };
-    }
+    const now: Step = step.outcome === 'deleted' && !isWhole ? { ...step, outcome: 'absent' } : step;
+    const went = await done(now, deployment);
+    isWhole &&= went.outcome !== 'refused';
+    yield went;
   }
 }

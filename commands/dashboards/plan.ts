@@ -47,9 +47,19 @@ const filesIn = async (folder: string): Promise<string[]> => {
         .some((name) => name.startsWith('.'))
     )
       continue;
-    if (entry.isFile() || (entry.isSymbolicLink() && (await stat(path)).isFile())) paths.push(path);
+    if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)))) paths.push(path);
   }
   return paths.sort();
+};
+
+/** A link to nothing is said to be one when it is read. */
+const leadsToFile = async (link: string): Promise<boolean> => {
+  const found = await stat(link).catch(unlessMissing);
+  return found?.isFile() ?? true;
+};
+
+const unlessMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error;
 };
 
 /** Reads a folder of dashboards. */
@@ -59,7 +69,12 @@ export const folderOf = async (folder: string, source: string): Promise<Folder> 
   const refused: string[] = [];
   for (const path of paths) {
     const file = relative(folder, path);
-    const read = readPlacedFile(await readFile(path, 'utf8'));
+    const text = await readFile(path, 'utf8').catch(unlessMissing);
+    if (text === undefined) {
+      refused.push(`${file}:1: links to a file that is not there`);
+      continue;
+    }
+    const read = readPlacedFile(text);
     if ('problems' in read) {
       refused.push(
         ...read.problems.map(

@@ -1,10 +1,13 @@
 /** `oiq dashboards`: a folder of dashboards is planned, applied and written over the API, with a token. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { DashboardsApi } from '../../commands/dashboards/api.ts';
+import { applied } from '../../commands/dashboards/apply.ts';
+import { type Deployment, folderOf, planOf, type Step } from '../../commands/dashboards/plan.ts';
 import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -139,6 +142,113 @@ test.serial('dashboards are written as files, of which a plan finds no differenc
   rmSync(join(written, 'by-hand.yaml'));
   const { code, out } = await oiq('plan', written, '--source', 'git:shop');
   t.is(code, 0, out);
+});
+
+const shared = (
+  id: string,
+  source = 'git:team',
+): {
+  readonly folder: string;
+  readonly plan: (takes?: boolean) => Promise<Step[]>;
+  readonly deployment: Deployment;
+} => {
+  const own = mkdtempSync(join(folder, `${id}-`));
+  const api = new DashboardsApi(harness.url, token);
+  const deployment = { api, source, prunes: true, takes: false };
+  return {
+    ...{ folder: own, deployment },
+    plan: async (takes = false) => planOf(await folderOf(own, source), { ...deployment, takes }),
+  };
+};
+const wentOf = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<string[]> => {
+  const told: string[] = [];
+  for await (const step of steps)
+    told.push(`${step.outcome} ${step.id}${'message' in step ? `: ${step.message}` : ''}`);
+  return told;
+};
+
+test.serial('what another source keeps is refused, deletes nothing, and can be taken over', async (t) => {
+  const one = shared('first', 'git:first');
+  writeFileSync(join(one.folder, 'a.yaml'), 'id: taken\nname: Taken');
+  writeFileSync(join(one.folder, 'b.yaml'), 'id: left\nname: Left');
+  t.deepEqual(await wentOf(applied(await one.plan(), one.deployment)), ['created taken', 'created left']);
+  const other = shared('second', 'git:second');
+  writeFileSync(join(other.folder, 'a.yaml'), 'id: taken\nname: Mine');
+  const refused = 'refused taken: is kept as code in git:first: choose another id, or take it over with --take';
+  t.deepEqual(await wentOf(await other.plan()), [refused]);
+  // The same while it is refused: what the folder lacks stays.
+  writeFileSync(join(other.folder, 'b.yaml'), 'id: mine\nname: Mine');
+  await wentOf(applied(await other.plan(), other.deployment));
+  rmSync(join(other.folder, 'b.yaml'));
+  t.deepEqual(await wentOf(await other.plan()), [refused, 'absent mine']);
+
+  const taking = { ...other.deployment, takes: true };
+  t.deepEqual(await wentOf(applied(await other.plan(true), taking)), ['changed taken', 'deleted mine']);
+  t.like((await read('taken')).body, { name: 'Mine', source: 'git:second' });
+  t.deepEqual(await wentOf(await one.plan()), [
+    'refused taken: is kept as code in git:second: choose another id, or take it over with --take',
+    'unchanged left',
+  ]);
+});
+
+test.serial(
+  'what is changed, made or deleted by others between plan and apply stops nothing but deletions',
+  async (t) => {
+    const { folder: own, plan, deployment } = shared('between');
+    const ids = ['changed', 'gone', 'made', 'pruned', 'same'];
+    for (const id of ids.filter((each) => each !== 'made'))
+      writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: One`);
+    await wentOf(applied(await plan(), deployment));
+    rmSync(join(own, 'pruned.yaml'));
+    for (const id of ['changed', 'gone', 'made', 'same'])
+      writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: Two`);
+    const planned = await plan();
+    t.is((await change('PUT', 'b-changed?force=true', { name: 'By hand' })).status, 200);
+    t.is((await change('DELETE', 'b-gone?force=true')).status, 200);
+    // A private one of another person keeps its id, whoever cannot see it.
+    const body = { name: 'Private', visibility: 'private' };
+    t.is((await harness.ask('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
+    t.deepEqual(await wentOf(applied(planned, deployment)), [
+      'refused b-changed: somebody changed it meanwhile: plan and apply again',
+      'refused b-gone: there is no such dashboard in this organization',
+      'refused b-made: a dashboard with the id "b-made" already exists: choose another',
+      'changed b-same',
+      'absent b-pruned',
+    ]);
+    t.is((await read('b-changed')).body.name, 'By hand');
+    t.is((await read('b-same')).body.name, 'Two');
+    rmSync(join(own, 'made.yaml'));
+    const again = await plan();
+    t.is((await change('DELETE', 'b-pruned?force=true')).status, 200);
+    t.deepEqual(await wentOf(applied(again, deployment)), [
+      'changed b-changed',
+      'created b-gone',
+      'unchanged b-same',
+      'deleted b-pruned',
+    ]);
+  },
+);
+
+test.serial(
+  'a dashboard whose file has another name is the same, and one with another id is made before the former is deleted',
+  async (t) => {
+    const { folder: own, plan, deployment } = shared('renamed', 'git:renamed');
+    writeFileSync(join(own, 'one.yaml'), 'id: former\nname: One');
+    await wentOf(applied(await plan(), deployment));
+    renameSync(join(own, 'one.yaml'), join(own, 'other.yml'));
+    t.deepEqual(await wentOf(await plan()), ['unchanged former']);
+    writeFileSync(join(own, 'other.yml'), 'id: later\nname: One');
+    t.deepEqual(await wentOf(applied(await plan(), deployment)), ['created later', 'deleted former']);
+  },
+);
+
+test.serial('an API that refuses all ends it', async (t) => {
+  const { folder: own, plan, deployment } = shared('denied');
+  writeFileSync(join(own, 'one.yaml'), 'id: denied\nname: One');
+  const planned = await plan();
+  const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
+  const error = await t.throwsAsync(wentOf(applied(planned, { ...deployment, api })));
+  t.regex(error.message, /answered 403/);
 });
 
 test.serial('a wrong call exits with 2 and says what is missing', async (t) => {

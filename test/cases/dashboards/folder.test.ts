@@ -32,3 +32,16 @@ test('files of mounted ConfigMaps are read once, and named as their keys are', a
   t.is(refused.length, 1);
   t.true(refused[0]?.startsWith('shop/broken.yaml:2: name: '), refused[0]);
 });
+
+test('hidden files and links to nothing are not read', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oiq-folder-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, '.github', 'workflows'), { recursive: true });
+  writeFileSync(join(folder, '.github', 'workflows', 'ci.yaml'), 'jobs: {}');
+  // As an editor locks a file.
+  symlinkSync('somebody@host.7', join(folder, '.#a.yaml'));
+  symlinkSync('nowhere.yaml', join(folder, 'gone.yaml'));
+  writeFileSync(join(folder, 'a.yaml'), 'id: a\nname: A');
+  const { kept, refused } = await folderOf(folder, 'git:x');
+  t.deepEqual([kept.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that is not there']]);
+});
