@@ -66,11 +66,13 @@ export const listDeliveries = async (
   {
     channelId,
     state,
+    groupKey,
     limit,
     cursor,
   }: {
     readonly channelId: string;
     readonly state?: Delivery['state'] | undefined;
+    readonly groupKey?: string | undefined;
     readonly limit: number;
     readonly cursor?: string | undefined;
   },
@@ -80,6 +82,7 @@ export const listDeliveries = async (
   const after = [
     ...(cursor === undefined ? [] : ['(queued, id) < ({queued:Int64}, {id:String})']),
     ...(state === undefined ? [] : ['latest = {state:String}']),
+    ...(groupKey === undefined ? [] : ['group_key = {group:String}']),
   ];
   const rows = await columns.query<Row>(
     `SELECT delivery_id AS id, toUnixTimestamp64Milli(min(queued_at)) AS queued,
@@ -95,6 +98,7 @@ export const listDeliveries = async (
       limit: limit + 1,
       ...(cursor !== undefined && { queued: queuedMs, id: textIn(idPart) }),
       ...(state !== undefined && { state }),
+      ...(groupKey !== undefined && { group: groupKey }),
     },
   );
   const items = rows.slice(0, limit).map(deliveryOf);

@@ -17,6 +17,7 @@ export const listChannelDeliveries = defineOperation({
   params: idParameter,
   query: z.strictObject({
     state: z.enum(deliveryStates).optional(),
+    groupKey: z.string().min(1).max(8192).optional().describe('Only of this group of alerts'),
     limit: z.coerce.number().int().min(1).max(500).default(100),
     cursor: cursorParameter,
   }),
