@@ -1,5 +1,8 @@
 /** The area of alerts in a real browser: what fires says why, is seen to and muted by those who may, and rules say how they stand. */
+import { join } from 'node:path';
 import test from 'ava';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
@@ -7,6 +10,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import type { Role } from '../../schemas/ports/role.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
+import { type ChannelReceiver, services, startChannelReceiver } from '../cases/channel-receiver.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -16,6 +20,7 @@ import { holdsAsAView, signedInAt } from './page-walk.ts';
 let harness: Harness;
 let chromium: Chromium;
 let roles: Role[] = [];
+let receiver: ChannelReceiver;
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
 const name = 'Errors <b>of a service</b>';
@@ -25,15 +30,49 @@ type Answered = any;
 
 const asked = async (path: string) => (await harness.ask('GET', path)).body;
 
+const deliveries = async (): Promise<readonly { readonly state: string }[]> => {
+  const [channel] = (await asked('/api/notification-channels')).items;
+  return (await asked(`/api/notification-channels/${channel.id}/deliveries`)).items;
+};
+
+/** Alerts of a team are told to one channel, at once. */
+const sendToChannel = async (): Promise<void> => {
+  const settings = { type: 'webhook', url: receiver.url, authorization: 'Bearer of <i>ours</i>' };
+  const channel = await harness.ask('POST', '/api/notification-channels', {
+    body: { name: 'Duty <i>phone</i>', settings },
+  });
+  const shop = { receiver: 'shop', matchers: [{ name: 'team', value: 'shop' }] };
+  const body = {
+    route: { receiver: 'nobody', groupBy: ['alertname'], groupWait: '0s', routes: [shop] },
+    receivers: [{ name: 'nobody' }, { name: 'shop', channelIds: [channel.body.id] }],
+  };
+  const { status } = await harness.ask('PUT', '/api/v2/alerts/routing', { body, headers: { 'if-match': '"0"' } });
+  if (status !== 200) throw new Error(`the routing was answered ${status}`);
+};
+
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
-  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
-  const settings = settingsOf({ OIQ_DATA_DIR: harness.directory });
-  const options = { ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock };
+  const environment = { OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8', OIQ_SECRET_KEY: 'k'.repeat(40) };
+  [harness, chromium, receiver] = await Promise.all([
+    startHarness({ environment }),
+    startChromium(),
+    startChannelReceiver({ status: 200, body: 'taken <b>note</b> of' }),
+  ]);
+  const settings = settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment });
+  const options = {
+    ...{ ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock },
+    ...{
+      counters: memoryCounters({ clock: systemClock }),
+      mailer: fileMailer({ path: join(harness.directory, 'mails') }),
+    },
+  };
   await harness.bus.ensureTopics(scheduleTopics);
+  await sendToChannel();
+  const only = ['alert-evaluation', 'alert-backtests', 'notifications', 'notification-deliveries'];
+  const landing = ['alert-transitions', 'alert-evaluations', 'notification-deliveries'];
   roles = [
-    await startProcessors({ ...options, only: ['alert-evaluation', 'alert-backtests'] }),
-    await startSinks({ ...options, embedded: true, only: ['alert-transitions', 'alert-evaluations'] }),
+    await startProcessors({ ...options, only }),
+    await startSinks({ ...options, embedded: true, only: landing }),
   ];
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
@@ -55,11 +94,15 @@ test.before(async () => {
     if (status !== 200) throw new Error(JSON.stringify(answer));
   }
   await eventually('the alert', async () => (await asked('/api/alerts?state=firing')).items.length > 0);
+  await eventually('what its channel answered', async () =>
+    (await deliveries()).some(({ state }) => state === 'delivered'),
+  );
 });
 test.after.always(async () => {
   for (const role of roles) await role.stop();
   await chromium?.close();
   await harness?.close();
+  await receiver?.close();
 });
 
 declare('an alert that fires tells its value, since when and why, as the API has it', async (t) => {
@@ -127,6 +170,8 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   await beside.getByLabel('Because').fill('it is mended today');
   await beside.getByRole('button', { name: 'Silence' }).click();
   await beside.getByText(/It is muted until/).waitFor();
+  await beside.getByRole('heading', { name: 'Duty <i>phone</i>, for shop' }).waitFor();
+  await beside.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
   const [silence] = (await asked('/api/alerts/silences')).items;
   t.is(silence.comment, 'it is mended today');
   t.deepEqual(
@@ -139,6 +184,16 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByText('No silence holds, and none is to come.').waitFor();
   t.is((await asked('/api/alerts/silences?state=active')).items.length, 0);
+  await page.getByLabel('Mute alerts with').fill('team=~sh(');
+  await page.keyboard.press('Tab');
+  await page.getByText(/matchers/).waitFor();
+  await page.getByLabel('Mute alerts with').fill('team=~"sh.*", service!=mail');
+  await page.keyboard.press('Tab');
+  await page.getByText('It would mute 1 of 1 alerts that fire now.').waitFor();
+  await page.getByRole('button', { name: 'Silence them' }).click();
+  await page.getByRole('row', { name: /team=~sh\.\*, service!=mail/ }).waitFor();
+  await page.getByRole('button', { name: 'End now' }).click();
+  await page.getByText('No silence holds, and none is to come.').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
@@ -240,5 +295,86 @@ declare('a rule that an objective made says so, and leads to the objective', asy
   await holdsAsAView(t, tab, '.beside h2');
   await way.click();
   await page.getByRole('complementary', { name: 'Objective' }).getByText('Cart works').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('a channel is added, tried, changed and removed, and what was sent to it is told', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  page.on('dialog', (dialog) => void dialog.accept());
+  await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
+  await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Channels' }).click();
+  const beside = page.getByRole('complementary', { name: 'Channel' });
+  await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
+  await beside.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
+  await page.getByRole('button', { name: 'Add a channel' }).click();
+  const add = beside.getByRole('button', { name: 'Add the channel' });
+  await beside.getByLabel('Type').selectOption({ label: 'ntfy' });
+  await beside.getByLabel('Name').fill('Second <i>phone</i>');
+  await beside.getByLabel('Topic').fill('no topic');
+  await add.click();
+  await beside.getByText('must be letters, digits, _ and -, at most 64', { exact: true }).waitFor();
+  await beside.getByLabel('Topic').fill('pages');
+  await beside.getByLabel('Token').fill('secret-of-ours');
+  await beside.getByLabel('URL').fill(receiver.url);
+  await add.click();
+  await beside.getByRole('heading', { name: 'Second <i>phone</i>' }).waitFor();
+  t.false((await page.content()).includes('secret-of-ours'));
+  await holdsAsAView(t, tab, '.beside h2');
+  receiver.reply = () => services['ntfy']?.accepted ?? 'hang';
+  await beside.getByRole('button', { name: 'Send a test' }).click();
+  await beside.getByText(/^The test was delivered in/).waitFor();
+  receiver.reply = () => ({ status: 500, body: 'out <i>of</i> order' });
+  await beside.getByRole('button', { name: 'Send a test' }).click();
+  await beside.getByText('The test was not delivered: 500 out <i>of</i> order').waitFor();
+  receiver.reply = () => ({ status: 200 });
+  const saved = async () =>
+    (await asked('/api/notification-channels?search=Second')).items.map(({ enabled, settings }: Answered) => [
+      ...[enabled, settings.topic, settings.token],
+    ]);
+  t.deepEqual(await saved(), [[true, 'pages', '********']]);
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByLabel('Topic').fill('nights');
+  await beside.getByLabel('It is sent to').uncheck();
+  await beside.getByRole('button', { name: 'Save the channel' }).click();
+  await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*switched off/ }).waitFor();
+  t.deepEqual(await saved(), [[false, 'nights', '********']]);
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.deepEqual(await saved(), []);
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('the routing is a tree that shows the way of labels, and is changed as a document', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/routing', 'editor@a.example');
+  const tree = page.getByRole('region', { name: 'Routing' });
+  await tree.getByText('team=shop').waitFor();
+  await tree.getByText('(Duty <i>phone</i>)').waitFor();
+  await page.getByLabel('Labels of an alert').fill('team=shop, severity=critical');
+  await page.keyboard.press('Enter');
+  await page.getByText('They reach shop.').waitFor();
+  const { routes } = (
+    await harness.ask('POST', '/api/v2/alerts/routing/test', {
+      body: { labels: { team: 'shop', severity: 'critical' } },
+    })
+  ).body;
+  for (const { outcome, reason } of routes) await tree.getByText(`${outcome}: ${reason}`).waitFor();
+  await holdsAsAView(t, tab, '.routes');
+  await page.getByRole('button', { name: 'Edit the document' }).click();
+  const document = page.getByLabel('The document');
+  const written = JSON.parse(await document.inputValue());
+  await document.fill('{');
+  const save = page.getByRole('button', { name: 'Save the routing' });
+  await save.click();
+  await page.getByText(/^This is no JSON/).waitFor();
+  await document.fill(JSON.stringify({ ...written, route: { ...written.route, receiver: 'who?' } }));
+  await save.click();
+  await page.getByText(/^route\.receiver: /).waitFor();
+  await document.fill(JSON.stringify({ ...written, route: { ...written.route, groupWait: '7s' } }));
+  await save.click();
+  await tree.getByText(/waits 7s/).waitFor();
+  t.is((await asked('/api/v2/alerts/routing')).route.groupWait, '7s');
   t.deepEqual(tab.complaints, []);
 });

@@ -99,6 +99,15 @@ export const ask = async <Operation extends Declared>(
   signal?: AbortSignal,
 ): Promise<Answered<Operation>> => (await (await answerTo(call, sent, signal)).json()) as Answered<Operation>;
 
+/** The answer, and the version of what it tells, which a change of it names in `ifMatch`. */
+export const askVersioned = async <Operation extends Declared>(
+  call: Call<Operation>,
+): Promise<{ readonly answer: Answered<Operation>; readonly version: number }> => {
+  const answer = await answerTo(call, {});
+  const [, version] = /"(\d+)"/.exec(answer.headers.get('etag') ?? '') ?? [];
+  return { answer: (await answer.json()) as Answered<Operation>, version: Number(version) };
+};
+
 /** Each line of an answer in lines of JSON, as it comes. Rejects as `answerTo` does. */
 export async function* askLines<Operation extends Declared>(
   call: Call<Operation>,

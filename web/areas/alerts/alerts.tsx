@@ -1,8 +1,10 @@
-/** Alerts: those that there are now, the rules, and the silences. */
+/** Alerts: those that there are now, the rules, the silences, and where they are told. */
 import { path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
+import { Channels } from './channels/channels.tsx';
 import { AlertsNow } from './now.tsx';
+import { Routing } from './routing.tsx';
 import { Rules } from './rules.tsx';
 import { Silences } from './silences.tsx';
 
@@ -10,6 +12,8 @@ const parts = [
   ['', 'Now', AlertsNow],
   ['rules', 'Rules', Rules],
   ['silences', 'Silences', Silences],
+  ['routing', 'Routing', Routing],
+  ['channels', 'Channels', Channels],
 ] as const;
 
 const RuleEditor = later(async () => (await import('./rule/editor.tsx')).RuleEditor);

@@ -4,8 +4,8 @@ import type { alertRuleResource } from '../../../api/groups/alerts/alert-rule.ts
 import type { acknowledgeAlert, listAlerts } from '../../../api/groups/alerts/alerts.ts';
 import type { getBacktest, startBacktest } from '../../../api/groups/alerts/backtests.ts';
 import type { listEvaluations } from '../../../api/groups/alerts/history.ts';
-import type { testAlertRouting } from '../../../api/groups/alerts/routing.ts';
-import type { expireSilence, silenceResource } from '../../../api/groups/alerts/silences.ts';
+import type { getAlertRouting, setAlertRouting, testAlertRouting } from '../../../api/groups/alerts/routing.ts';
+import type { expireSilence, previewSilence, silenceResource } from '../../../api/groups/alerts/silences.ts';
 import type { previewAlertRule } from '../../../api/groups/alerts/try-rule.ts';
 import type { SilenceFields } from '../../../schemas/resources/silence.ts';
 import type { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
@@ -33,9 +33,12 @@ export const removeRuleCall = removalOf('/api/alerts/rules/{id}');
 export const previewCall = callOf<typeof previewAlertRule>('POST', '/api/alerts/rules/preview');
 export const startBacktestCall = callOf<typeof startBacktest>('POST', '/api/v2/alerts/backtests');
 export const backtestCall = callOf<typeof getBacktest>('GET', '/api/v2/alerts/backtests/{id}');
+export const routingCall = callOf<typeof getAlertRouting>('GET', '/api/v2/alerts/routing');
+export const setRoutingCall = callOf<typeof setAlertRouting>('PUT', '/api/v2/alerts/routing');
 export const routingTestCall = callOf<typeof testAlertRouting>('POST', '/api/v2/alerts/routing/test');
 export const silencesCall = listOf<typeof silenceResource>('/api/alerts/silences');
 export const silenceCall = creationOf<typeof silenceResource, typeof SilenceFields>('/api/alerts/silences');
+export const mutedCall = callOf<typeof previewSilence>('POST', '/api/alerts/silences/preview');
 export const expireCall = callOf<typeof expireSilence>('DELETE', '/api/alerts/silences/{id}');
 
 export type Alert = Answered<typeof listAlerts>['items'][number];

@@ -15,6 +15,8 @@ import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { type Alert, acknowledgeCall, evaluationsCall, silenceCall } from './calls.ts';
 import { shownValue } from './shown.ts';
+import { SilenceSpan } from './silence-span.tsx';
+import { Told } from './told.tsx';
 
 const Acknowledge = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(acknowledgeCall));
@@ -31,10 +33,6 @@ const Acknowledge = ({ id }: { readonly id: string }) => {
   );
 };
 
-const hours = [1, 4, 24, 168];
-const titleOf = (count: number): string =>
-  count === 168 ? '7 days' : count === 24 ? 'a day' : count === 1 ? 'an hour' : `${count} hours`;
-
 const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
   const [action] = useState(() => new Action(silenceCall));
   const [said, setSaid] = useState('');
@@ -47,19 +45,7 @@ const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
   };
   return (
     <ActionForm action={action} label="Silence" onSubmit={run} said={said}>
-      <label>
-        Silence for{' '}
-        <select name="hours">
-          {hours.map((count) => (
-            <option key={count} value={count}>
-              {titleOf(count)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Because <input name="comment" maxLength={4096} autocomplete="off" />
-      </label>
+      <SilenceSpan />
     </ActionForm>
   );
 };
@@ -101,7 +87,7 @@ const Ways = ({ service }: { readonly service: string }) => (
   </ul>
 );
 
-const Told = ({ alert }: { readonly alert: Alert }) => {
+const Standing = ({ alert }: { readonly alert: Alert }) => {
   const { reason, state, severity, value, since, startedAt, evaluatedAt, staleSince, labels, annotations } = alert;
   const { acknowledged, origin } = alert;
   const service = labels['service'] ?? labels['service.name'];
@@ -134,6 +120,7 @@ const Told = ({ alert }: { readonly alert: Alert }) => {
       <h3>Labels</h3>
       <Fields values={labels} />
       {origin === 'rule' ? <Evaluations alert={alert} /> : null}
+      <Told labels={labels} />
     </>
   );
 };
@@ -143,7 +130,7 @@ export const OpenAlert = ({ alert, onClose }: { readonly alert: Alert | undefine
     {alert === undefined ? (
       <p>This alert is over, or it is not on the pages that were read.</p>
     ) : (
-      <Told alert={alert} />
+      <Standing alert={alert} />
     )}
   </Beside>
 );

@@ -28,5 +28,19 @@ export const shownCondition = ({ condition }: Rule): string => {
     .join('; ');
 };
 
-export const shownMatchers = ({ matchers }: Silence): string =>
+type Matchers = Silence['matchers'];
+
+export const shownMatchers = ({ matchers }: { readonly matchers: Readonly<Matchers> }): string =>
   matchers.map(({ name, operator = '=', value }) => `${name}${operator}${value}`).join(', ');
+
+/** Matchers as somebody wrote them: `team=shop, service=~"ca.*"`. Of what is none, all is the name. */
+export const matchersIn = (text: string): Matchers =>
+  text
+    .split(/[,\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, name = part, operator = '=', value = ''] = /^([^=!~]+)(=~|!~|!=|=)(.*)$/.exec(part) ?? [];
+      const bare = value.trim().replace(/^"(.*)"$/, '$1');
+      return { name: name.trim(), operator: operator as '=', value: bare };
+    });

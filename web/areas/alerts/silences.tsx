@@ -1,7 +1,9 @@
-/** Silences that hold or are to come. */
+/** Silences that hold or are to come, and one that is written with what it would mute. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -9,8 +11,9 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { expireCall, type Silence, silencesCall } from './calls.ts';
-import { shownMatchers } from './shown.ts';
+import { expireCall, mutedCall, type Silence, silenceCall, silencesCall } from './calls.ts';
+import { matchersIn, shownLabels, shownMatchers } from './shown.ts';
+import { SilenceSpan } from './silence-span.tsx';
 
 const list = new Paged(silencesCall, ({ items }) => items);
 
@@ -65,6 +68,65 @@ const Found = () => {
   );
 };
 
+/** What matchers would mute now. */
+const Muted = ({ matchers }: { readonly matchers: Silence['matchers'] }) => {
+  const { answer, error } = useAsked(mutedCall, { body: { matchers } });
+  return (
+    <>
+      <Problem error={error} />
+      {answer === undefined || error !== undefined ? null : (
+        <>
+          <p role="status">
+            It would mute {answer.muted} of {answer.firing} alerts that fire now.
+          </p>
+          <ul>
+            {answer.items.slice(0, 20).map(({ alertId, ruleName, labels }) => (
+              <li key={alertId}>
+                {shownText(ruleName)} <span class="soft">{shownText(shownLabels(labels))}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+};
+
+const Write = () => {
+  const [action] = useState(() => new Action(silenceCall));
+  const [written, setWritten] = useState('');
+  const matchers = matchersIn(written);
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(said.get('hours')) * 3_600_000).toISOString();
+    const made = await action.run({ body: { matchers, endsAt, comment: String(said.get('comment')) } });
+    if (made === undefined) return;
+    form.reset();
+    setWritten('');
+    refresh();
+  };
+  return (
+    <>
+      <ActionForm action={action} label="Silence them" onSubmit={run}>
+        <label>
+          Mute alerts with{' '}
+          <input
+            name="matchers"
+            required={true}
+            placeholder="team=shop, service=~ca.*"
+            maxLength={4096}
+            spellcheck={false}
+            autocomplete="off"
+            onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+          />
+        </label>
+        <SilenceSpan />
+      </ActionForm>
+      {matchers.length === 0 ? null : <Muted matchers={matchers} />}
+    </>
+  );
+};
+
 export const Silences = () => {
   useEffect(() => {
     list.ask({ query: { limit: 100, sort: '-endsAt' } });
@@ -72,6 +134,7 @@ export const Silences = () => {
   }, [refreshes.value]);
   return (
     <>
+      {may(silenceCall) ? <Write /> : null}
       <Problem error={list.first.standing.value.error} />
       <Scrolled class="scrolled" label="Silences">
         <Found />

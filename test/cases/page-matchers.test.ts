@@ -1,0 +1,22 @@
+/** Matchers as somebody writes them into the page, and the text in which it shows them. */
+import test from 'ava';
+import { matchersIn, shownMatchers } from '../../web/areas/alerts/shown.ts';
+
+for (const [written, ...matchers] of [
+  ['team=shop', ['team', '=', 'shop']],
+  ['team = shop , severity!=info', ['team', '=', 'shop'], ['severity', '!=', 'info']],
+  ['service=~"ca.*"', ['service', '=~', 'ca.*']],
+  ['path!~^/a=b', ['path', '!~', '^/a=b']],
+  ['summary="a \\"word\\""', ['summary', '=', 'a \\"word\\"']],
+  ['team=', ['team', '=', '']],
+  ['team', ['team', '=', '']],
+  [' , '],
+] as const)
+  test(`“${written}” are ${matchers.length} matchers`, (t) => {
+    const found = matchersIn(written);
+    t.deepEqual(
+      found.map(({ name, operator, value }) => [name, operator, value]),
+      matchers.map((matcher) => [...matcher]),
+    );
+    t.deepEqual(matchersIn(shownMatchers({ matchers: found })), found);
+  });

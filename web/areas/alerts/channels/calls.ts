@@ -1,0 +1,38 @@
+/** What the part of channels asks and changes. */
+import type { z } from 'zod';
+import type { channelResource } from '../../../../api/groups/notification-channels/channel.ts';
+import type { listChannelDeliveries } from '../../../../api/groups/notification-channels/deliveries.ts';
+import type { testChannel } from '../../../../api/groups/notification-channels/test-channel.ts';
+import type { listChannelTypes } from '../../../../api/groups/notification-channels/types.ts';
+import type { Stored } from '../../../../schemas/ports/documents.ts';
+import type { NotificationChannel } from '../../../../schemas/resources/notification-channel.ts';
+import {
+  type Answered,
+  callOf,
+  creationOf,
+  type Declared,
+  type Filtered,
+  removalOf,
+  replacementOf,
+} from '../../../client/call.ts';
+
+/** The resource declares no view: what is stored is what is shown, with masks for secrets. */
+export type Channel = NotificationChannel & Stored;
+type Listed = Filtered<
+  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Channel[] }> }
+>;
+
+/** What is written of a channel. */
+export type WrittenChannel = Pick<Channel, 'name' | 'settings'> & Partial<NotificationChannel>;
+type Written = z.ZodType<unknown, WrittenChannel>;
+
+export const channelsCall = callOf<Listed>('GET', '/api/notification-channels');
+export const channelTypesCall = callOf<typeof listChannelTypes>('GET', '/api/notification-channels/types');
+export const createChannelCall = creationOf<typeof channelResource, Written>('/api/notification-channels');
+export const replaceChannelCall = replacementOf<typeof channelResource, Written>('/api/notification-channels/{id}');
+export const removeChannelCall = removalOf('/api/notification-channels/{id}');
+export const testChannelCall = callOf<typeof testChannel>('POST', '/api/notification-channels/{id}/test');
+export const deliveriesCall = callOf<typeof listChannelDeliveries>('GET', '/api/notification-channels/{id}/deliveries');
+
+export type ChannelType = Answered<typeof listChannelTypes>['items'][number];
+export type Delivery = Answered<typeof listChannelDeliveries>['items'][number];

@@ -1,0 +1,126 @@
+/** Channels: where alerts are told, how each fares, and trying one. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../../client/action.ts';
+import { change } from '../../../frame/address.ts';
+import { may, whyNot } from '../../../frame/rights.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { Problem } from '../../../frame/standing.tsx';
+import { refresh } from '../../../frame/time-range.ts';
+import { Beside, Fields } from '../../../lists/beside.tsx';
+import { listed } from '../../../lists/listed.tsx';
+import { type Channel, channelsCall, createChannelCall, removeChannelCall, testChannelCall } from './calls.ts';
+import { ChannelDeliveries } from './deliveries.tsx';
+import { ChannelEditor } from './editor.tsx';
+
+/** What is open where a channel is written that there is not yet. */
+const fresh = 'new';
+
+const Test = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(testChannelCall));
+  const [said, setSaid] = useState<Awaited<ReturnType<typeof action.run>>>();
+  const run = async (): Promise<void> => setSaid(await action.run({ params: { id } }));
+  return (
+    <>
+      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+        Send a test
+      </button>
+      <p role="status" class={said?.delivered === false ? 'text-error' : ''}>
+        {said === undefined
+          ? ''
+          : said.delivered
+            ? `The test was delivered in ${said.latencyMs} ms.`
+            : shownText(`The test was not delivered: ${said.statusCode ?? ''} ${said.answer}`)}
+      </p>
+      {said?.notes.map((note) => (
+        <p key={note} class="soft">
+          {shownText(note)}
+        </p>
+      ))}
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(removeChannelCall));
+  const remove = async (): Promise<void> => {
+    if (!confirm(`Remove the channel “${name}”?`)) return;
+    if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
+    onClose();
+    refresh();
+  };
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void remove()}>
+        Remove
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const Change = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
+  const [isEdited, setEdited] = useState(false);
+  if (!may(testChannelCall)) return <p class="soft">{whyNot(testChannelCall, 'Changing and trying it')}</p>;
+  if (isEdited) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
+  return (
+    <div class="act">
+      <Test id={of.id} />
+      <button type="button" class="plain" onClick={() => setEdited(true)}>
+        Edit
+      </button>
+      <Remove of={of} onClose={onClose} />
+    </div>
+  );
+};
+
+const OpenChannel = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Channel | undefined;
+  readonly onClose: () => void;
+}) =>
+  id === fresh ? (
+    <Beside label="Channel" title="A new channel" onClose={onClose}>
+      <ChannelEditor onSaved={() => undefined} />
+    </Beside>
+  ) : (
+    <Beside label="Channel" title={item?.name ?? id} onClose={onClose}>
+      {item === undefined ? (
+        <p class="soft">It is not in this list.</p>
+      ) : (
+        <>
+          <p>{shownText(item.description)}</p>
+          <Change key={item.version} of={item} onClose={onClose} />
+          <Fields values={{ ...item.settings, 'at most a minute': item.maxPerMinute }} />
+          <ChannelDeliveries id={item.id} />
+        </>
+      )}
+    </Beside>
+  );
+
+const Add = () =>
+  may(createChannelCall) ? (
+    <button type="button" onClick={() => change({ open: fresh })}>
+      Add a channel
+    </button>
+  ) : null;
+
+export const Channels = listed({
+  title: 'Channels',
+  call: channelsCall,
+  search: 'words of a name',
+  nothing: 'There are no such channels. Without one, nobody is told of alerts.',
+  keyOf: ({ id }) => id,
+  Tools: Add,
+  columns: {
+    Channel: ({ name }) => name,
+    Type: ({ settings }) => settings.type,
+    For: ({ description }) => description,
+    'Sent to': ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">switched off</span>),
+  },
+  Open: OpenChannel,
+});

@@ -1,0 +1,66 @@
+/** What was sent to a channel, and what was answered to each attempt. */
+import { useAsked } from '../../../frame/asked.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { shownMoment } from '../../../frame/shown-time.ts';
+import { Problem } from '../../../frame/standing.tsx';
+import { Heads } from '../../../lists/heads.tsx';
+import { type Delivery, deliveriesCall } from './calls.ts';
+
+const alertsOf = ({ firing, resolved, isTest }: Delivery): string =>
+  isTest
+    ? 'a test'
+    : [...(firing > 0 ? [`${firing} firing`] : []), ...(resolved > 0 ? [`${resolved} ended`] : [])].join(', ');
+
+const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
+  of.length === 0 ? (
+    <span class="soft">none yet</span>
+  ) : (
+    <ol class="around">
+      {of.map(({ number, at, statusCode, answer, latencyMs }) => (
+        <li key={number}>
+          <time>{shownMoment(at)}</time> {statusCode ?? ''} {shownText(answer)} <span class="soft">{latencyMs} ms</span>
+        </li>
+      ))}
+    </ol>
+  );
+
+export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
+  <table class="figures texts">
+    <Heads columns={['Queued', 'State', 'Of', 'Attempts and their answers']} />
+    <tbody>
+      {of.map((delivery) => (
+        <tr key={delivery.id}>
+          <td>{shownMoment(delivery.queuedAt)}</td>
+          <td class={delivery.state === 'failed' ? 'text-error' : ''}>{delivery.state}</td>
+          <td>{alertsOf(delivery)}</td>
+          <td>
+            <Attempts of={delivery.attempts} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+/** Of one channel, with how it fares. */
+export const ChannelDeliveries = ({ id }: { readonly id: string }) => {
+  const { answer, error } = useAsked(deliveriesCall, { params: { id }, query: { limit: 50 } });
+  const { failingSince = null, lastError = null, lastDeliveredAt = null } = answer?.health ?? {};
+  return (
+    <>
+      {failingSince === null ? null : (
+        <p class="problem">
+          It fails since {shownMoment(failingSince)}: {shownText(lastError ?? '')}
+        </p>
+      )}
+      {lastDeliveredAt === null ? null : <p class="soft">Delivered last at {shownMoment(lastDeliveredAt)}.</p>}
+      <h3>What was sent</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : answer.items.length === 0 ? (
+        <p class="soft">Nothing yet.</p>
+      ) : (
+        <Deliveries of={answer.items} />
+      )}
+    </>
+  );
+};

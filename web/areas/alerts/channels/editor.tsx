@@ -1,0 +1,71 @@
+/** A channel as it is written: its name, and the settings of its type. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../../client/action.ts';
+import { ActionForm } from '../../../frame/action-form.tsx';
+import { change } from '../../../frame/address.ts';
+import { useAsked } from '../../../frame/asked.ts';
+import { Problem } from '../../../frame/standing.tsx';
+import { refresh } from '../../../frame/time-range.ts';
+import { type Channel, channelTypesCall, createChannelCall, replaceChannelCall } from './calls.ts';
+import { SettingFields, settingsIn } from './setting-fields.tsx';
+
+/** Without a channel, a new one. */
+export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
+  const [creating] = useState(() => new Action(createChannelCall));
+  const [replacing] = useState(() => new Action(replaceChannelCall));
+  const { answer, error } = useAsked(channelTypesCall, {});
+  const [chosen, setChosen] = useState(of?.settings.type ?? 'webhook');
+  const type = answer?.items.find((each) => each.type === chosen);
+  if (answer === undefined || type === undefined) return <Problem error={error} />;
+  const action = of === undefined ? creating : replacing;
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const written = {
+      ...{ name: String(said.get('channel')).trim(), description: String(said.get('description')) },
+      ...{ enabled: said.has('enabled'), settings: settingsIn(said, type) },
+    };
+    if (of === undefined) {
+      const made = await creating.run({ body: written });
+      if (made === undefined) return;
+      change({ open: (made as unknown as Channel).id });
+    } else {
+      const { templates, maxPerMinute } = of;
+      const body = { ...written, templates, maxPerMinute };
+      if ((await replacing.run({ params: { id: of.id }, body, ifMatch: of.version })) === undefined) return;
+    }
+    onSaved();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label={of === undefined ? 'Add the channel' : 'Save the channel'} onSubmit={run}>
+      <div class="form">
+        <label>
+          Type{' '}
+          <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+            {answer.items.map((each) => (
+              <option key={each.type} value={each.type}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <p class="hint">{type.summary}</p>
+        <label>
+          Name <input name="channel" required={true} maxLength={256} autocomplete="off" defaultValue={of?.name ?? ''} />
+        </label>
+        <label>
+          For <input name="description" maxLength={4096} autocomplete="off" defaultValue={of?.description ?? ''} />
+        </label>
+        <SettingFields
+          key={chosen}
+          type={type}
+          given={of?.settings.type === chosen ? of.settings : undefined}
+          error={action.error.value}
+        />
+        <label class="choice">
+          <input name="enabled" type="checkbox" defaultChecked={of?.enabled ?? true} /> It is sent to
+        </label>
+      </div>
+    </ActionForm>
+  );
+};

@@ -1,0 +1,81 @@
+/** Settings of a type of channel as fields, by the JSON schema that the API tells of it. */
+import type { CallError } from '../../../client/ask.ts';
+import { shownText } from '../../../frame/shown-text.tsx';
+import type { Channel, ChannelType } from './calls.ts';
+
+type Settings = Channel['settings'];
+
+interface Setting {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly maxLength?: number;
+}
+
+const settingsOf = ({ settings }: ChannelType): readonly (readonly [name: string, setting: Setting])[] =>
+  Object.entries((settings['properties'] ?? {}) as Readonly<Record<string, Setting>>).filter(
+    ([name]) => name !== 'type',
+  );
+
+const requiredOf = ({ settings }: ChannelType): readonly string[] => (settings['required'] ?? []) as readonly string[];
+
+/** `signingSecret` as people write it. */
+const titleOf = (name: string): string => {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words === 'url' ? 'URL' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+};
+
+const textOf = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
+
+const hiddenText = { type: 'password', autocomplete: 'new-password' } as const;
+const openText = { type: 'text', autocomplete: 'off' } as const;
+
+export const SettingFields = ({
+  type,
+  given,
+  error,
+}: {
+  readonly type: ChannelType;
+  /** What is stored; a secret is its mask, which keeps it. */
+  readonly given: Settings | undefined;
+  readonly error: CallError | undefined;
+}) => (
+  <>
+    {settingsOf(type).map(([name, setting]) => {
+      const problem = error?.of(`settings.${name}`);
+      const isSecret = type.secrets.includes(name);
+      const hint = setting.type === 'array' ? 'several are parted by commas' : setting.description;
+      return (
+        <div key={name}>
+          <label>
+            {titleOf(name)}{' '}
+            <input
+              name={name}
+              {...(isSecret ? hiddenText : openText)}
+              spellcheck={false}
+              required={requiredOf(type).includes(name)}
+              defaultValue={textOf(given?.[name])}
+              placeholder={textOf(setting.default)}
+              maxLength={setting.type === 'array' ? 16_384 : (setting.maxLength ?? 4096)}
+              aria-invalid={problem !== undefined}
+            />
+          </label>
+          {hint === undefined ? null : <p class="hint">{hint}</p>}
+          <p class="problem-text" role="alert">
+            {problem === undefined ? '' : shownText(problem)}
+          </p>
+        </div>
+      );
+    })}
+  </>
+);
+
+/** What was written into the fields. Those that were left empty are not said. */
+export const settingsIn = (form: FormData, type: ChannelType): Settings => {
+  const written = settingsOf(type).flatMap(([name, setting]): readonly [string, unknown][] => {
+    const text = String(form.get(name) ?? '').trim();
+    if (text === '') return [];
+    return [[name, setting.type === 'array' ? text.split(/[\s,]+/).filter((part) => part !== '') : text]];
+  });
+  return { type: type.type, ...Object.fromEntries(written) };
+};

@@ -1,0 +1,208 @@
+/** The routing: its tree, which way a set of labels goes through it, and the document as it is written. */
+import { useState } from 'preact/hooks';
+import type { Route } from '../../../schemas/resources/alert-routing.ts';
+import { Action } from '../../client/action.ts';
+import { askVersioned, type CallError } from '../../client/ask.ts';
+import type { Answered } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { routingCall, routingTestCall, setRoutingCall } from './calls.ts';
+import { channelsCall } from './channels/calls.ts';
+import { matchersIn, shownMatchers } from './shown.ts';
+
+type Routing = Answered<NonNullable<typeof routingCall.of>>;
+type Step = Answered<NonNullable<typeof routingTestCall.of>>['routes'][number];
+
+/** How a route says what it does, without what it takes from the route above. */
+const settingsOf = ({ groupBy, groupWait, groupInterval, repeatInterval, continue: goesOn, ...route }: Route): string =>
+  [
+    ...(groupBy === undefined ? [] : [groupBy.length === 0 ? 'all in one group' : `grouped by ${groupBy.join(', ')}`]),
+    ...(groupWait === undefined ? [] : [`waits ${groupWait}`]),
+    ...(groupInterval === undefined ? [] : [`changes after ${groupInterval}`]),
+    ...(repeatInterval === undefined ? [] : [`again after ${repeatInterval}`]),
+    ...(route.muteTimeIntervals.length === 0 ? [] : [`muted during ${route.muteTimeIntervals.join(', ')}`]),
+    ...(route.activeTimeIntervals.length === 0 ? [] : [`only during ${route.activeTimeIntervals.join(', ')}`]),
+    ...(goesOn ? ['goes on to the routes beside it'] : []),
+  ].join('; ');
+
+interface Shown {
+  /** By the route's place in the tree; empty without labels to follow. */
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly channelsOf: (receiver: string) => string;
+}
+
+const RouteLine = ({ route, id, shown }: { readonly route: Route; readonly id: string; readonly shown: Shown }) => {
+  const step = shown.steps.get(id);
+  const settings = settingsOf(route);
+  return (
+    <li>
+      <p class={step?.outcome === 'reached' || step?.outcome === 'passed on' ? 'way' : ''}>
+        <code>{route.matchers.length === 0 ? 'everything' : shownText(shownMatchers(route))}</code>
+        {route.receiver === undefined ? null : (
+          <>
+            {' → '}
+            <b>{shownText(route.receiver)}</b> <span class="soft">{shownText(shown.channelsOf(route.receiver))}</span>
+          </>
+        )}
+        {settings === '' ? null : <span class="soft"> {shownText(settings)}</span>}
+        {step === undefined ? null : (
+          <>
+            <br />
+            <b>{step.outcome}</b>: {shownText(step.reason)}
+          </>
+        )}
+      </p>
+      {route.routes.length === 0 ? null : (
+        <ul>
+          {route.routes.map((below, index) => (
+            <RouteLine key={`${id}/${index}`} route={below} id={`${id}/${index}`} shown={shown} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+};
+
+const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: readonly Step[] }) => {
+  const { answer: channels } = useAsked(channelsCall, { query: { limit: 500 } });
+  const names = new Map(channels?.items.map(({ id, name }) => [id, name]));
+  const channelsOf = (receiver: string): string => {
+    const ids = routing.receivers.find(({ name }) => name === receiver)?.channelIds ?? [];
+    return ids.length === 0 ? '(no channel)' : `(${ids.map((id) => names.get(id) ?? id).join(', ')})`;
+  };
+  return (
+    <ul class="routes">
+      <RouteLine
+        route={routing.route}
+        id="0"
+        shown={{ steps: new Map(steps.map((step) => [step.id, step])), channelsOf }}
+      />
+    </ul>
+  );
+};
+
+/** The tree, with what became of each route for the labels of the address. */
+const Followed = ({ routing, labels }: { readonly routing: Routing; readonly labels: string }) => {
+  const asked = Object.fromEntries(matchersIn(labels).map(({ name, value }) => [name, value]));
+  const { answer, error } = useAsked(routingTestCall, { body: { labels: asked } });
+  return (
+    <>
+      <Problem error={error} />
+      <p role="status">
+        {answer === undefined
+          ? ''
+          : answer.receivers.length === 0
+            ? 'They reach nobody.'
+            : shownText(`They reach ${answer.receivers.map(({ name }) => name).join(', ')}.`)}
+      </p>
+      <Tree routing={routing} steps={answer?.routes ?? []} />
+    </>
+  );
+};
+
+const Labels = () => (
+  <form
+    class="act"
+    onSubmit={(event) => {
+      event.preventDefault();
+      change({ labels: String(new FormData(event.currentTarget).get('labels')).trim() });
+    }}
+  >
+    <label>
+      Labels of an alert{' '}
+      <input
+        name="labels"
+        key={inAddress('labels')}
+        defaultValue={inAddress('labels')}
+        placeholder="team=shop, severity=critical"
+        maxLength={4096}
+        spellcheck={false}
+        autocomplete="off"
+      />
+    </label>
+    <button type="submit">Follow them</button>
+  </form>
+);
+
+interface Versioned {
+  readonly answer: Routing;
+  readonly version: number;
+}
+
+const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => void }) => {
+  const [saving] = useState(() => new Action(setRoutingCall));
+  const [wrong, setWrong] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    setWrong('');
+    let body: never;
+    try {
+      body = JSON.parse(String(new FormData(form).get('routing'))) as never;
+    } catch (error) {
+      setWrong(`This is no JSON: ${(error as Error).message}`);
+      return;
+    }
+    if ((await saving.run({ body, ifMatch: of.version })) === undefined) return;
+    onDone();
+    refresh();
+  };
+  return (
+    <ActionForm action={saving} label="Save the routing" onSubmit={run}>
+      <div class="form">
+        <label>
+          The document{' '}
+          <textarea
+            name="routing"
+            rows={24}
+            cols={80}
+            spellcheck={false}
+            aria-invalid={wrong !== '' || saving.error.value !== undefined}
+            defaultValue={JSON.stringify(of.answer, null, 2)}
+          />
+        </label>
+        <p class="problem-text" role="alert">
+          {wrong}
+        </p>
+      </div>
+      <button type="button" class="plain" onClick={onDone}>
+        Leave it as it was
+      </button>
+    </ActionForm>
+  );
+};
+
+export const Routing = () => {
+  const { answer, error, ...standing } = useAsked(routingCall, {});
+  const [edited, setEdited] = useState<Versioned>();
+  const [unread, setUnread] = useState<CallError>();
+  const edit = (): Promise<void> => askVersioned(routingCall).then(setEdited, setUnread);
+  const labels = inAddress('labels');
+  return (
+    <>
+      <div class="toolbar">
+        {may(routingTestCall) ? <Labels /> : <p class="soft">{whyNot(routingTestCall, 'Following labels')}</p>}
+        {may(setRoutingCall) && edited === undefined ? (
+          <button type="button" class="plain" onClick={() => void edit()}>
+            Edit the document
+          </button>
+        ) : null}
+      </div>
+      <Problem error={error ?? unread} />
+      <Scrolled class="scrolled" label="Routing">
+        {edited !== undefined ? (
+          <Edit of={edited} onDone={() => setEdited(undefined)} />
+        ) : answer === undefined ? null : labels === '' || !may(routingTestCall) ? (
+          <Tree routing={answer} steps={[]} />
+        ) : (
+          <Followed routing={answer} labels={labels} />
+        )}
+      </Scrolled>
+      <Freshness of={{ answer, error, ...standing }} />
+    </>
+  );
+};

@@ -1,0 +1,24 @@
+/** For how long a silence holds, and why. */
+
+const hours = [1, 4, 24, 168];
+const titleOf = (count: number): string =>
+  count === 168 ? '7 days' : count === 24 ? 'a day' : count === 1 ? 'an hour' : `${count} hours`;
+
+/** Two fields of a form: `hours` and `comment`. */
+export const SilenceSpan = () => (
+  <>
+    <label>
+      Silence for{' '}
+      <select name="hours">
+        {hours.map((count) => (
+          <option key={count} value={count}>
+            {titleOf(count)}
+          </option>
+        ))}
+      </select>
+    </label>
+    <label>
+      Because <input name="comment" maxLength={4096} autocomplete="off" />
+    </label>
+  </>
+);
