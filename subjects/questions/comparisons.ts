@@ -43,11 +43,27 @@ export class ComparisonReader {
   /** The comparison that begins at a word: one mark for each field that the words may name. */
   at(at: number): Found | undefined {
     const named = this.#lexicon.fieldAt(this.#words, at);
-    if (named === undefined) return this.#duration(at);
+    if (named === undefined) return this.#before(at) ?? this.#duration(at);
     const found = named.options.flatMap((field) => this.#behind(at + named.words, field, named.words) ?? []);
     return found.length === 0
       ? undefined
       : { words: Math.max(...found.map(({ words }) => words)), marks: found.flatMap(({ marks }) => marks) };
+  }
+
+  /** "More than 7 nights": the field stands behind its quantity. */
+  #before(at: number): Found | undefined {
+    const said = operatorAt(this.#words, at);
+    if (said === undefined || !['above', 'below', 'from', 'upto'].includes(said.operator)) return undefined;
+    const place = at + said.words;
+    const number = numberIn(this.#words[place]);
+    const named = this.#lexicon.fieldAt(this.#words, place + 1);
+    const fields = named?.options.filter(({ isNumber }) => isNumber) ?? [];
+    if (number === undefined || named === undefined || fields.length === 0) return undefined;
+    const marks = fields.flatMap((field): Mark[] => {
+      const condition = compared(field, said.operator, [number]);
+      return condition === undefined ? [] : [{ is: 'condition', condition }];
+    });
+    return marks.length === 0 ? undefined : { words: said.words + 1 + named.words, marks };
   }
 
   /** "Slower than 500 ms", "above 2 s": of spans, whose duration it is. */

@@ -171,7 +171,10 @@ export class Lexicon {
   /** Single words of names and values. */
   *words(): Iterable<string> {
     for (const form of this.#forms.keys()) yield* form.split(' ');
-    for (const value of this.#values.keys()) yield value;
+    for (const value of this.#values.keys()) {
+      yield value;
+      if (value.includes(' ')) yield* value.split(' ');
+    }
   }
 }
 

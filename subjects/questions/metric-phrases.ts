@@ -89,8 +89,10 @@ export class MetricIndex {
     }
   }
 
-  words(): Iterable<string> {
-    return this.#byWord.keys();
+  /** As names have them, and as they are looked for. */
+  *words(): Iterable<string> {
+    yield* this.#byWord.keys();
+    for (const name of this.#byName.keys()) yield* partsOf(name);
   }
 
   /** The phrase of the question that names a metric by most words; undefined where none does. */

@@ -138,14 +138,15 @@ export class QuestionReader {
     };
   }
 
-  /** "Rejected readings" with a field `reading.status`: what the value beside it is said of. */
+  /** "Rejected readings" with a field `reading.status`, "sports articles" with `article.id`: what the value beside it is said of. */
   #isNounOfValue(at: number): boolean {
     const stem = this.#words[at]?.stem;
+    if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && partsOf(name)[0] === stem)) return false;
     const behind = beingForms.has(this.#words[at + 1]?.lower ?? '') ? at + 2 : at + 1;
     return [at - 1, behind].some((place) =>
       this.#lexicon
         .valueAt(this.#words.slice(0, Math.max(at, place + 1)), place)
-        ?.options.some(({ field }) => /[._]/.test(field) && partsOf(field)[0] === stem),
+        ?.options.some(({ field }) => field !== 'service' && field !== 'severity'),
     );
   }
 
@@ -158,8 +159,10 @@ export class QuestionReader {
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
     // What says nothing else is a name where something is called so.
     if (says === 'noise' && field !== undefined && word.lower.length > 3) return true;
-    // "Requests of search": a service behind "of" is no order to search.
-    const isBehind = ofSomething.has(this.#words[at - 1]?.lower ?? '') && (says === 'noise' || says === 'list');
+    // "Requests of search", "the slowest search": a service behind these is no order to search, which begins a question.
+    const before = this.#words[at - 1]?.lower ?? '';
+    const isOrder = at === 0 || asking.has(before);
+    const isBehind = (says === 'noise' && ofSomething.has(before)) || (says === 'list' && !isOrder);
     if (isBehind && value?.options[0]?.field === 'service') return true;
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
   }
@@ -206,6 +209,8 @@ const ofSomething: ReadonlySet<string> = new Set([
   'at',
   'to',
 ]);
+/** Behind these a verb is an order. */
+const asking: ReadonlySet<string> = new Set(['please', 'to', 'you', 'and', 'then', 'me', 'us', 'can', 'could', 'i']);
 const databases = ['db.system.name', 'db.system'];
 const things: ReadonlyMap<string, readonly string[]> = new Map([
   ['exception', ['exception.type']],

@@ -19,6 +19,10 @@ const distanceOf = (word: string, known: string): number => {
   return differs >= 0 && swapped === known ? 1 : editDistance(word, known);
 };
 
+/** Whether the difference is a character too many or too few, or two in the wrong order: another letter is another word. */
+const isSlip = (word: string, known: string): boolean =>
+  word.length !== known.length || [...word].toSorted().join('') === [...known].toSorted().join('');
+
 interface Near {
   readonly word: string;
   readonly distance: number;
@@ -64,8 +68,15 @@ export const namesLike = (word: string, names: Iterable<string>): string[] => {
   return [...new Set(like.map(({ word: name }) => name))].slice(0, mostShown);
 };
 
-/** Words with typing errors corrected where one known word alone is nearest: of the first dozen that nothing is called. */
-export const corrected = (words: readonly Word[], known: readonly ReadonlySet<string>[]): Word[] => {
+/**
+ * Words with typing errors corrected where one known word alone is nearest: of the first dozen that nothing is called. Only a slip becomes
+ * one of the words that say nothing (`empty`): a word that means something would be lost.
+ */
+export const corrected = (
+  words: readonly Word[],
+  known: readonly ReadonlySet<string>[],
+  empty: ReadonlySet<string> = new Set(),
+): Word[] => {
   let compared = 0;
   return words.map((word) => {
     const isPlain = word.is === 'word' && word.text.length <= longest && /^[\p{L}-]+$/u.test(word.text);
@@ -75,7 +86,10 @@ export const corrected = (words: readonly Word[], known: readonly ReadonlySet<st
     const meant =
       meantBy(word.lower, known) ??
       (word.stem === word.lower ? undefined : meantBy(word.stem, known, Math.min(1, mistakesIn(word.stem))));
-    return meant === undefined ? word : { ...word, text: meant, lower: meant, stem: stemOf(meant), inside: meant };
+    const isLost = meant !== undefined && empty.has(stemOf(meant)) && !isSlip(word.lower, meant);
+    return meant === undefined || isLost
+      ? word
+      : { ...word, text: meant, lower: meant, stem: stemOf(meant), inside: meant };
   });
 };
 

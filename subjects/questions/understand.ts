@@ -16,7 +16,7 @@ import { corrected, namesLike } from './spelling.ts';
 import { type Now, timeWords } from './times.ts';
 import { becameOf } from './told.ts';
 import type { Asking, ReadWord, Refusal, Understanding } from './understanding.ts';
-import { vocabularyWords } from './vocabulary.ts';
+import { emptyWords, vocabularyWords } from './vocabulary.ts';
 import { mostWords, type Word, wordsOf } from './words.ts';
 
 export interface Question extends Now {
@@ -62,7 +62,7 @@ export const understand = (asked: Question, catalogue: Catalogue, labelled: Labe
   const labels = new Set(
     metricReadings(all, index, catalogue, labelled).flatMap(({ lexicon }) => [...lexicon.words()]),
   );
-  const words = corrected(all, [landed, labels, vocabularyWords, times]);
+  const words = corrected(all, [landed, labels, vocabularyWords, times], emptyWords);
   const intent = intentOf(words, (word) => landed.has(word) || labels.has(word));
   if (intent !== undefined) return refused(intent);
   const readings = [...records, ...metricReadings(words, index, catalogue, labelled)];
@@ -96,7 +96,7 @@ const preparedOf = (catalogue: Catalogue): Prepared => {
 /** The metrics that a question may name: their labels' values are worth reading. */
 export const metricsNamed = (question: string, catalogue: Catalogue): readonly KnownMetric[] => {
   const { index, names } = preparedOf(catalogue);
-  const words = corrected(wordsOf(question, mostWords), [names, vocabularyWords, times]);
+  const words = corrected(wordsOf(question, mostWords), [names, vocabularyWords, times], emptyWords);
   return index.phraseIn(words)?.metrics.slice(0, mostMetrics) ?? [];
 };
 

@@ -184,6 +184,11 @@ export const vocabularyWords: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Single words that say nothing by themselves. */
+export const emptyWords: ReadonlySet<string> = new Set(
+  [...vocabularies.logs].flatMap(([phrase, { is }]) => (is === 'noise' && !phrase.includes(' ') ? [phrase] : [])),
+);
+
 /** Words in which several things are said to which a name alone does not belong: they name no metric by themselves. */
 export const genericWords: ReadonlySet<string> = new Set(
   split(

@@ -2,6 +2,7 @@
 import { answerTo } from '../cases/questions/asked.ts';
 import { bank, bankQuestions } from '../cases/questions/bank.ts';
 import { clinic, clinicQuestions } from '../cases/questions/clinic.ts';
+import { hotel, hotelQuestions } from '../cases/questions/hotel.ts';
 import { metering, meteringQuestions, meteringQuestionsApart } from '../cases/questions/metering.ts';
 import { newspaper, newspaperQuestions } from '../cases/questions/newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from '../cases/questions/parcels.ts';
@@ -16,6 +17,7 @@ const trades = [
   ['parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
   ['metering', metering, [...meteringQuestions, ...meteringQuestionsApart]],
   ['newspaper', newspaper, newspaperQuestions],
+  ['hotel', hotel, hotelQuestions],
 ] as const;
 
 const judged = (answer: string | string[], expected: string | readonly string[]): string => {

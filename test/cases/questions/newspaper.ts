@@ -103,7 +103,10 @@ export const newspaperQuestions: readonly Asked[] = [
   ['TemplateMissing exceptions per host', 'logs count [exception.type:TemplateMissing] by host.name'],
   ['logs for article a-9001', 'logs rows [article.id:a-9001]'],
   ['number of distinct readers with errors today', 'logs distinct(reader.id) [severity:>=error] 11T00:00..11T10:30'],
-  ['average word count of politics articles', 'logs avg(word.count) [section:politics service:articles]'],
+  [
+    'average word count of politics articles',
+    ['logs avg(word.count) [section:politics service:articles]', 'logs avg(word.count) [section:politics]'],
+  ],
   ['is the paywall down', 'refused unknown-name'],
   ['which readers cancelled', 'refused unknown-name'],
   ['how long until memory of news-2 is full', 'refused forecast'],

@@ -1,10 +1,11 @@
-/** What questions in plain language are read as, over what seven trades have. */
+/** What questions in plain language are read as, over what eight trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
 import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
+import { hotel, hotelQuestions } from './hotel.ts';
 import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
 import { newspaper, newspaperQuestions } from './newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
@@ -21,6 +22,7 @@ const trades = [
   ['a parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
   ['a power utility', metering, [...meteringQuestions, ...meteringQuestionsApart]],
   ['a newspaper', newspaper, newspaperQuestions],
+  ['a hotel', hotel, hotelQuestions],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
@@ -135,6 +137,7 @@ const otherwise: readonly (readonly [question: string, what: string])[] = [
   ['is checkout running', 'whether it is there'],
   ['what changed in checkout', 'changes'],
   ['errors per request', 'a quotient'],
+  ['token errors of checkout', 'tokens, which are no typing error of a word that says nothing'],
   ['orders of checkout', 'something of that name alone'],
 ];
 for (const [question, what] of otherwise)
