@@ -1,4 +1,5 @@
 /** Which files of tests run. */
+import type { drawnPart } from './drawing.ts';
 
 /** All that a whole run has. */
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
@@ -6,32 +7,39 @@ export const everySuite: readonly string[] = ['test/{architecture,contract,cases
 /** Suites of the API that run over the engine in the process run over a server and over shards, too. */
 const served = /-(?:served|sharded)\.test\.ts$/;
 
-/** What takes longest: processes that are killed, servers that go away, an upgrade; and walks through the page. */
-const inTurns: readonly RegExp[] = [
-  /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
-  /end-to-end\/page-[a-z-]+\.test\.ts$/,
+/**
+ * What takes longest, and of how many runs each has its turn in one: processes that are killed, servers that go away, an upgrade; and walks
+ * through the page. Suites of kills draw within themselves, by the same seed, one part of two or of four: with turns of two they would
+ * never draw the others.
+ */
+const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = [
+  {
+    family:
+      /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
+    turns: 3,
+  },
+  { family: /end-to-end\/page-[a-z-]+\.test\.ts$/, turns: 2 },
 ];
 
 /**
- * What a whole run leaves out, which changes with the part; nothing, where all is one part. It has each suite of the API over the
- * engine in the process, and over a server or over shards; and every second of the suites that run in turns.
+ * What a whole run leaves out, which changes with the draw; nothing, where all is one part. It has each suite of the API over the
+ * engine in the process, and over a server or over shards; and of the suites that run in turns those whose turn it is.
  */
-export const leftOut = (
-  files: readonly string[],
-  { part, of }: { readonly part: number; readonly of: number },
-): string[] => {
+export const leftOut = (files: readonly string[], draw: typeof drawnPart): string[] => {
+  const { part, of } = draw(2);
   if (of === 1) return [];
   const suiteOf = (path: string): string => path.replace(served, '');
   const suites = [...new Set(files.filter((path) => served.test(path)).map(suiteOf))].toSorted();
   const apart = files.filter(
     (path) => served.test(path) && (suites.indexOf(suiteOf(path)) + part) % 2 === (path.includes('-sharded') ? 0 : 1),
   );
-  const waiting = inTurns.flatMap((family) =>
-    files
+  const waiting = inTurns.flatMap(({ family, turns }) => {
+    const turn = draw(turns);
+    return files
       .filter((path) => family.test(path) && !served.test(path))
       .toSorted()
-      .filter((_, place) => (place + part) % 2 === 1),
-  );
+      .filter((_, place) => (place + turn.part) % turn.of !== 0);
+  });
   return [...apart, ...waiting];
 };
 

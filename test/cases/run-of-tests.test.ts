@@ -1,6 +1,6 @@
 /** What `npm test` chooses and tells. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import test from 'ava';
 import { filesOf, leftOut } from '../choosing.ts';
 import { computedSeconds, longestComputing } from '../computing.ts';
@@ -22,13 +22,38 @@ test('a word that chooses nothing is refused by its name', (t) => {
   t.throws(() => filesOf(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
 });
 
+/** As `drawnPart`, of the run with this seed. */
+const drawnBy = (seed: number) => (parts: number) => ({ part: seed % parts, of: parts });
+const all = () => ({ part: 0, of: 1 });
+
 test('of a suite that runs over a server and over shards a run has one, and the next run the other', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
-  const first = leftOut(suites, { part: 0, of: 2 });
-  const next = leftOut(suites, { part: 1, of: 2 });
-  t.deepEqual(first, ['a-sharded.test.ts', 'b-served.test.ts']);
-  t.deepEqual(next, ['a-served.test.ts', 'b-sharded.test.ts']);
-  t.deepEqual(leftOut(suites, { part: 0, of: 1 }), []);
+  t.deepEqual(leftOut(suites, drawnBy(0)), ['a-sharded.test.ts', 'b-served.test.ts']);
+  t.deepEqual(leftOut(suites, drawnBy(1)), ['a-served.test.ts', 'b-sharded.test.ts']);
+  t.deepEqual(leftOut(suites, all), []);
+});
+
+test('each suite of kills has its turn in one of three runs, each walk in one of two', (t) => {
+  const suites = globSync('test/**/*.test.ts').filter((path) => !/-(?:served|sharded)\./.test(path));
+  const ran = new Map(suites.map((path) => [path, 6]));
+  for (let seed = 0; seed < 6; seed++)
+    for (const path of leftOut(suites, drawnBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
+  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), 2);
+  t.is(ran.get('test/contract/shard-kills.test.ts'), 2);
+  t.is(ran.get('test/end-to-end/page-logs.test.ts'), 3);
+  t.is(ran.get('test/end-to-end/api-logs.test.ts'), 6);
+  t.deepEqual(leftOut(suites, all), []);
+});
+
+test('a suite of kills draws each of its own parts in some run that has it', (t) => {
+  const suites = globSync('test/**/*.test.ts');
+  for (const path of ['test/contract/processors-once-kafka.test.ts', 'test/end-to-end/chart-processes.test.ts']) {
+    const seeds = Array.from({ length: 24 }, (_, seed) => seed).filter(
+      (seed) => !leftOut(suites, drawnBy(seed)).includes(path),
+    );
+    for (const parts of [2, 4])
+      t.is(new Set(seeds.map((seed) => drawnBy(seed)(parts).part)).size, parts, `${path}, ${parts} parts`);
+  }
 });
 
 for (const [line, title, ms] of [
