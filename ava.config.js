@@ -15,6 +15,7 @@ const longest = [
   'end-to-end/reliability-cluster-kills',
   'end-to-end/alert-kills',
   'end-to-end/probe-kills',
+  'end-to-end/check-kills',
   'end-to-end/reliability-dead-letter',
   'end-to-end/reliability-brokers',
   'contract/reads-bounded-mongodb',

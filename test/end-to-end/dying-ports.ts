@@ -1,5 +1,6 @@
 /** The embedded stores of a process that kills itself when it comes to a stage for the N-th time. */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
@@ -23,6 +24,9 @@ export type Stage =
   | 'before an insert'
   | 'after an insert';
 
+/** Between coming to a stage and dying. */
+const heldMs = 250;
+
 interface Death {
   readonly directory: string;
   /** None where it is to live. */
@@ -41,24 +45,27 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
   };
   let left = times;
   const isTime = (stage: Stage): boolean => stage === wanted && --left === 0;
-  const reached = (stage: Stage): void => {
-    if (isTime(stage)) process.kill(process.pid, 'SIGKILL');
+  /** What is held up does not happen: who did not wait for it goes on, and is found out. */
+  const reached = async (stage: Stage): Promise<void> => {
+    if (!isTime(stage)) return;
+    await pause(heldMs);
+    process.kill(process.pid, 'SIGKILL');
   };
 
   const stored = await chdbColumns({ directory: join(directory, 'columns') });
   const columns: Columns = {
     async insert(...block) {
-      reached('before an insert');
+      await reached('before an insert');
       await stored.insert(...block);
-      reached('after an insert');
+      await reached('after an insert');
     },
     tellLanded: (...told) => stored.tellLanded(...told),
     of(tenantId) {
       const own = stored.of(tenantId);
       const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
-        reached('before a statement');
+        await reached('before a statement');
         const result = await statement();
-        reached('after an answer');
+        await reached('after an answer');
         return result;
       };
       return {
@@ -78,11 +85,11 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
   const kept = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
 
   const saving = async <Result>(write: () => Promise<Result>): Promise<Result> => {
-    reached('before a save');
+    await reached('before a save');
     const writing = write();
     if (isTime('while it saves')) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
     const result = await writing;
-    reached('between a save and what it publishes');
+    await reached('between a save and what it publishes');
     return result;
   };
 
@@ -111,7 +118,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       ...all,
       async insert(fields) {
         const chunk = await own.insert(fields);
-        reached('between the parts of a save');
+        await reached('between the parts of a save');
         return chunk;
       },
     };
@@ -137,13 +144,13 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       const producer = await stream.producer();
       return {
         async publish(messages) {
-          reached('before it publishes');
+          await reached('before it publishes');
           if (isTime('while it publishes')) {
             await producer.publish(messages.slice(0, Math.ceil(messages.length / 2)));
             process.kill(process.pid, 'SIGKILL');
           }
           await producer.publish(messages);
-          reached('after it published');
+          await reached('after it published');
           for (const message of messages) note(message);
         },
         transaction: (name, work) => producer.transaction(name, work),
