@@ -30,8 +30,8 @@ export const httpSource = ({
     return response.json();
   };
   return {
-    work: async (digest, signal, cannot) =>
-      Work.parse(await ask('/api/synthetics/probe/work', { probe, digest, cannot }, signal)),
+    work: async (digest, signal, told) =>
+      Work.parse(await ask('/api/synthetics/probe/work', { probe, digest, ...told }, signal)),
     async alarm(alarms, signal) {
       await ask('/api/synthetics/probe/results', { results: [], alarms }, signal);
     },

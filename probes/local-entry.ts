@@ -37,7 +37,7 @@ const role = startLocalProbes(
   {
     tenants: async () => (await ask({ what: 'tenants' })) as readonly string[],
     source: (tenantId) => ({
-      work: async (digest, _, cannot) => (await ask({ what: 'work', tenantId, digest, cannot })) as Work,
+      work: async (digest, _, told) => (await ask({ what: 'work', tenantId, digest, told })) as Work,
       send: async (results) => void (await ask({ what: 'send', tenantId, results })),
       alarm: async (alarms) => void (await ask({ what: 'alarm', tenantId, alarms })),
       show: async (picture) => void (await ask({ what: 'show', tenantId, picture })),

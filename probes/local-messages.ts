@@ -1,6 +1,6 @@
 /** What the probes of `local` and the process beside the stores say to each other. */
 import type { Log } from '../schemas/ports/log.ts';
-import type { Inability, Work } from '../schemas/synthetic-work.ts';
+import type { ProbeTold, Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
@@ -18,7 +18,7 @@ export type Asked =
       readonly what: 'work';
       readonly tenantId: string;
       readonly digest: string | undefined;
-      readonly cannot: readonly Inability[];
+      readonly told: ProbeTold;
     }
   | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<Source['send']>[0] }
   | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] }

@@ -23,7 +23,7 @@ const answerTo = async (asked: Asked, work: LocalWork, signal: AbortSignal): Pro
     case 'tenants':
       return work.tenants();
     case 'work':
-      return work.source(asked.tenantId).work(asked.digest, signal, asked.cannot);
+      return work.source(asked.tenantId).work(asked.digest, signal, asked.told);
     case 'send':
       return work.source(asked.tenantId).send(asked.results, signal);
     case 'show':

@@ -1,7 +1,15 @@
 /** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
 import type { Fence } from '../runtime/fence.ts';
 import type { Log } from '../schemas/ports/log.ts';
-import type { Inability, ProbeAlarm, ProbePicture, ProbeResult, Work, WorkItem } from '../schemas/synthetic-work.ts';
+import type {
+  Inability,
+  ProbeAlarm,
+  ProbePicture,
+  ProbeResult,
+  ProbeTold,
+  Work,
+  WorkItem,
+} from '../schemas/synthetic-work.ts';
 import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
 import { inabilitiesOf } from './abilities.ts';
@@ -14,7 +22,7 @@ import type { ChromiumOptions } from './runner.ts';
 /** The platform, as a probe sees it. All reject where it does not answer. */
 export interface Source {
   /** What there is to do. With the digest of what it has, a probe is told what changed. */
-  work(digest: string | undefined, signal: AbortSignal, cannot: readonly Inability[]): Promise<Work>;
+  work(digest: string | undefined, signal: AbortSignal, told: ProbeTold): Promise<Work>;
   /** Resolves when the results are durable, or were refused. */
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
   /** Runs that failed at their first attempt: other locations try the same at once. */
@@ -61,8 +69,8 @@ class Probe {
   #location = '';
   #digest: string | undefined;
   #cannot: readonly Inability[] | undefined;
-  /** What the platform's clock is ahead of ours. */
-  #aheadMs = 0;
+  /** What the platform's clock is ahead of ours; not known before its first answer. */
+  #aheadMs: number | undefined;
   #heardMs = performance.now();
   #isAway = false;
 
@@ -90,7 +98,7 @@ class Probe {
   }
 
   #now(): number {
-    return Date.now() + this.#aheadMs;
+    return Date.now() + (this.#aheadMs ?? 0);
   }
 
   #isAsking = false;
@@ -100,7 +108,11 @@ class Probe {
     try {
       this.#cannot ??= await inabilitiesOf(this.#options.chromium);
       const beganMs = Date.now();
-      const work = await this.#options.source.work(this.#digest, this.#stopping.signal, this.#cannot);
+      const told = {
+        cannot: [...this.#cannot],
+        ...(this.#aheadMs !== undefined && { clockAheadMs: 0 - this.#aheadMs }),
+      };
+      const work = await this.#options.source.work(this.#digest, this.#stopping.signal, told);
       // The answer was written about half way.
       this.#aheadMs = Math.round(work.atMs - (beganMs + Date.now()) / 2);
       this.#heardMs = performance.now();
@@ -167,7 +179,7 @@ class Probe {
 
   #begin(key: string, { item, check }: Pick<Planned, 'item' | 'check'>, dueMs: number, askedId?: string): void {
     const { signal } = this.#stopping;
-    const aheadMs = this.#aheadMs;
+    const aheadMs = this.#aheadMs ?? 0;
     const work = { check, variables: item.variables, location: this.#location };
     const { fence, pace, chromium } = this.#options;
     const isNews = askedId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);

@@ -24,6 +24,16 @@ export type WorkItem = z.output<typeof WorkItem>;
 export const Inability = z.strictObject({ type: z.string().min(1).max(32), reason: z.string().max(1024) });
 export type Inability = z.output<typeof Inability>;
 
+/** What a probe tells of itself with each question for work. */
+export const ProbeTold = z.strictObject({
+  cannot: z.array(Inability).max(20).optional().describe('Types of checks that it cannot run'),
+  clockAheadMs: z
+    .int()
+    .optional()
+    .describe('What its clock is ahead of the platform’s, as it saw with the last answer; negative: behind'),
+});
+export type ProbeTold = z.output<typeof ProbeTold>;
+
 /** What a probe is to do. */
 export const Work = z.strictObject({
   location: z.string(),

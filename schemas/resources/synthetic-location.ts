@@ -37,6 +37,8 @@ export interface SyntheticProbeContact {
   readonly heardAt: string;
   /** What it cannot run. */
   readonly cannot?: readonly Inability[];
+  /** What its clock is ahead of the platform's. */
+  readonly clockAheadMs?: number;
 }
 
 export const syntheticProbeContacts = defineCollection<SyntheticProbeContact>({

@@ -6,7 +6,7 @@ import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
 import { type SyntheticProbeContact, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
-import type { Inability, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
+import type { ProbeTold, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { variablesOf } from './check.ts';
 import { type KnownCheck, readChecks, triedCheck } from './known.ts';
 
@@ -23,18 +23,26 @@ export const askedForMs = 30_000;
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+type Heard = Pick<SyntheticProbeContact, 'cannot' | 'clockAheadMs'>;
+
+/** Whether a probe tells what nobody knew. Its clock is measured with each answer, and is never the same twice. */
+const isNews = (before: Heard, now: Heard): boolean =>
+  !isDeepStrictEqual(before.cannot, now.cannot) ||
+  (before.clockAheadMs === undefined) !== (now.clockAheadMs === undefined);
+
 /** Probes of a location that were heard from lately, this one among them; notes that it was. */
 const heardFrom = async (
   documents: TenantDocuments,
-  { location, probe, cannot = [], nowMs }: Omit<Asking, 'digest'>,
+  { location, probe, cannot = [], clockAheadMs, nowMs }: Omit<Asking, 'digest'>,
 ): Promise<readonly string[]> => {
   const contacts = documents.collection(syntheticProbeContacts);
   const { items } = await contacts.list({ filter: { location } });
   const ageOf = ({ heardAt }: SyntheticProbeContact): number => nowMs - Date.parse(heardAt);
   const own = items.find((one) => one.probe === probe);
-  const heard = { location, probe, heardAt: new Date(nowMs).toISOString(), cannot };
+  const clock = clockAheadMs === undefined ? {} : { clockAheadMs };
+  const heard = { location, probe, heardAt: new Date(nowMs).toISOString(), cannot, ...clock };
   if (own === undefined) await contacts.insert(heard);
-  else if (ageOf(own) >= notedMs || !isDeepStrictEqual(own.cannot, cannot)) await contacts.replace(own.id, heard);
+  else if (ageOf(own) >= notedMs || isNews(own, heard)) await contacts.replace(own.id, heard);
   for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
   const live = items.filter((one) => ageOf(one) < vanishedMs).map((one) => one.probe);
   return [...new Set([probe, ...live])];
@@ -58,23 +66,22 @@ const readVariables = async (
   );
 };
 
-interface Asking {
+interface Asking extends ProbeTold {
   readonly location: string;
   readonly probe: string;
   /** That of the work which the probe has. */
   readonly digest?: string | undefined;
-  /** What it cannot run. */
-  readonly cannot?: readonly Inability[] | undefined;
   readonly nowMs: number;
 }
 
 /** What a probe of a location is to do. A check has the secrets that it uses, and no others. */
 export const workOf = async (
   documents: TenantDocuments,
-  { location, probe, digest: known, cannot, nowMs }: Asking,
+  { digest: known, ...asking }: Asking,
   box: SecretBox,
 ): Promise<Work> => {
-  const probes = await heardFrom(documents, { location, probe, cannot, nowMs });
+  const { location, probe, nowMs } = asking;
+  const probes = await heardFrom(documents, asking);
   const own = (check: KnownCheck): boolean => probeOf(check.id, probes) === probe;
   const checks = (await readChecks(documents, { locations: location })).filter(own);
   const variables = await readVariables(documents, box);

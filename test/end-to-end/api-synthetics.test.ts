@@ -71,6 +71,20 @@ test('the token of a location is told once, and only its hash is kept', async (t
   t.is((await harness.ask('DELETE', `${locations}/${body.id}`, elsewhere)).status, 404);
 });
 
+test('a location shows what the clock of its probe is ahead of the platform’s', async (t) => {
+  const { id, token, clockAheadMs } = (await harness.ask('POST', locations, { body: { name: 'Late' } })).body;
+  t.is(clockAheadMs, null);
+  const tell = async (told: object) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const body = { probe: 'p', ...told };
+    t.is((await harness.ask('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).status, 200);
+    const { items } = (await harness.ask('GET', locations)).body;
+    return items.find((one: { id: string }) => one.id === id).clockAheadMs;
+  };
+  t.is(await tell({}), null);
+  t.is(await tell({ clockAheadMs: -90_000 }), -90_000);
+});
+
 test('a location that a check needs is deleted by force alone, and checks leave it', async (t) => {
   const { id } = (await harness.ask('POST', locations, { body: { name: 'Zurich' } })).body;
   const alone = await create(check({ locations: [id] }));

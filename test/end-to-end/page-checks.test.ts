@@ -97,6 +97,7 @@ test.before(async () => {
     .insert({
       ...{ location: far, probe: 'p', heardAt: new Date(nowMs - 60 * minuteMs).toISOString() },
       cannot: [{ type: 'http', reason: 'there is no <program>' }],
+      clockAheadMs: -90_000,
     });
   await land();
 });
@@ -151,6 +152,10 @@ declare('one shows its runs with their phases, why one failed, and each day of i
   await beside.getByRole('img', { name: /^Local: of \d+ days that are known 0 had an outage$/ }).waitFor();
   const cannot = beside.getByRole('list', { name: 'Locations that cannot run it' });
   await cannot.getByText('Far & away cannot run it: there is no <program>').waitFor();
+  const clocks = beside.getByRole('list', { name: 'Locations whose clocks differ' });
+  t.deepEqual(await clocks.getByRole('listitem').allTextContents(), [
+    'The clock of Far & away is 90,000 ms behind; times are shown by the platform’s.',
+  ]);
   await beside.getByText('Running it now is for editor, admin, and owner; your role is viewer.').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });

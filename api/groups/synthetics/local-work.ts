@@ -5,7 +5,7 @@ import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import type { Inability, ProbeAlarm, ProbePicture, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import type { ProbeAlarm, ProbePicture, ProbeResult, ProbeTold, Work } from '../../../schemas/synthetic-work.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
@@ -32,10 +32,10 @@ export const openLocalWork = async ({ bus, documents, clock, settings }: Options
       return [...found];
     },
     source: (tenantId: string) => ({
-      work: (digest: string | undefined, _: AbortSignal, cannot: readonly Inability[]): Promise<Work> =>
+      work: (digest: string | undefined, _: AbortSignal, told: ProbeTold): Promise<Work> =>
         workOf(
           documents.of(tenantId),
-          { location: localLocation, probe: localLocation, digest, cannot, nowMs: clock.now() },
+          { location: localLocation, probe: localLocation, digest, ...told, nowMs: clock.now() },
           box,
         ),
       async send(results: readonly ProbeResult[]): Promise<void> {

@@ -44,13 +44,22 @@ const LocationView = z.strictObject({
   prefix: z.string().describe('First characters of its token; empty for local, which has none'),
   heardAt: z.iso.datetime().nullable().describe('When its probes were last heard from; null: never'),
   cannot: z.array(Inability).describe('Types of checks that its probe said last it cannot run: there they are unknown'),
+  clockAheadMs: z
+    .int()
+    .nullable()
+    .describe('What the clock of its probe is ahead of the platform’s, as it measured last; null: not told'),
   checks: z.int().describe('How many checks run there'),
   createdAt: z.iso.datetime().nullable(),
 });
 
 const shown = (
   { id, name, description, prefix, createdAt }: SyntheticLocation & Stored,
-  told: { readonly heardAt: string | null; readonly cannot: readonly Inability[]; readonly checks: number },
+  told: {
+    readonly heardAt: string | null;
+    readonly cannot: readonly Inability[];
+    readonly clockAheadMs: number | null;
+    readonly checks: number;
+  },
 ): z.input<typeof LocationView> => ({ id, name, description, prefix, ...told, cannot: [...told.cannot], createdAt });
 
 export const listLocations = defineOperation({
@@ -72,6 +81,7 @@ export const listLocations = defineOperation({
     const told = (id: string) => ({
       heardAt: heard.get(id)?.heardAt ?? null,
       cannot: [...(heard.get(id)?.cannot ?? [])],
+      clockAheadMs: heard.get(id)?.clockAheadMs ?? null,
       checks: checks.filter((check) => check.locations.includes(id)).length,
     });
     const local = {
@@ -102,7 +112,7 @@ export const createLocation = defineOperation({
       record({ id, name: after.name, after: told(after) });
       return after;
     });
-    return { ...shown(location, { heardAt: null, cannot: [], checks: 0 }), token };
+    return { ...shown(location, { heardAt: null, cannot: [], clockAheadMs: null, checks: 0 }), token };
   },
 });
 

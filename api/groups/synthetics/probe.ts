@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Inability, ProbeAlarm, ProbeName, ProbePicture, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
+import { ProbeAlarm, ProbeName, ProbePicture, ProbeResult, ProbeTold, Work } from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
 import { keepPicture } from '../../../subjects/synthetics/pictures.ts';
@@ -21,7 +21,7 @@ export const getProbeWork = defineOperation({
   body: z.strictObject({
     probe: ProbeName,
     digest: z.string().max(128).optional(),
-    cannot: z.array(Inability).max(20).optional().describe('Types of checks that it cannot run'),
+    ...ProbeTold.shape,
   }),
   response: Work,
   async handler({ body, request }, { documents, clock, secretBox }) {

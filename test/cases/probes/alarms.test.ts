@@ -5,11 +5,33 @@ import { Pace } from '../../../probes/pace.ts';
 import { startProbe } from '../../../probes/probe.ts';
 import { openFence } from '../../../runtime/fence.ts';
 import { silent } from '../../../schemas/ports/log.ts';
-import type { ProbeAlarm, ProbeResult, WorkItem } from '../../../schemas/synthetic-work.ts';
+import type { ProbeAlarm, ProbeResult, ProbeTold, WorkItem } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { isDueAt } from '../../../subjects/synthetics/due-times.ts';
 import { eventually } from '../../waiting.ts';
 import { serveHttp } from './targets.ts';
+
+test('a probe tells what its clock is ahead of the platform’s, or behind it, once it has seen that', async (t) => {
+  const aheadMs = 90_000;
+  const seen: (number | undefined)[] = [];
+  const fence = openFence({ allowedNetworks: [], setting: 'x', resolve: lookup });
+  const source = {
+    work(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeTold) {
+      seen.push(clockAheadMs);
+      const atMs = Date.now() + (seen.length < 3 ? -aheadMs : aheadMs);
+      return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks: [], asked: [] });
+    },
+    send: () => Promise.resolve(),
+    alarm: () => Promise.resolve(),
+  };
+  const chromium = { program: undefined, hasSandbox: true };
+  const probe = startProbe({ source, fence, pace: new Pace(), chromium, log: silent, pollMs: 50 });
+  t.teardown(() => probe.stop());
+  await eventually('it asked some times', () => seen.length >= 5);
+  t.is(seen[0], undefined);
+  const about = (ms: number | undefined): number => Math.round((ms ?? 0) / 10_000) * 10_000;
+  t.deepEqual(seen.slice(1, 5).map(about), [aheadMs, aheadMs, -aheadMs, -aheadMs]);
+});
 
 test('what fails is told before it is tried again, once while it goes on, and again when it had passed', async (t) => {
   let isUp = false;

@@ -15,5 +15,6 @@ export const runCall = callOf<typeof runCheckNow>('POST', '/api/synthetics/check
 export const tryCall = callOf<typeof tryCheck>('POST', '/api/synthetics/try');
 
 export type Check = ViewOf<typeof checkResource>;
+export type Location = Answered<typeof listLocations>['items'][number];
 export type Run = Answered<typeof listRuns>['items'][number];
 export type Uptime = Answered<typeof getUptime>['items'][number];

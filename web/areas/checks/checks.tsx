@@ -5,12 +5,31 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
-import { type Check, checksCall, locationsCall } from './calls.ts';
+import { type Check, checksCall, type Location, locationsCall } from './calls.ts';
 import { Pictures } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
-import { Standing, shownUptime, stateOf } from './shown.tsx';
+import { Standing, shownMs, shownUptime, stateOf } from './shown.tsx';
 import { Try } from './try.tsx';
 import { Uptimes } from './uptime.tsx';
+
+/** Clocks that differ by less trouble nobody. */
+const toldAheadMs = 1000;
+
+/** Locations whose clocks differ from the platform's. */
+const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
+  const wrong = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= toldAheadMs);
+  if (wrong.length === 0) return null;
+  return (
+    <ul aria-label="Locations whose clocks differ">
+      {wrong.map(({ id, name, clockAheadMs }) => (
+        <li key={id} class="text-warn">
+          The clock of <bdi>{shownText(name)}</bdi> is {shownMs(Math.abs(clockAheadMs ?? 0))}{' '}
+          {(clockAheadMs ?? 0) > 0 ? 'ahead' : 'behind'}; times are shown by the platform’s.
+        </li>
+      ))}
+    </ul>
+  );
+};
 
 const OpenCheck = ({
   id,
@@ -50,6 +69,7 @@ const OpenCheck = ({
               ))}
             </ul>
           )}
+          <Clocks of={locations.filter(({ id: location }) => check.locations.includes(location))} />
           {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
           {check.type === 'heartbeat' ? null : <Try key={check.version} check={check} nameOf={nameOf} />}
           <Uptimes check={check} nameOf={nameOf} />
