@@ -36,10 +36,10 @@ ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "--disable-warning=
   "--import=./bin/imports.mjs", "main.ts"]
 CMD ["start"]
 
-# A probe of a location: `docker build --target probe`, with Chromium. It pings without rights, where net.ipv4.ping_group_range has its group.
+# A probe of a location: `docker build --target probe`, with Chromium without windows. It pings without rights, where net.ipv4.ping_group_range has its group.
 FROM runtime AS probe
 USER root
-RUN apt-get update && apt-get install -y --no-install-recommends iputils-ping chromium && rm -rf /var/lib/apt/lists/* && chmod u-s /bin/ping
+RUN apt-get update && apt-get install -y --no-install-recommends iputils-ping chromium-headless-shell && rm -rf /var/lib/apt/lists/* && chmod u-s /bin/ping
 USER 1000:1000
 # As bin/oiq.mjs starts it: with a smaller nursery.
 ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=4", \

@@ -1,6 +1,7 @@
 /**
  * `node test/bench/checks.ts`: 1,000 HTTP checks every ten seconds from one probe, as a process of its own: CPU, lateness, memory, and
- * how well a delay of the target is measured. `node test/bench/checks.ts browser`: what a run of three steps in Chromium computes.
+ * how well a delay of the target is measured. `node bin/node.mjs test/bench/checks.ts browser`: what a run of three steps and its picture
+ * compute in Chromium.
  * `BENCH_SECONDS` (60), `BENCH_CHECKS` (1000), `BENCH_RUNS` (5).
  */
 import { fork } from 'node:child_process';
@@ -188,9 +189,14 @@ const measureBrowser = async (): Promise<void> => {
     const openedMs = performance.now() - began;
     const outcomes = [];
     for (const step of steps) outcomes.push((await browser.step({ step, bound: [] }, deadline.signal)).outcome);
+    const picture = await browser.picture([]);
     const { user, system } = process.cpuUsage(before);
     rows.push({
-      ...{ run: String(run + 1), outcomes: [...new Set(outcomes)].join() },
+      ...{
+        run: String(run + 1),
+        outcomes: [...new Set(outcomes)].join(),
+        'bytes of its picture': picture?.length ?? 0,
+      },
       ...{ 'CPU-s of browser and driver': cpuOf(browser.directory), 'CPU-s of the probe': (user + system) / 1e6 },
       'MiB of the browser': memoryOf(processesOf(browser.directory)) / 1024 / 1024,
       ...{ 'start s': openedMs / 1000, 'whole s': (performance.now() - began) / 1000 },
