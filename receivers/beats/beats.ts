@@ -70,10 +70,12 @@ type Told = Pick<Beat, 'signal' | 'exitCode' | 'runId'>;
 
 /** What an address says: whose beat, and of which run. */
 const toldBy = (url: string): { readonly token: string; readonly told: Told | Answer } => {
-  const { pathname, searchParams } = new URL(url, 'http://beats');
-  const [token = '', ...words] = pathname.slice('/beats/'.length).split('/');
+  // Tokens and signals need no escapes, so that only the query is read as what it may be.
+  const queryAt = url.indexOf('?');
+  const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt)];
+  const [token = '', ...words] = path.slice('/beats/'.length).split('/');
   const signal = words.length > 1 ? undefined : signalOf(words[0]);
-  const run = searchParams.get('rid') ?? undefined;
+  const run = query === '' ? undefined : (new URLSearchParams(query).get('rid') ?? undefined);
   if (signal === undefined) return { token, told: unknownPath };
   if (run !== undefined && !runId.test(run)) return { token, told: wrongRun };
   return { token, told: { ...signal, runId: run ?? '' } };
