@@ -120,7 +120,7 @@ class ClickhouseColumns implements Columns {
       const { stream, summary } = await client.exec(question);
       const chunks: Uint8Array[] = [];
       for await (const chunk of stream) chunks.push(chunk as Uint8Array);
-      return { bytes: Buffer.concat(chunks), summary };
+      return { bytes: joined(chunks), summary };
     });
     limits.onCost?.({
       rowsRead: Number(summary?.read_rows ?? 0),
@@ -214,6 +214,17 @@ class ClickhouseColumns implements Columns {
     await this.#servers.close();
   }
 }
+
+/** Chunks as one, in memory of its own: that of a small `Buffer` is shared, and goes to no other thread. */
+const joined = (chunks: readonly Uint8Array[]): Uint8Array => {
+  const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+};
 
 /** Columns on servers. Does not wait for them: `check` says whether they answer. */
 export const clickhouseColumns = async ({

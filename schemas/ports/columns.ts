@@ -57,7 +57,7 @@ export interface TenantColumns {
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;
   /**
    * The same as bytes in the Native format, for reads of millions of numbers: blocks one after the other, each with its columns. Nothing
-   * is quoted, and NaN keeps its bits. At most 256 MiB.
+   * is quoted, and NaN keeps its bits. At most 256 MiB, in memory of its own, which may be handed to another thread.
    */
   native(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Uint8Array>;
   /**

@@ -297,6 +297,9 @@ export const columnsContract = (contract: ColumnsContract): void => {
       costs.map(({ rowsRead }) => rowsRead),
       [3],
     );
+    const size = bytes.length;
+    const moved = structuredClone(bytes, { transfer: [bytes.buffer as ArrayBuffer] });
+    t.deepEqual([moved.length, bytes.length], [size, 0], 'another thread may have them');
   });
 
   test(`${name}: limits and aborts hold for bytes too`, async (t) => {
