@@ -197,6 +197,8 @@ class ClickhouseColumns implements Columns {
     const { cluster, members } = this.#servers;
     if (this.#storage !== undefined) for (const { local } of members) await storeBy(local, this.#storage);
     if (cluster === undefined) return;
+    // Before tables read other shards than they did.
+    for (const member of members) await answered(this.#placements.checkWhole(member), queryError);
     for (const member of members) await makeWholeTables(member, cluster);
     await this.#placements.begin();
   }

@@ -175,7 +175,6 @@ export class Placements {
   async begin(): Promise<void> {
     if (!(await this.#servers.areAllNamed())) return;
     const told = await Promise.all(this.#servers.members.map((member) => this.#ask(member)));
-    for (const one of told) one.checkWhole();
     const full = told.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
     const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
