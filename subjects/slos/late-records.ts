@@ -1,5 +1,4 @@
 /** Which slices records came for after they had ended: these alone are measured again. */
-import type { Query } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { signals } from '../../queries/signals/index.ts';
 import type { Window } from '../../queries/slos/windows.ts';
@@ -36,14 +35,47 @@ const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window
   return new Map(rows.map(({ name, minutes }) => [name, minutes.map(Number)]));
 };
 
-/** What an objective counts: of one service, or of all; undefined where that does not follow from the records of a slice alone. */
-const countedOf = ({ query: { sli }, service }: SloFields): { signals: Found[]; service?: string } | undefined => {
-  if (sli === undefined) return { signals: ['traces'], service };
-  const asked = [sli.good, sli.bad, sli.total, sli.value].filter((query): query is Query => query !== undefined);
-  const found = asked.map((query) =>
-    query.kind === 'aggregate' && (query.signal === 'logs' || query.signal === 'traces') ? query.signal : undefined,
+const pointTables = ['samples', 'histograms', 'summaries'] as const;
+
+/** The first times in a window that points of metrics were received for since it ended, in milliseconds by metric. Of other metrics nothing is read. */
+const readPoints = async (
+  { columns }: Pick<Reading, 'columns'>,
+  metrics: readonly string[],
+  window: Window,
+): Promise<ReadonlyMap<string, number>> => {
+  const firsts = pointTables.map(
+    (table) => `SELECT toString(metric) AS name, toUnixTimestamp64Milli(min(timestamp)) AS first FROM ${table}
+    WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND received_at >= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+      AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    GROUP BY name`,
   );
-  return found.includes(undefined) ? undefined : { signals: [...new Set(found as Found[])] };
+  const rows = await columns.query<{ readonly name: string; readonly earliest: string }>(
+    `SELECT name, toString(min(first)) AS earliest FROM (${firsts.join(' UNION ALL ')}) GROUP BY name`,
+    { metrics: [...metrics], from: String(window.fromMs), to: String(window.toMs) },
+  );
+  return new Map(rows.map(({ name, earliest }) => [name, Number(earliest)]));
+};
+
+interface Counted {
+  readonly signals: readonly Found[];
+  /** Of records, all where it is absent. */
+  readonly service?: string;
+  readonly metrics: readonly string[];
+}
+
+/** What an objective counts; undefined where it cannot be told which slices a record says something of. */
+const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined => {
+  if (sli === undefined) return { signals: ['traces'], service, metrics: [] };
+  const signals = new Set<Found>();
+  const metrics = new Set<string>();
+  for (const query of [sli.good, sli.bad, sli.total, sli.value]) {
+    if (query === undefined) continue;
+    if (query.kind === 'metric') metrics.add(query.metric);
+    else if (query.kind === 'aggregate' && (query.signal === 'logs' || query.signal === 'traces'))
+      signals.add(query.signal);
+    else return undefined;
+  }
+  return { signals: [...signals], metrics: [...metrics] };
 };
 
 /** Windows of whole slices that have these minutes. */
@@ -66,18 +98,28 @@ export const lateWindows = async (
   { reading, answers }: { readonly reading: Reading; readonly answers: Answers },
 ): Promise<Window[]> => {
   const counted = countedOf(slo);
-  // A sample of a metric says something of the slices beside it, too.
   if (counted === undefined) return [window];
+  const { signals: ofSignals, service, metrics } = counted;
+  const sliceMs = msOf(slo.query.slice);
+  const about = `${window.fromMs} ${window.toMs}`;
   const found = await Promise.all(
-    counted.signals.map((signal) =>
-      gathered(answers, { key: `late ${signal} ${window.fromMs} ${window.toMs}`, member: '' }, () =>
-        read(reading, signal, window),
-      ),
+    ofSignals.map((signal) =>
+      gathered(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, window)),
     ),
   );
-  const { service } = counted;
-  const minutes = found.flatMap((each) =>
-    service === undefined ? [...each.values()].flat() : (each.get(service) ?? []),
+  const firsts = await Promise.all(
+    metrics.map(async (member) => {
+      const points = await gathered(answers, { key: `late points ${about}`, member }, (members) =>
+        readPoints(reading, members, window),
+      );
+      return points.get(member) ?? Number.POSITIVE_INFINITY;
+    }),
   );
-  return windowsOf(minutes, window, msOf(slo.query.slice));
+  // A point says something of slices after it, too: a counter grows from it to the next one.
+  const onMs = Math.floor(Math.min(window.toMs, ...firsts) / sliceMs) * sliceMs;
+  const minutes = found
+    .flatMap((each) => (service === undefined ? [...each.values()].flat() : (each.get(service) ?? [])))
+    .filter((minute) => minute * minuteMs < onMs);
+  const after = onMs < window.toMs ? [{ fromMs: onMs, toMs: window.toMs }] : [];
+  return [...windowsOf(minutes, { fromMs: window.fromMs, toMs: onMs }, sliceMs), ...after];
 };

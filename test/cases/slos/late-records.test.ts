@@ -23,9 +23,14 @@ const ofLogs = SloFields.parse({
   ...{ name: 'logs', type: 'ratio' },
   query: { slice: '5m', sli: { bad: count('service:shop severity:error'), total: count('service:shop') } },
 });
-const ofMetrics = SloFields.parse({
-  ...{ name: 'metrics', type: 'threshold' },
+const ofPromql = SloFields.parse({
+  ...{ name: 'promql', type: 'threshold' },
   query: { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } },
+});
+const increase = (metric: string) => ({ kind: 'metric', metric, overTime: 'increase' });
+const ofMetrics = SloFields.parse({
+  ...{ name: 'metrics', type: 'ratio' },
+  query: { slice: '5m', sli: { bad: increase('failed'), total: increase('served') } },
 });
 const lookedEvery = (slo: SloFields, minutes: number, known?: Measured) => {
   let state = known;
@@ -107,7 +112,7 @@ test('of the time before, slices are measured again that records came for, and n
     await landed(table, 'shop', nowMs - 25 * hourMs, nowMs);
   }
   for (const slo of [ofRequests, ofLogs]) t.deepEqual(await lateOf(slo), []);
-  t.deepEqual(await lateOf(ofMetrics), [window]);
+  t.deepEqual(await lateOf(ofPromql), [window]);
   const [first, near, far] = [nowMs - 20 * hourMs, nowMs - 20 * hourMs + 10 * minuteMs, nowMs - 3 * hourMs];
   for (const ms of [first, near, far])
     for (const table of ['logs', 'spans'] as const) await landed(table, 'shop', ms + 59_000, nowMs);
@@ -122,4 +127,27 @@ test('of the time before, slices are measured again that records came for, and n
   ]);
   for (let hour = 4; hour < 20; hour++) await landed('spans', 'shop', nowMs - hour * hourMs, nowMs);
   t.deepEqual(await lateOf(ofRequests), [window]);
+});
+
+test('of metrics, slices are measured again from the first point on that came late, and of those that it counts', async (t) => {
+  const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
+  const window = { fromMs: nowMs - 24 * hourMs, toMs: nowMs - hourMs };
+  const landed = (table: 'samples' | 'histograms', metric: string, aboutMs: number, receivedMs: number) =>
+    tables.columns.execute(
+      `INSERT INTO ${table} (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp)
+      SELECT 'points', 'default', ${at(receivedMs)}, 0, 1, '${metric}', 1, ${at(aboutMs)}`,
+    );
+  const reading = { columns: tables.columns.of('points'), plan: defaultPlans['enterprise'] as Plan, nowMs };
+  const lateOf = (slo: SloFields) =>
+    lateWindows(slo, window, { reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  await landed('samples', 'served', nowMs - 3 * hourMs, nowMs - 3 * hourMs + 500);
+  await landed('samples', 'other', nowMs - 3 * hourMs, nowMs);
+  await landed('samples', 'served', nowMs - 50 * minuteMs, nowMs);
+  await landed('samples', 'served', nowMs - 25 * hourMs, nowMs);
+  t.deepEqual(await lateOf(ofMetrics), []);
+  await landed('histograms', 'failed', nowMs - 2 * hourMs + 7 * minuteMs, nowMs);
+  const last = { fromMs: nowMs - 2 * hourMs + 5 * minuteMs, toMs: window.toMs };
+  t.deepEqual(await lateOf(ofMetrics), [last]);
+  await landed('samples', 'served', nowMs - 4 * hourMs, nowMs);
+  t.deepEqual(await lateOf(ofMetrics), [{ ...last, fromMs: nowMs - 4 * hourMs }]);
 });
