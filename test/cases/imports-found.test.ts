@@ -38,6 +38,12 @@ test('Every import of the project means the same file with and without it', (t) 
       ([, specifier = '']) => [pathToFileURL(join(root, path)).href, specifier],
     ),
   );
+  // Modules of packages name their own files, too.
+  for (const path of globSync('node_modules/{zod/v4,jose/dist,@platformatic/kafka/dist,koa,kafkajs/src}/**/*.js', {
+    cwd: root,
+  }))
+    for (const [, specifier = ''] of readFileSync(join(root, path), 'utf8').matchAll(/\bfrom\s*['"](\.[^'"\n]+)['"]/g))
+      pairs.push([pathToFileURL(join(root, path)).href, specifier]);
   pairs.push([pathToFileURL(join(root, 'main.ts')).href, 'there-is-no-such-package']);
   const found = (flags: readonly string[]): string[] =>
     JSON.parse(
