@@ -47,15 +47,13 @@ const batchOf = (tenantId: string, partition: number, first: number): Batch => (
 run('a shard is killed again and again while both are written and read', async (t) => {
   t.timeout(120_000 + shardKills * 60_000);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-shard-kills-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const shards = await startShards(2, directory);
+  t.teardown(() => Promise.all(shards.map((shard) => shard.stop())));
   const columns = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster: clusterName });
+  t.teardown(() => columns.close());
   const pool = new ScanPool(1);
-  t.teardown(async () => {
-    await pool.close();
-    await columns.close();
-    await Promise.all(shards.map((shard) => shard.stop()));
-    rmSync(directory, { recursive: true, force: true });
-  });
+  t.teardown(() => pool.close());
   await migrate(columns, silent);
   if (sink === undefined) throw new Error('no sink logs');
   const landing = sink;
@@ -85,6 +83,8 @@ run('a shard is killed again and again while both are written and read', async (
   };
 
   let ends = false;
+  /** The test has ended, well or not: who still delivers to a shard that is gone would do so for ever. */
+  let isOver = false;
   let refused = 0;
   /** As a bus delivers: the same range until it is taken, at times to a process that begins anew. */
   const deliver = async (batch: Batch, isOfKilled: boolean): Promise<void> => {
@@ -93,7 +93,7 @@ run('a shard is killed again and again while both are written and read', async (
       try {
         return await handle(batch);
       } catch (error) {
-        if (!isOfKilled) throw error;
+        if (!isOfKilled || isOver) throw error;
         refused++;
       }
       if (tries % 5 === 0) handle = handler();
@@ -121,14 +121,22 @@ run('a shard is killed again and again while both are written and read', async (
       await delay(100);
     }
   };
-  const atWork = Promise.all(tenants.flatMap((tenant) => [write(tenant), read(tenant)]));
+  const workers = tenants.flatMap((tenant) => [write(tenant), read(tenant)]);
+  const atWork = Promise.all(workers);
   atWork.catch(() => {
     ends = true;
+  });
+  // First of all that is torn down: a worker that goes on keeps the process, and with it the run.
+  t.teardown(async () => {
+    ends = true;
+    isOver = true;
+    await Promise.allSettled(workers);
   });
   const getsOn = (some: readonly Tenant[], batches: number): Promise<unknown> => {
     const upTo = some.map(({ landed }) => landed + batches * perBatch);
     return Promise.race([
-      eventually('they land', async () => some.every(({ landed }, at) => landed >= (upTo[at] ?? 0))),
+      // Whoever waits for workers that have ended in failure would wait in vain, and keep the process.
+      eventually('they land', () => ends || some.every(({ landed }, at) => landed >= (upTo[at] ?? 0))),
       atWork,
     ]);
   };
