@@ -237,8 +237,12 @@ export const clickhouseColumns = async ({
   log = silent,
 }: ClickhouseColumnsOptions): Promise<Columns> => {
   const servers = new ClickhouseServers(urls, cluster);
-  const quorum: ClickHouseSettings = insertQuorum === undefined ? {} : { insert_quorum: String(insertQuorum) };
-  const columns = new ClickhouseColumns(servers, quorum, storage, log);
+  const inserting: ClickHouseSettings = {
+    ...(insertQuorum !== undefined && { insert_quorum: String(insertQuorum) }),
+    // Not for minutes, as by default: another replica may take what one without Keeper does not, and sinks repeat what none takes.
+    ...(cluster !== undefined && { insert_keeper_max_retries: '2' }),
+  };
+  const columns = new ClickhouseColumns(servers, inserting, storage, log);
   log.info({ hosts: servers.members.map(({ local }) => local.name).join(', ') }, 'columns are on ClickHouse');
   return columns;
 };

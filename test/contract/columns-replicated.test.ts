@@ -1,18 +1,20 @@
 /** Tables of a cluster whose servers have replicas, as a real ZooKeeper takes them. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { replicatedForm, sharedForm } from '../../adapters/columns-clickhouse/replicated.ts';
+import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { placementsTable } from '../../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../../schemas/tables/schema-migrations.ts';
 import { createTable } from '../../schemas/tables/table.ts';
 import { clusterFile } from '../services/clickhouse.ts';
 import { freePorts } from '../services/ports.ts';
-import { startService, startServices, unavailable } from '../services/services.ts';
+import { type Instance, startService, startServices, unavailable } from '../services/services.ts';
+import { blockOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 /** Tables of which each server has its own. */
 const ofEachServer: readonly string[] = [schemaMigrationsTable.name, placementsTable.name];
@@ -104,4 +106,50 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
     "SELECT zookeeper_path AS at, replica_name AS replica FROM system.replicas WHERE table = 'logs'",
   );
   t.deepEqual(replicas, [{ at: `/clickhouse/tables/${shard}/oiq/logs`, replica: 'first' }]);
+});
+
+run('a batch that a read-only replica does not take lands on the next one', async (t) => {
+  const zookeeper = (await startServices(['zookeeper'])).url('zookeeper');
+  const [host, zookeeperPort] = zookeeper.split(':');
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-replica-'));
+  const [port = 0, tcpPort = 0, nextPort = 0, nextTcpPort = 0] = await freePorts(4);
+  const replicas = [tcpPort, nextTcpPort].map((own) => `<replica><host>127.0.0.1</host><port>${own}</port></replica>`);
+  const start = (name: string, [http, tcp]: readonly [number, number], more: string): Promise<Instance> => {
+    const own = join(directory, name);
+    mkdirSync(own);
+    writeFileSync(
+      join(own, clusterFile),
+      `<clickhouse><tcp_port>${tcp}</tcp_port>${more}
+  <remote_servers><replicas><shard><internal_replication>true</internal_replication>${replicas.join('')}</shard></replicas></remote_servers></clickhouse>\n`,
+    );
+    return startService('clickhouse', { port: http, directory: own });
+  };
+  // Its tables are replicated, and read-only: this build has no listener between replicas. The other one's are its own.
+  const readOnly = await start(
+    'first',
+    [port, tcpPort],
+    `<zookeeper><node><host>${host}</host><port>${zookeeperPort}</port></node></zookeeper>
+  <macros><shard>${randomUUID()}</shard><replica>first</replica></macros>`,
+  );
+  const next = await start('next', [nextPort, nextTcpPort], '');
+  const columns = await clickhouseColumns({ urls: [`${readOnly.url}/oiq`, `${next.url}/oiq`], cluster: 'replicas' });
+  t.teardown(async () => {
+    await columns.close();
+    await Promise.all([readOnly.stop(), next.stop()]);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  for (const table of [tableNamed('logs'), placementsTable]) await columns.execute(createTable(table));
+  const native = async (select: string): Promise<Uint8Array> => {
+    const response = await fetch(next.url, { method: 'POST', body: `${select} FORMAT Native` });
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  const tenant = someTenant();
+  const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
+  for (const token of ['one', 'two', 'two']) await columns.insert(block, token, 0, [tenant]);
+  const rows = columns
+    .each()
+    .map(({ columns: server }) => server.query<{ n: number }>('SELECT toUInt32(count()) AS n FROM logs'));
+  t.deepEqual((await Promise.all(rows)).flat(), [{ n: 0 }, { n: 200 }]);
+  const { shards } = await reportShards(columns, 'replicas');
+  t.true(shards[0]?.problems.includes('its replica of logs is read-only'));
 });
