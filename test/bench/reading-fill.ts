@@ -1,5 +1,6 @@
 /** Lands a day of made-up telemetry as the sinks do, without a bus before them. */
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { placeOfTenant } from '../../schemas/tables/lying.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { sinks } from '../../sinks/index.ts';
@@ -24,11 +25,26 @@ export function* slicesOf({ records, fromMs, toMs }: Day): Generator<Slice> {
 
 const makers = { logs: logsBody, traces: spansBody } as const;
 
-/** Lands a day of a signal; each body goes to `also` too. Answers the CPU-seconds of scanning; the engine's are the process' own. */
+/**
+ * Lands a day of a signal; each body goes to `also` too. `placeOf` tells the place of each insert, in whose order they are counted: that of the
+ * tenant if it is not given. What is landed twice under one `name` lands once.
+ */
 export const fill = async (
   columns: Columns,
   signal: 'logs' | 'traces',
-  { tenantId, day, also }: { tenantId: string; day: Day; also?: (body: Buffer) => Promise<void> },
+  {
+    tenantId,
+    day,
+    also,
+    placeOf = () => placeOfTenant(tenantId),
+    name = 'fill',
+  }: {
+    tenantId: string;
+    day: Day;
+    also?: (body: Buffer) => Promise<void>;
+    placeOf?: (insert: number) => number;
+    name?: string;
+  },
 ): Promise<void> => {
   const scanner = await sinks.find(({ name }) => name === signal)?.scanner();
   if (scanner === undefined) throw new Error(`no sink is called ${signal}`);
@@ -44,7 +60,8 @@ export const fill = async (
     const at = serial;
     await inserting;
     inserting = (async () => {
-      for (const block of blocks) await columns.insert({ ...block, chunks: [block.bytes] }, `fill:${signal}:${at}`);
+      for (const block of blocks)
+        await columns.insert({ ...block, chunks: [block.bytes] }, `${name}:${signal}:${at}`, placeOf(at), [tenantId]);
     })();
   };
   for (const slice of slicesOf(day)) {
