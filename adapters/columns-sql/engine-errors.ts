@@ -37,13 +37,15 @@ const firstLine = (message: string): string =>
     .split('\n', 1)[0]
     ?.slice(0, 500) ?? '';
 
+/** A line without the exception's class, its code and the server's version. */
+const reasonIn = (line: string): string =>
+  (line.split(' (version ', 1)[0] ?? '').replace(/^DB::NetException: /, '').replace(/\.? \([A-Z_]+\)$/, '');
+
 /** Why a server could not ask others, each reason once: the engine tells them in lines of their own. */
 const reasonsOf = (message: string): string => {
   const [, told] = message.split('connection tries failed. Log:');
   const lines = (told?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
-  const reasons = [
-    ...new Set(lines.map((line) => line.replace(/^DB::NetException: |\.? \([A-Z_]+\) \(version .*$/g, ''))),
-  ];
+  const reasons = [...new Set(lines.map(reasonIn))];
   return reasons.filter((reason) => reason.trim() !== '').join('; ') || firstLine(message);
 };
 
