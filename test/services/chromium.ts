@@ -1,4 +1,4 @@
-/** Chromium for the walks through the page: that of this machine, else Debian's packages, unpacked and not installed. */
+/** Chromium for the walks through the page, which has no windows: that of this machine, else Debian's packages, unpacked and not installed. */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,8 @@ const run = promisify(execFile);
 /** What `TEST_CHROMIUM` names, or the first in the path. */
 const ownPath = process.env['TEST_CHROMIUM'] ?? programInPath(undefined);
 
-const home = join(cacheDirectory(), 'chromium');
+const packageName = 'chromium-headless-shell';
+const home = join(cacheDirectory(), packageName);
 const starter = join(home, 'start');
 
 const isDebian = (): boolean =>
@@ -32,17 +33,17 @@ for libraries in ${root}/usr/lib/*-linux-gnu; do
   LD_LIBRARY_PATH="$libraries:$libraries/pulseaudio\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 done
 export LD_LIBRARY_PATH
-exec ${root}/usr/lib/chromium/chromium "$@"
+exec ${root}/usr/lib/chromium/${packageName} "$@"
 `;
 
-/** Unpacks what `apt-get install chromium` would install: that needs no rights, and changes nothing of the machine. */
+/** Unpacks what `apt-get install` would install: that needs no rights, and changes nothing of the machine. */
 const unpack = async (): Promise<void> => {
   const made = `${home}.${process.pid}`;
   const packages = join(made, 'packages');
   await mkdir(packages, { recursive: true });
   // Only root may; without it the lists of the machine have to do.
   await run('apt-get', ['update', '-qq']).catch(() => undefined);
-  const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', 'chromium']);
+  const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', packageName]);
   const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
   await run('apt-get', ['download', '-qq', ...names], { cwd: packages, maxBuffer: 16 * 1024 * 1024 });
   for (const file of await readdir(packages)) await run('dpkg-deb', ['--extract', join(packages, file), made]);
@@ -56,7 +57,7 @@ const unpack = async (): Promise<void> => {
 /** The program. */
 export const chromiumProgram = async (): Promise<string> => {
   if (ownPath !== undefined) return ownPath;
-  await exclusively('chromium', async () => {
+  await exclusively(packageName, async () => {
     if (!existsSync(starter)) await unpack();
   });
   return starter;
