@@ -35,6 +35,8 @@ type Behaviour = 'serves' | 'refuses' | 'loses answers' | 'hangs';
 const replica = async (t: ExecutionContext) => {
   const target = new URL(server.url);
   const open = new Set<Socket>();
+  /** Of those that asked while it hangs. */
+  const unanswered = new Set<Socket>();
   let behaviour: Behaviour = 'serves';
   let requests = 0;
   const proxy = createServer((socket) => {
@@ -44,11 +46,15 @@ const replica = async (t: ExecutionContext) => {
       open.add(one);
       one.on('error', () => undefined).on('close', () => open.delete(one));
     }
-    socket.on('close', () => upstream.destroy());
+    socket.on('close', () => {
+      unanswered.delete(socket);
+      upstream.destroy();
+    });
     upstream.on('close', () => behaviour !== 'hangs' && socket.destroy());
     socket.on('data', (part) => {
       requests++;
-      if (behaviour !== 'hangs') upstream.write(part);
+      if (behaviour === 'hangs') unanswered.add(socket);
+      else upstream.write(part);
     });
     upstream.on('data', (part) => {
       if (behaviour === 'loses answers') socket.destroy();
@@ -67,6 +73,7 @@ const replica = async (t: ExecutionContext) => {
   return {
     host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     requests: () => requests,
+    unanswered: () => unanswered.size,
     becomes: (next: Behaviour) => {
       behaviour = next;
       if (next === 'refuses') cut();
@@ -140,6 +147,7 @@ if (reason === undefined) {
         await lands(3);
         first.becomes(trouble);
         await lands(5);
+        if (trouble === 'hangs') t.true(first.unanswered() > 0, 'nobody waited for what it was asked');
         first.becomes('serves');
         const before = first.requests();
         await Promise.race([eventually('it is used again', () => first.requests() > before + 20), atWork]);
