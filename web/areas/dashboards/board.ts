@@ -34,6 +34,12 @@ const gatherMs = 40;
 const typedMs = 400;
 const nothing: PanelStanding = { isAsking: false, items: [] };
 
+/** The head of an answer. Where variables are as before they are the same array, for which nothing is drawn anew. */
+const headOf = (line: Head, before: Head | undefined): Head =>
+  before !== undefined && JSON.stringify(line.variables) === JSON.stringify(before.variables)
+    ? { ...line, variables: before.variables }
+    : line;
+
 export class Board {
   readonly head = signal<Head | undefined>(undefined);
   readonly annotations = signal<readonly AnnotationItem[]>([]);
@@ -121,7 +127,7 @@ export class Board {
       for await (const line of askLines(queryCall, sent, signal)) {
         if (signal.aborted) return;
         if (!isHead || !('variables' in (line as DashboardLine))) this.#take(line as DashboardLine, found, annotations);
-        else this.head.value = line as Head;
+        else this.head.value = headOf(line as Head, this.head.peek());
       }
     } catch (error) {
       if (!signal.aborted) this.#fail(error, panels);
@@ -129,11 +135,16 @@ export class Board {
     }
     if (signal.aborted) return;
     for (const one of panels) if (!found.has(one)) this.panel(one).value = nothing;
-    if (isHead) this.annotations.value = annotations;
+    if (isHead) this.#heed(annotations);
     this.#running--;
     const isAsking = this.#running > 0;
     const tookMs = performance.now() - started;
     this.standing.value = { ...this.standing.peek(), isAsking, answer: {}, answeredAt: Date.now(), tookMs };
+  }
+
+  /** Where there are none, as before, charts are not drawn anew for them. */
+  #heed(annotations: readonly AnnotationItem[]): void {
+    if (annotations.length + this.annotations.peek().length > 0) this.annotations.value = annotations;
   }
 
   #take(line: DashboardLine, found: Map<string, PanelItem[]>, annotations: AnnotationItem[]): void {

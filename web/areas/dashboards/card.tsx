@@ -92,7 +92,8 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
   const { items, isAsking } = board.panel(panel.id).value;
   const item = items.find((one) => isOf(one, repeat));
   const said = (text: string): string => withValues(text, head, repeat);
-  const drawn = useMemo(() => drawnOf(panel, item, said), [panel, item, head]);
+  const variables = head?.variables.length === 0 ? undefined : head?.variables;
+  const drawn = useMemo(() => drawnOf(panel, item, said), [panel, item, variables]);
   const height = cell.height * rowPixels + (cell.height - 1) * gapPixels - framePixels;
   const isAnswered = item !== undefined || asksNothing(panel.visual.kind);
   const label = drawn.title === '' ? `Panel ${panel.id}` : drawn.title;

@@ -5,12 +5,12 @@ import { numberOf } from '../../../charts/reduce.ts';
 import { type Field, fieldsOf, isNumeric, shownIn, timesOf, toneOf } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
-const seriesOf = (field: Field, byStep: ReadonlyMap<number, unknown>, steps: readonly number[]): TimeSeries => {
+const seriesOf = (field: Field, values: readonly unknown[]): TimeSeries => {
   const { drawing = {}, colour } = field.settings;
   return {
     ...{ name: field.name, unit: field.unit, as: drawing.as ?? 'lines' },
-    values: steps.map((step) => {
-      const value = numberOf(byStep.get(step));
+    values: values.map((each) => {
+      const value = numberOf(each);
       return value === undefined || !Number.isFinite(value) ? undefined : value;
     }),
     area: (drawing.area ?? 0) / 100,
@@ -38,17 +38,33 @@ const bandsOf = (fields: readonly Field[]): (readonly [upper: number, lower: num
   });
 };
 
+const isSame = (one: readonly number[], other: readonly number[]): boolean =>
+  one.length === other.length && one.every((time, at) => time === other[at]);
+
+/** A field's values at the steps of its panel. */
+const atSteps = ({ values }: Field, times: readonly number[], steps: readonly number[]): readonly unknown[] => {
+  // Most have all steps of their panel; finding each by its time costs more than drawing it.
+  if (isSame(times, steps)) return values;
+  const byTime = new Map(times.map((time, at) => [time, values[at]]));
+  return steps.map((step) => byTime.get(step));
+};
+
+const stepsOf = (all: readonly (readonly number[])[]): readonly number[] => {
+  const [first = []] = all;
+  return all.every((times) => isSame(times, first))
+    ? first
+    : [...new Set(all.flat())].sort((one, other) => one - other);
+};
+
 const drawnFields = (props: PanelProps) => {
   const all = fieldsOf(props.drawn);
-  const shown = all.filter(
-    (field) => isNumeric(field) && !(field.settings.hiddenIn ?? []).includes('graph') && timesOf(field, all).length > 0,
-  );
-  const steps = [...new Set(shown.flatMap((field) => timesOf(field, all)))].sort((one, other) => one - other);
-  const series = shown.map((field) => {
-    const times = timesOf(field, all);
-    return seriesOf(field, new Map(times.map((time, at) => [time, field.values[at]])), steps);
-  });
-  return { shown, steps, series };
+  const timed = all
+    .filter((field) => isNumeric(field) && !(field.settings.hiddenIn ?? []).includes('graph'))
+    .map((field) => ({ field, times: timesOf(field, all) }))
+    .filter(({ times }) => times.length > 0);
+  const steps = stepsOf(timed.map(({ times }) => times));
+  const series = timed.map(({ field, times }) => seriesOf(field, atSteps(field, times, steps)));
+  return { shown: timed.map(({ field }) => field), steps, series };
 };
 
 export const SeriesPanel = (props: PanelProps) => {
