@@ -1,6 +1,6 @@
 /**
  * `node test/bench/page-speed.ts [CASE …]`: how quick the page is in Chromium, beside the API that answers it: `logs`, `area`, `panels`,
- * `spans`, `live`, `refreshing`. What costs is the CPU of the page's main thread; times by the clock stand beside the load.
+ * `spans`, `map`, `live`, `refreshing`. What costs is the CPU of the page's main thread; times by the clock stand beside the load.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -172,6 +172,39 @@ const ofSpans: Case = async (bench) => {
   ];
 };
 
+const services = 300;
+
+/** Services of some layers, each of which calls three of the layer below. */
+const map: Case = async (bench) => {
+  const { harness, page } = bench;
+  const [layers, calls] = [6, 3];
+  const each = services / layers;
+  await harness.columns.execute(
+    `INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, requests, errors)
+    SELECT now64(3), toDateTime(${endMs / 1000 - 600}), 'a', 'p1', 'p1', 'request',
+      concat('team-', toString(calling % 17), '-service-', toString(calling)), 'service',
+      concat('team-', toString(called % 17), '-service-', toString(called)), 'service',
+      1 + number * number % 100000, if(number % 40 = 0, number % 100, 0)
+    FROM (SELECT number, intDiv(number, ${each * calls}) AS layer, layer * ${each} + number % ${each} AS calling,
+        (layer + 1) * ${each} + (number * 7 + intDiv(number, ${each}) * 11) % ${each} AS called
+      FROM numbers(${each * calls * (layers - 1)}))`,
+  );
+  const opened = await newly(bench, '/services?view=map', '.graph .node', `the map of ${services} services`);
+  const nodes = await page.locator('.graph .node').count();
+  const move = await costOf(page, async () => {
+    await page.locator('.graph .node').nth(150).click();
+    await page.locator('.graph .node.faint').first().waitFor();
+  });
+  const scroll = await costOf(page, () =>
+    page.evaluate(`(${scrolled.replace('.rows', '.graph').replace('place.clientHeight', '60')})(100)`),
+  );
+  return [
+    { ...opened, more: `${nodes} nodes, ${await page.locator('.graph path').count()} ways` },
+    rowOf('one of them chosen', move, await shiftOf(page)),
+    rowOf('100 steps of it scrolled', scroll, await shiftOf(page), `${(scroll.cpuMs / 100).toFixed(1)} a frame`),
+  ];
+};
+
 const live: Case = async ({ harness, page }) => {
   const producer = await harness.bus.producer();
   await page.goto(`${harness.url}/logs?view=live`);
@@ -219,7 +252,7 @@ const refreshing: Case = async (bench) => {
   return [{ ...row, more: `${(cost.cpuMs / refreshes).toFixed(1)} each; heap ${more.toFixed(1)} MB more` }];
 };
 
-const cases: Readonly<Record<string, Case>> = { logs, area, panels, spans: ofSpans, live, refreshing };
+const cases: Readonly<Record<string, Case>> = { logs, area, panels, spans: ofSpans, map, live, refreshing };
 
 const run = async (chromium: Chromium, name: string): Promise<Row[]> => {
   const of = cases[name];
