@@ -22,6 +22,7 @@ import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
 import { countErrorsByText } from './016-count-errors-by-text.ts';
 import { keepLaterMetadata } from './017-keep-later-metadata.ts';
 import { finerSlices } from './018-finer-slices.ts';
+import { quickerSlices } from './019-quicker-slices.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   countErrorsByText,
   keepLaterMetadata,
   finerSlices,
+  quickerSlices,
 ];
 
 const appliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {
