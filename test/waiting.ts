@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** On a machine that has a core for each process that wants to run. */
 export const patienceMs = 120_000;
 
-/** The longest pause between two looks. */
-const pauseMs = 100;
+/** The longest pause between two looks: many ask servers, for minutes, on a machine that has other things to do. */
+const pauseMs = 250;
 
 /** How many times longer things take here than on a quiet machine: the processes that want to run, for each core. */
 const stretch = (): number => Math.min(Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()), 5);

@@ -1,4 +1,5 @@
 /** `oiq dead-letter …` as an operator types it. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { eventually } from '../waiting.ts';
 import { runOiq } from './oiq-process.ts';
@@ -21,15 +22,27 @@ export const idsIn = (list: string): string[] =>
     .filter((line) => line.includes('  '))
     .map((line) => line.slice(0, line.indexOf(' ')));
 
-/** The list, with as many letters as are expected: they land a moment after what they name. */
-export const listed = async (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> => {
+/** Ids of the list once they are as is expected: letters land a moment after what they name. */
+export const listedOnce = async (
+  what: string,
+  run: DeadLetterCommand,
+  holds: (ids: readonly string[]) => boolean,
+  ...filters: string[]
+): Promise<string[]> => {
   let ids: string[] = [];
-  await eventually(`${length} dead letters (${filters.join(' ')})`, async () => {
+  await eventually(what, async () => {
     ids = idsIn(await run('list', '--limit', '1000', ...filters));
-    return ids.length === length;
+    if (holds(ids)) return true;
+    // Each look is a process that starts.
+    await delay(1_000);
+    return false;
   });
   return ids;
 };
+
+/** The list, with as many letters as are expected. */
+export const listed = (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> =>
+  listedOnce(`${length} dead letters (${filters.join(' ')})`, run, (ids) => ids.length === length, ...filters);
 
 /** The payload as `show` prints it. */
 export const payloadIn = (shown: string): Buffer =>

@@ -3,8 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
-import { eventually } from '../waiting.ts';
-import { type DeadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
+import { type DeadLetterCommand, listed, listedOnce, payloadIn } from './dead-letter-command.ts';
 import { logsRequest } from './oracle.ts';
 
 const count = 1000;
@@ -62,10 +61,8 @@ export const handlePoison = async (t: ExecutionContext, run: DeadLetterCommand):
   t.deepEqual(payloadIn(await run('show', id)), garbage);
   // A consumer's letter goes back to its topic for that consumer alone, which is as unable as before.
   t.regex(await run('replay', id), /^replayed: 1 of 1$/m);
-  const again = await eventually('the letter of the replay', async () => {
-    const ids = idsIn(await run('list'));
-    return ids.length === 1 && ids[0] !== id;
-  }).then(() => listed(run, 1));
+  const isAnother = (ids: readonly string[]): boolean => ids.length === 1 && ids[0] !== id;
+  const again = await listedOnce('the letter of the replay', run, isAnother);
   t.deepEqual(await listed(run, 1, '--state', 'replayed'), [id]);
   t.regex(await run('replay', id), /^replayed: 0 of 0$/m);
   t.regex(await run('discard', again[0] ?? ''), /^discarded: 1 of 1$/m);
