@@ -44,7 +44,7 @@ export default {
   nodeArguments: [
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=TimeoutNegativeWarning',
-    `--import=${new URL('bin/imports.mjs', import.meta.url)}`,
+    '--import=./bin/imports.mjs',
     // What a file loads stays: marking it again and again while it grows is a sixth of what a short file computes.
     '--initial-old-space-size=256',
   ],

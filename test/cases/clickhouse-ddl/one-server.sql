@@ -898,10 +898,10 @@ CREATE TABLE IF NOT EXISTS slo_slices
   `tenant_id` LowCardinality(String),
   `slo_id` LowCardinality(String),
   `series` LowCardinality(String),
-  `begin` DateTime('UTC') CODEC(Delta, ZSTD(1)),
-  `good` UInt64 CODEC(ZSTD(1)),
-  `total` UInt64 CODEC(ZSTD(1)),
-  `look_ms` UInt64 CODEC(Delta, ZSTD(1))
+  `begin` DateTime('UTC') CODEC(Delta, LZ4),
+  `good` UInt64 CODEC(T64, LZ4),
+  `total` UInt64 CODEC(T64, LZ4),
+  `look_ms` UInt64 CODEC(Delta, LZ4)
 )
 ENGINE = ReplacingMergeTree(look_ms)
 PARTITION BY toYYYYMM(begin)
