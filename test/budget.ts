@@ -24,3 +24,9 @@ export const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 15) * 1_000
 
 /** Processor time for nasty texts in requests; all of them take some minutes: `TEST_HOSTILE_CPU_SECONDS=600 npm test -- handlers-hostile`. */
 export const hostileCpuMs = Number(process.env['TEST_HOSTILE_CPU_SECONDS'] ?? 12) * 1000;
+
+/** Over how many shards of ClickHouse PromQL is asked; 0 for the engine in the process. */
+export const promqlShards = Number(process.env['TEST_PROMQL_SHARDS'] ?? 0);
+
+/** Over how many shards of ClickHouse suites of the API are spread. */
+export const apiShards = Number(process.env['TEST_SHARDS'] ?? 2);

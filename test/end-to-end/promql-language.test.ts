@@ -7,12 +7,15 @@ import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { asksAllPromql } from '../budget.ts';
+import { asksAllPromql, promqlShards } from '../budget.ts';
 import { commandsOf, type Evaluation } from '../cases/promql-language/commands.ts';
 import type { ToldAnswer, ToldHistogram } from '../cases/promql-language/compare.ts';
 import { answerProblem, refusalProblem } from '../cases/promql-language/run.ts';
 import { drawn, drawSeed } from '../drawing.ts';
+import { clusterName, startShards } from '../services/clickhouse-shards.ts';
+import type { Instance } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { contentTypes, snappy, writeRequestOf } from './conformance.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
@@ -46,6 +49,14 @@ let dataDirectory = '';
 let oiq: OiqProcess;
 let token = '';
 
+/** Addresses of the shards of ClickHouse over which series are spread; without any the engine in the process has them. */
+const startedShards = async (): Promise<Readonly<Record<string, string>>> => {
+  if (promqlShards === 0) return {};
+  shards = await startShards(promqlShards, join(dataDirectory, 'shards'));
+  return { OIQ_CLICKHOUSE_URL: shards.map(({ url }) => `${url}/oiq`).join(','), OIQ_CLICKHOUSE_CLUSTER: clusterName };
+};
+let shards: readonly Instance[] = [];
+
 const projectOf = (file: string, index: number): string => `${file}-${index}`;
 
 /** A license key for each part, whose project no other part has. */
@@ -57,6 +68,9 @@ const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
       .of(plansTenant)
       .collection(plans)
       .update('enterprise', { retentionDays: { logs: 1, metrics: retentionDays, traces: 1 } });
+    // Messages go round its partitions, and so round the shards of ClickHouse.
+    if (promqlShards > 0)
+      await documents.of(organizationsTenant).collection(organizations).update('default', { shards: 12 });
     for (const [file, all] of parts)
       for (const index of all.keys()) {
         const projectId = projectOf(file, index);
@@ -74,6 +88,11 @@ const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
 };
 
 const send = async (key: string, { series, evaluations }: Part): Promise<void> => {
+  const requests = promqlShards > 0 ? series.map((one) => [one]) : [series];
+  for (const request of requests) await sendSeries(key, request, evaluations[0]?.line);
+};
+
+const sendSeries = async (key: string, series: Part['series'], line: number | undefined): Promise<void> => {
   const answer = await fetch(`${oiq.http}/api/v1/prom/write`, {
     method: 'POST',
     headers: {
@@ -83,14 +102,17 @@ const send = async (key: string, { series, evaluations }: Part): Promise<void> =
     body: new Uint8Array(snappy(writeRequestOf(2, series))),
   });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`samples before line ${evaluations[0]?.line} are refused: ${text}`);
+  if (!answer.ok) throw new Error(`samples before line ${line} are refused: ${text}`);
 };
 
 test.before(async () => {
   dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-promql-'));
   await embeddedDeployment(dataDirectory);
   const keys = await makeKeys();
-  oiq = await startOiq({ dataDirectory, environment: { ...unlimited, OIQ_PROMQL_FEATURES: features.join(',') } });
+  oiq = await startOiq({
+    dataDirectory,
+    environment: { ...unlimited, ...(await startedShards()), OIQ_PROMQL_FEATURES: features.join(',') },
+  });
   const sent = { samples: 0, histograms: 0 };
   // All at once: they share messages and inserts.
   await Promise.all(
@@ -112,6 +134,7 @@ test.before(async () => {
 });
 test.after.always(async () => {
   await oiq?.kill();
+  for (const shard of shards) await shard.stop();
   await rm(dataDirectory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 

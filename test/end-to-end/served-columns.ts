@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { apiShards } from '../budget.ts';
 import { spread } from '../contract/spread-columns.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import { startServices, unavailable } from '../services/services.ts';
@@ -31,17 +32,17 @@ const openServed = async (): Promise<Columns> => {
 
 let shards: Promise<readonly string[]> | undefined;
 
-/** Addresses of two shards, which end with the process. */
+/** Addresses of shards, which end with the process. */
 const startedShards = async (): Promise<readonly string[]> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  return (await startShards(2, directory)).map((shard) => {
+  return (await startShards(apiShards, directory)).map((shard) => {
     shard.unref();
     return shard.url;
   });
 };
 
-/** A database of its own on two shards, over which blocks are spread without any order. */
+/** A database of its own on shards, over which blocks are spread without any order. */
 const openSharded = async (): Promise<Columns> => {
   shards ??= startedShards();
   const database = `api_${randomUUID().slice(0, 8)}`;
@@ -49,7 +50,7 @@ const openSharded = async (): Promise<Columns> => {
   return spread(await clickhouseColumns({ urls, cluster: clusterName }));
 };
 
-/** Registers the tests of a suite, to run over a ClickHouse server, or over two shards of a cluster. */
+/** Registers the tests of a suite, to run over a ClickHouse server, or over shards of a cluster. */
 export const overServedColumns = async (
   suite: () => Promise<unknown>,
   { servers = 1 }: { readonly servers?: 1 | 2 } = {},
