@@ -59,6 +59,24 @@ test('what both changed in another way is a conflict, of which one is taken; the
   );
 });
 
+const named = (...ids: readonly string[]) => ids.map((id) => ({ id, title: id }));
+for (const { what, base, mine, theirs, both } of [
+  { what: 'theirs alone is kept', base: 'abc', mine: 'abc', theirs: 'cab', both: 'cab' },
+  { what: 'mine alone is kept', base: 'abc', mine: 'bca', theirs: 'abc', both: 'bca' },
+  { what: 'theirs is kept beside what I add', base: 'abc', mine: 'abcd', theirs: 'cab', both: 'cabd' },
+  { what: 'theirs is kept without what I remove', base: 'abc', mine: 'ac', theirs: 'cba', both: 'ca' },
+  { what: 'mine stays beside what they add', base: 'abc', mine: 'cba', theirs: 'abcd', both: 'cbad' },
+  { what: 'mine stays where both changed it', base: 'abc', mine: 'bca', theirs: 'cab', both: 'bca' },
+] as const)
+  test(`a merge has an order of sections and variables that one changed: ${what}`, (t) => {
+    const of = (ids: string): DashboardFields =>
+      document({ sections: named(...ids), variables: [...ids].map((name) => ({ name })) });
+    const { document: merge, conflicts } = merged({ base: of(base), mine: of(mine), theirs: of(theirs) });
+    t.is(merge.sections.map(({ id }) => id).join(''), both);
+    t.is(merge.variables.map(({ name }) => name).join(''), both);
+    t.deepEqual(conflicts, []);
+  });
+
 test('a panel that moves stays on the grid, pushes what it covers down, and what is above moves up', (t) => {
   const at = (x: number, y: number, width = 12, height = 4) => ({ x, y, width, height });
   const places = new Map([

@@ -45,11 +45,24 @@ const idOf = (member: Member): string => String(member['id'] ?? member['name']);
 const byId = (members: readonly Member[]): ReadonlyMap<string, Member> =>
   new Map(members.map((member) => [idOf(member), member]));
 
+type Ids = Pick<ReadonlyMap<string, unknown>, 'keys' | 'has'>;
+
+/** Whether what is left of the former ones has another order. */
+const isMoved = (base: Ids, now: Ids): boolean =>
+  !isSame(
+    [...base.keys()].filter((id) => now.has(id)),
+    [...now.keys()].filter((id) => base.has(id)),
+  );
+
+/** Mine, unless only the other one moved something; and then what is not in it. */
+const orderOf = (base: Ids, mine: Ids, theirs: Ids): ReadonlySet<string> => {
+  const isTheirs = isMoved(base, theirs) && !isMoved(base, mine);
+  return new Set(isTheirs ? [...theirs.keys(), ...mine.keys()] : [...mine.keys(), ...theirs.keys()]);
+};
+
 const list = (name: Keyed, { base, mine, theirs }: Versions<readonly Member[]>, take: Take): Member[] => {
   const [before, own, others] = [byId(base), byId(mine), byId(theirs)];
-  // Mine in my order, and then what others added.
-  const ids = new Set([...own.keys(), ...others.keys()]);
-  return [...ids].flatMap((id) => {
+  return [...orderOf(before, own, others)].flatMap((id) => {
     const versions = { base: before.get(id), mine: own.get(id), theirs: others.get(id) };
     const member = versions.mine ?? versions.theirs;
     const title = String(member?.['title'] || member?.['name'] || id);
