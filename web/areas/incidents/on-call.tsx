@@ -1,10 +1,11 @@
 /** Who is on call now and in the days to come, and who takes it over for a while. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
 import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
 import type { getOnCall, listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type ViewOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { may, whyNot } from '../../frame/rights.ts';
@@ -12,7 +13,7 @@ import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh } from '../../frame/time-range.ts';
+import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
@@ -39,9 +40,12 @@ const Nobody = ({ reason }: { readonly reason: string | null }) => (
   <span class="text-error">nobody: {whyNobody(reason)}</span>
 );
 
+/** Of all schedules, once for the whole list. */
+const onCall = new Question(onCallCall);
+
 /** Who is on call at a schedule now. */
 const Now = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useAsked(onCallCall, {});
+  const { answer, error } = onCall.standing.value;
   const found = answer?.items.find(({ scheduleId }) => scheduleId === id);
   if (answer === undefined || found === undefined) return <Problem error={error} />;
   return found.userIds.length === 0 ? (
@@ -159,7 +163,7 @@ const OpenSchedule = ({
   );
 };
 
-export const OnCall = listed({
+const List = listed({
   title: 'On call',
   call: schedulesCall,
   search: 'words of a name',
@@ -173,3 +177,11 @@ export const OnCall = listed({
   },
   Open: OpenSchedule,
 });
+
+export const OnCall = () => {
+  useEffect(() => {
+    onCall.ask({});
+    return () => onCall.cancel();
+  }, [refreshes.value]);
+  return <List />;
+};
