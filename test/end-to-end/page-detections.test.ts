@@ -73,29 +73,58 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('a rule is switched off, and the matrix tells which techniques are looked for', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections/rules', 'editor@a.example');
-  await page.getByRole('button', { name: title }).click();
-  const beside = page.getByRole('complementary', { name: 'Rule' });
-  await beside.getByText('condition: selection').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Switch off' }).click();
-  await beside.getByRole('button', { name: 'Enable' }).waitFor();
-  t.false((await harness.ask('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
-  await beside.getByRole('button', { name: 'Enable' }).click();
-  await beside.getByRole('button', { name: 'Switch off' }).waitFor();
-  await page.getByRole('link', { name: 'ATT&CK' }).click();
-  const { body } = await harness.ask('GET', '/api/siem/mitre/coverage');
-  await page
-    .locator('.tactic')
-    .nth(body.tactics.length - 1)
-    .waitFor();
-  const technique = page.locator('.technique', { hasText: 'T1033' });
-  t.regex((await technique.first().textContent()) ?? '', /1 of 1 rules enabled, 2 signals/);
-  await holdsAsAView(t, tab, '.tactic >> nth=0');
-});
+declare(
+  'a rule is switched off, one is written, tried and removed, and the matrix tells which techniques are looked for',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/detections/rules', 'editor@a.example');
+    await page.getByRole('button', { name: title }).click();
+    const beside = page.getByRole('complementary', { name: 'Rule' });
+    await beside.getByText('condition: selection').waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await beside.getByRole('button', { name: 'Switch off' }).click();
+    await beside.getByRole('button', { name: 'Enable' }).waitFor();
+    t.false((await harness.ask('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
+    await beside.getByRole('button', { name: 'Enable' }).click();
+    await beside.getByRole('button', { name: 'Switch off' }).waitFor();
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('button', { name: 'Write a rule' }).click();
+    const sigma = beside.getByRole('textbox', { name: 'Sigma' });
+    await sigma.fill(`${(await sigma.inputValue()).replace('title:', 'title: Mine <i>too</i>')}\nlevel: none`);
+    await beside
+      .getByText(/^Line \d+/)
+      .first()
+      .waitFor();
+    await sigma.fill((await sigma.inputValue()).replace('\nlevel: none', ''));
+    await beside.getByText('It can be read: Mine <i>too</i>.').waitFor();
+    await beside.getByRole('button', { name: 'Create the rule' }).click();
+    await beside.getByRole('heading', { name: 'Mine <i>too</i>' }).waitFor();
+    await beside.getByRole('button', { name: 'Try it over this range' }).click();
+    await beside.getByText('0 signals in 0 records of logs.').waitFor();
+    await beside.getByRole('button', { name: 'Edit' }).click();
+    await sigma.fill((await sigma.inputValue()).replace('medium', 'low'));
+    await beside.getByRole('button', { name: 'Save the rule' }).click();
+    await beside.getByRole('button', { name: 'Remove' }).waitFor();
+    const mine = async () => (await harness.ask('GET', '/api/siem/rules?search=Mine')).body.items;
+    t.deepEqual(
+      (await mine()).map(({ level }: { level: string }) => level),
+      ['low'],
+    );
+    await beside.getByRole('button', { name: 'Remove' }).click();
+    await beside.waitFor({ state: 'detached' });
+    t.deepEqual(await mine(), []);
+    await page.getByRole('link', { name: 'ATT&CK' }).click();
+    const { body } = await harness.ask('GET', '/api/siem/mitre/coverage');
+    await page
+      .locator('.tactic')
+      .nth(body.tactics.length - 1)
+      .waitFor();
+    const technique = page.locator('.technique', { hasText: 'T1033' });
+    t.regex((await technique.first().textContent()) ?? '', /1 of 1 rules enabled, 2 signals/);
+    await holdsAsAView(t, tab, '.tactic >> nth=0');
+  },
+);
 
 for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
   declare(`the list of ${part} says why it is empty`, async (t) => {

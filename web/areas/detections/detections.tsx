@@ -15,7 +15,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/listed.tsx';
 import { Cases } from './cases.tsx';
-import { OpenRule } from './rule.tsx';
+import { OpenRule, WriteRule } from './rule.tsx';
 import { OpenSignal } from './signal.tsx';
 
 const severities = ['critical', 'high', 'medium', 'low', 'informational'];
@@ -80,6 +80,7 @@ const Rules = listed({
   ],
   nothing: 'There are no such rules.',
   keyOf: ({ id }) => id,
+  Tools: WriteRule,
   columns: {
     Rule: ({ title }) => title,
     Severity: ({ level }) => <Severity of={level} />,

@@ -1,9 +1,8 @@
-/** One detection rule beside the list: what it says, whether its telemetry came, and switching it. */
+/** One detection rule beside the list: what it says, whether its telemetry came, and changing, trying and switching it. */
 import { useState } from 'preact/hooks';
-import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import { Action } from '../../client/action.ts';
-import { changeOf, type ViewOf } from '../../client/call.ts';
-import { toArea } from '../../frame/address.ts';
+import { removalOf } from '../../client/call.ts';
+import { change, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -12,27 +11,67 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
 
-type Rule = ViewOf<typeof ruleResource>;
+/** What is open where a rule is written that there is not yet. */
+const fresh = 'new';
+const removeCall = removalOf('/api/siem/rules/{id}');
 
-const changeCall = changeOf<typeof ruleResource, { readonly enabled: boolean }>('/api/siem/rules/{id}');
-
-const Switch = ({ rule }: { readonly rule: Rule }) => {
+const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(changeCall));
-  const { id, version, enabled } = rule;
+  const [removing] = useState(() => new Action(removeCall));
+  const [isEdited, setEdited] = useState(false);
+  const { id, version, enabled, title } = rule;
   if (!may(changeCall)) return null;
+  if (isEdited) return <RuleEditor of={rule} onDone={() => setEdited(false)} />;
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
+  };
+  const remove = async (): Promise<void> => {
+    if (!confirm(`Remove the rule “${title}”? Its signals stay.`)) return;
+    if ((await removing.run({ params: { id }, ifMatch: version })) === undefined) return;
+    onClose();
+    refresh();
   };
   return (
     <div class="act">
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
         {enabled ? 'Switch off' : 'Enable'}
       </button>
-      <Problem error={action.error.value} />
+      <button type="button" class="plain" onClick={() => setEdited(true)}>
+        Edit
+      </button>
+      <button type="button" class="plain" onClick={() => void remove()}>
+        Remove
+      </button>
+      <Problem error={action.error.value ?? removing.error.value} />
+      <Tried id={id} />
     </div>
   );
 };
+
+const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => (
+  <>
+    <Change key={rule.version} rule={rule} onClose={onClose} />
+    <p>{shownText(rule.description, { lines: true })}</p>
+    <ul class="links">
+      <li>
+        <Link to={toArea('/detections', { ruleId: rule.id })}>Signals</Link>
+      </li>
+    </ul>
+    {rule.switchedOff === null ? null : (
+      <p class="problem">It was stopped at {shownMoment(rule.switchedOff.at)}, because it took too long.</p>
+    )}
+    <Fields
+      values={{
+        ...{ severity: rule.level, kind: rule.kind, status: rule.status, tags: rule.tags.join(', ') },
+        ...{ telemetry: rule.telemetry, 'rules that are not there': rule.unknownRules.join(', '), note: rule.note },
+      }}
+    />
+    <h3>Sigma</h3>
+    <Raw label="Sigma" text={rule.source} />
+  </>
+);
 
 export const OpenRule = ({
   id,
@@ -43,30 +82,20 @@ export const OpenRule = ({
   readonly item: Rule | undefined;
   readonly onClose: () => void;
 }) => (
-  <Beside label="Rule" title={item?.title ?? id} onClose={onClose}>
-    {item === undefined ? (
+  <Beside label="Rule" title={item?.title ?? (id === fresh ? 'A new rule' : id)} onClose={onClose}>
+    {id === fresh ? (
+      <RuleEditor onDone={() => undefined} />
+    ) : item === undefined ? (
       <p class="soft">It is not in this list.</p>
     ) : (
-      <>
-        <Switch rule={item} />
-        <p>{shownText(item.description, { lines: true })}</p>
-        <ul class="links">
-          <li>
-            <Link to={toArea('/detections', { ruleId: id })}>Signals</Link>
-          </li>
-        </ul>
-        {item.switchedOff === null ? null : (
-          <p class="problem">It was stopped at {shownMoment(item.switchedOff.at)}, because it took too long.</p>
-        )}
-        <Fields
-          values={{
-            ...{ severity: item.level, kind: item.kind, status: item.status, tags: item.tags.join(', ') },
-            ...{ telemetry: item.telemetry, 'rules that are not there': item.unknownRules.join(', '), note: item.note },
-          }}
-        />
-        <h3>Sigma</h3>
-        <Raw label="Sigma" text={item.source} />
-      </>
+      <About rule={item} onClose={onClose} />
     )}
   </Beside>
 );
+
+export const WriteRule = () =>
+  may(createRuleCall) ? (
+    <button type="button" onClick={() => change({ open: fresh })}>
+      Write a rule
+    </button>
+  ) : null;

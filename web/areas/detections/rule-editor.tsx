@@ -1,0 +1,168 @@
+/** A detection rule as it is written in Sigma, with what is wrong in it, and what a saved one would have found. */
+import { useEffect, useState } from 'preact/hooks';
+import type { backtestDetectionRule } from '../../../api/groups/siem/backtest-rule.ts';
+import type { ruleResource } from '../../../api/groups/siem/rule.ts';
+import type { validateDetectionRules } from '../../../api/groups/siem/try-rule.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf, changeOf, creationOf, type ViewOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { change, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, writtenRange } from '../../frame/time-range.ts';
+
+export type Rule = ViewOf<typeof ruleResource>;
+interface Written {
+  readonly source: string;
+}
+
+export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | Written>(
+  '/api/siem/rules/{id}',
+);
+export const createRuleCall = creationOf<typeof ruleResource, never>('/api/siem/rules');
+const validateCall = callOf<typeof validateDetectionRules>('POST', '/api/siem/rules/validate');
+const backtestCall = callOf<typeof backtestDetectionRule>('POST', '/api/siem/rules/{id}/backtest');
+
+/** A rule to begin with. */
+const empty = `title: 
+logsource:
+  category: process_creation
+  product: windows
+detection:
+  selection:
+    Image|endswith: '\\\\'
+  condition: selection
+level: medium
+tags: []
+`;
+
+/** While somebody types. */
+const typedMs = 400;
+
+/** What the API says of a text, each time that somebody pauses. */
+const Read = ({ source }: { readonly source: string }) => {
+  const [asked] = useState(() => new Question(validateCall));
+  useEffect(() => {
+    const later = setTimeout(() => asked.ask({ body: { source: source === '' ? ' ' : source } }), typedMs);
+    return () => {
+      clearTimeout(later);
+      asked.cancel();
+    };
+  }, [source]);
+  const { answer, error } = asked.standing.value;
+  return (
+    <section aria-label="What is wrong in it">
+      <Problem error={error} />
+      {answer?.errors.map(({ line, field, message }) => (
+        <p key={`${line} ${field} ${message}`} class="problem-text" role="alert">
+          Line {line}
+          {field === '' ? '' : `, ${field}`}: {shownText(message)}
+        </p>
+      ))}
+      {answer?.documents.map(({ document, title, telemetry, unknownPlaceholders, unknownRules, warnings }) => (
+        <div key={document}>
+          <p role="status">It can be read: {shownText(title)}.</p>
+          {telemetry.isSeen === false ? (
+            <p class="text-warn">What it needs is not sent: {shownText(telemetry.reason ?? '')}</p>
+          ) : null}
+          {[
+            ...warnings,
+            ...unknownPlaceholders.map((name) => `nothing stands for %${name}%`),
+            ...unknownRules.map((name) => `the rule ${name} is not there or not enabled`),
+          ].map((warning) => (
+            <p key={warning} class="text-warn">
+              {shownText(warning)}
+            </p>
+          ))}
+        </div>
+      ))}
+    </section>
+  );
+};
+
+/** Without a rule, a new one. */
+export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone: () => void }) => {
+  const [creating] = useState(() => new Action(createRuleCall));
+  const [changing] = useState(() => new Action(changeRuleCall));
+  const [source, setSource] = useState(of?.source ?? empty);
+  const save = async (): Promise<void> => {
+    if (of === undefined) {
+      const made = await creating.run({ body: { source } as never });
+      if (made === undefined) return;
+      change({ open: made.id });
+    } else if ((await changing.run({ params: { id: of.id }, body: { source }, ifMatch: of.version })) === undefined)
+      return;
+    onDone();
+    refresh();
+  };
+  return (
+    <>
+      <ActionForm
+        action={of === undefined ? creating : changing}
+        label={of === undefined ? 'Create the rule' : 'Save the rule'}
+        onSubmit={save}
+      >
+        <div class="form">
+          <label>
+            Sigma{' '}
+            <textarea
+              rows={18}
+              cols={60}
+              spellcheck={false}
+              value={source}
+              onInput={({ currentTarget }) => setSource(currentTarget.value)}
+            />
+          </label>
+        </div>
+        <button type="button" class="plain" onClick={onDone}>
+          Leave it as it was
+        </button>
+      </ActionForm>
+      <Read source={source} />
+    </>
+  );
+};
+
+type Found = Answered<typeof backtestDetectionRule>;
+
+const Signals = ({ found: { items, records, isWhole, signals } }: { readonly found: Found }) => (
+  <>
+    <p role="status">
+      {signals === 1 ? 'One signal' : `${signals} signals`} in {records} records of logs
+      {isWhole ? '.' : ', which are not all of the range.'}
+    </p>
+    <ol>
+      {items.slice(0, 20).map(({ id, timeMs, entities, events }) => (
+        <li key={id}>
+          {shownMoment(new Date(timeMs).toISOString()).slice(0, 19)}{' '}
+          {shownText(entities.map(({ type, value }) => `${type} ${value}`).join(', '))}{' '}
+          {events[0] === undefined ? null : (
+            <Link to={toArea('/logs', { record: events[0].recordId })}>the record</Link>
+          )}
+        </li>
+      ))}
+    </ol>
+  </>
+);
+
+/** What a saved rule finds in the stored records of the page's range. */
+export const Tried = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(backtestCall));
+  const [found, setFound] = useState<Found>();
+  const run = async (): Promise<void> => {
+    const { from, to } = writtenRange.value;
+    setFound(await action.run({ params: { id }, body: { from, to } }));
+  };
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+        Try it over this range
+      </button>
+      <Problem error={action.error.value} />
+      {found === undefined ? null : <Signals found={found} />}
+    </>
+  );
+};
