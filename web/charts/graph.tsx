@@ -64,6 +64,9 @@ const nearest = (
   return best?.[0];
 };
 
+/** With more edges than this each is faint and thin, so that nodes and what fails stand out. */
+const mostStrong = 150;
+
 const isBad = (failed = 0): boolean => failed >= mostFailed;
 
 export const Graph = ({
@@ -94,6 +97,7 @@ export const Graph = ({
   const place = useRef<HTMLDivElement>(null);
   const at = places.has(current) ? current : (nodes[0]?.id ?? '');
   const isOpen = open !== undefined && places.has(open);
+  const isCrowded = edges.length > mostStrong;
   const near = new Set(edges.flatMap(({ from, to }) => (from === open || to === open ? [from, to] : [])));
   const isFaint = (...ids: readonly string[]): boolean => isOpen && !ids.every((id) => id === open || near.has(id));
   const move = (event: KeyboardEvent): void => {
@@ -120,7 +124,7 @@ export const Graph = ({
       <Scrolled class="graph" label={label}>
         {/* biome-ignore lint/a11y/noStaticElementInteractions: its buttons take the keys */}
         <div ref={place} onKeyDown={move} style={{ width: `${all}px`, height: `${tall}px`, zoom: sizes[size] ?? 1 }}>
-          <svg aria-hidden="true" width={all} height={tall}>
+          <svg aria-hidden="true" class={isCrowded && !isOpen ? 'crowded' : ''} width={all} height={tall}>
             {edges.map((edge) => {
               const [from, to] = [places.get(edge.from), places.get(edge.to)];
               if (from === undefined || to === undefined || edge.from === edge.to) return null;
@@ -130,7 +134,7 @@ export const Graph = ({
                   key={`${edge.from} ${edge.to} ${edge.title}`}
                   d={pathOf(from, to)}
                   class={`${isBad(edge.failed) ? 'failed' : ''}${faint ? ' faint' : ''}`}
-                  style={{ strokeWidth: 1 + 4 * edge.weight }}
+                  style={{ strokeWidth: 1 + (isCrowded ? 1.5 : 4) * edge.weight }}
                 >
                   <title>{edge.title}</title>
                 </path>
