@@ -60,12 +60,16 @@ const inkOf = (place: Element, name: string): string => {
   return ink;
 };
 
-/** The colours of one chart, each looked up once: that makes the browser work out styles. */
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const inks = new Map<string, string>();
+
+/** The colours of all charts, each looked up once in a theme: that makes the browser work out styles. */
 const inksOf = (place: Element): ((name: string) => string) => {
-  const known = new Map<string, string>();
+  const scheme = `${document.documentElement.dataset['theme'] ?? ''} ${dark.matches}`;
   return (name) => {
-    const ink = known.get(name) ?? inkOf(place, name);
-    known.set(name, ink);
+    const key = `${scheme} ${name}`;
+    const ink = inks.get(key) ?? inkOf(place, name);
+    inks.set(key, ink);
     return ink;
   };
 };
@@ -80,10 +84,9 @@ const mostPointed = 20;
 const useTheme = (): string => {
   const [times, setTimes] = useState(0);
   useEffect(() => {
-    const media = matchMedia('(prefers-color-scheme: dark)');
     const heed = (): void => setTimes((before) => before + 1);
-    media.addEventListener('change', heed);
-    return () => media.removeEventListener('change', heed);
+    dark.addEventListener('change', heed);
+    return () => dark.removeEventListener('change', heed);
   }, []);
   return `${theme.value} ${times}`;
 };
@@ -91,27 +94,31 @@ const useTheme = (): string => {
 /** Values as they are drawn: those that are stacked stand on those before. */
 const drawnOf = (series: readonly TimeSeries[], length: number): (number | null)[][] => {
   const below = new Array<number>(length).fill(0);
-  return series.map(({ values, isStacked }) =>
-    Array.from({ length }, (_, at) => {
+  return series.map(({ values, isStacked }) => {
+    const drawn = new Array<number | null>(length).fill(null);
+    for (let at = 0; at < length; at++) {
       const value = values[at];
-      if (value === undefined) return null;
-      if (!isStacked) return value;
-      below[at] = (below[at] ?? 0) + value;
-      return below[at] ?? null;
-    }),
-  );
+      if (value === undefined) continue;
+      const shown = isStacked ? (below[at] ?? 0) + value : value;
+      if (isStacked) below[at] = shown;
+      drawn[at] = shown;
+    }
+    return drawn;
+  });
 };
-
-const knownOf = (series: readonly TimeSeries[]): number[] =>
-  series.flatMap(({ values }) => values.filter((value) => value !== undefined));
 
 const sentenceOf = ({ title, series }: OverTimeProps): string => {
   const name = title === '' ? 'Chart' : title;
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const { values } of series)
+    for (const value of values) {
+      if (value === undefined) continue;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
   const [first] = series;
-  const values = knownOf(series);
-  if (first === undefined || values.length === 0) return `${name}: no values.`;
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  if (first === undefined || least > most) return `${name}: no values.`;
   return `${name}: ${series.length} series, from ${first.shown(least)} to ${first.shown(most)}.`;
 };
 
@@ -247,7 +254,8 @@ const optionsOf = (
 const Plot = (props: OverTimeProps & { readonly onPoint: (at?: number) => void }) => {
   const place = useRef<HTMLDivElement>(null);
   const times = useTheme();
-  const { steps, series, onPoint } = props;
+  const { steps, series, title, onPoint } = props;
+  const sentence = useMemo(() => sentenceOf(props), [series, title]);
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
@@ -263,9 +271,7 @@ const Plot = (props: OverTimeProps & { readonly onPoint: (at?: number) => void }
       plot.destroy();
     };
   }, [steps, series, props.from, props.to, props.height, times, zone.value, props.marks]);
-  return (
-    <div ref={place} class="plot" role="img" aria-label={sentenceOf(props)} style={{ height: `${props.height}px` }} />
-  );
+  return <div ref={place} class="plot" role="img" aria-label={sentence} style={{ height: `${props.height}px` }} />;
 };
 
 const lastOf = (values: TimeSeries['values']): number | undefined => values.findLast((value) => value !== undefined);

@@ -117,15 +117,21 @@ export async function* askLines<Operation extends Declared>(
   const { body } = await answerTo(call, sent, signal, 'application/x-ndjson');
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
+  /** Of a line that has not ended: what came of it is looked through once, however many parts a long line comes in. */
+  let rest: string[] = [];
   for (;;) {
     const { done, value } = await reader.read().catch((error: Error) => {
       throw error.name === 'AbortError' ? error : unreachable();
     });
     if (done) break;
-    const lines = `${rest}${value}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield JSON.parse(line);
+    const [end = '', ...further] = value.split('\n');
+    rest.push(end);
+    for (const next of further) {
+      const line = rest.join('');
+      rest = [next];
+      if (line !== '') yield JSON.parse(line);
+    }
   }
-  if (rest !== '') yield JSON.parse(rest);
+  const last = rest.join('');
+  if (last !== '') yield JSON.parse(last);
 }
