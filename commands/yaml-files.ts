@@ -22,7 +22,7 @@ export const readFolder = async (
   folder: string,
   { json = false }: { readonly json?: boolean } = {},
 ): Promise<Folder> => {
-  const wanted = json ? /\.(ya?ml|json)$/i : /\.ya?ml$/i;
+  const wanted = json ? /\.(?:ya?ml|json)$/i : /\.ya?ml$/i;
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => !entry.isDirectory())
     .map((entry) => ({ path: relative(folder, join(entry.parentPath, entry.name)), isFile: entry.isFile() }))
