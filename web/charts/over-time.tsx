@@ -77,7 +77,7 @@ const inksOf = (place: Element): ((name: string) => string) => {
 /** Names that are shown at first: all are written anew wherever the pointer goes. */
 const mostNames = 30;
 
-/** With more lines than this no points follow the pointer. */
+/** With more lines than this no points follow the pointer, and lines are thin: those of one pixel cost half. */
 const mostPointed = 20;
 
 /** Another one when the colours change. */
@@ -197,10 +197,10 @@ const fillOf = ({ as, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill
   return opacity > 0 ? { fill: faint(ink, opacity) } : {};
 };
 
-const styleOf = (series: TimeSeries, index: number, ink: string): uPlot.Series => {
+const styleOf = (series: TimeSeries, index: number, ink: string, width: number): uPlot.Series => {
   const isPoints = series.as === 'points';
   return {
-    ...{ label: series.name, scale: series.unit || 'y', stroke: ink, width: isPoints ? 0 : 1.5 },
+    ...{ label: series.name, scale: series.unit || 'y', stroke: ink, width: isPoints ? 0 : width },
     ...{ spanGaps: series.joinsGaps, points: isPoints ? { show: true, size: 5 } : { size: 4 } },
     dash: dashes[series.as === 'lines' && series.area === 0 ? index % colours : 0] ?? [],
     ...fillOf(series, ink),
@@ -221,6 +221,7 @@ const optionsOf = (
     return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.05 : top) : bottom + 1];
   };
   const ink = inksOf(place);
+  const thickness = series.length > mostPointed ? 1 : 1.5;
   return {
     ...{ width, height, ms: 1, legend: { show: false } },
     ...(zone.value === 'browser' ? {} : { tzDate: (at: number) => uPlot.tzDate(new Date(at), zone.value) }),
@@ -236,7 +237,7 @@ const optionsOf = (
       series: [upper + 1, lower + 1],
       fill: faint(ink(classOf(series[of] as TimeSeries, of)), 0.15),
     })),
-    series: [{}, ...series.map((one, index) => styleOf(one, index, ink(classOf(one, index))))],
+    series: [{}, ...series.map((one, index) => styleOf(one, index, ink(classOf(one, index)), thickness))],
     hooks: {
       draw: [markedOn(props, place, units[0] ?? 'y')],
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)],
