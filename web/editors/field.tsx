@@ -13,10 +13,13 @@ export const Wrong = ({ message }: { readonly message: string | undefined }) => 
 export const Field = ({
   label,
   problem,
+  hint,
   children,
 }: {
   readonly label: string;
   readonly problem: string | undefined;
+  /** What may be written there. */
+  readonly hint?: string | undefined;
   readonly children: ComponentChildren;
 }) => (
   <div>
@@ -24,6 +27,7 @@ export const Field = ({
     <label>
       {label} {children}
     </label>
+    {hint === undefined ? null : <p class="hint">{hint}</p>}
     <Wrong message={problem} />
   </div>
 );

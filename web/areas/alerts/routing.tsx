@@ -4,6 +4,7 @@ import type { Route } from '../../../schemas/resources/alert-routing.ts';
 import { Action } from '../../client/action.ts';
 import { askVersioned, type CallError } from '../../client/ask.ts';
 import type { Answered } from '../../client/call.ts';
+import { Wrong } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
@@ -165,9 +166,7 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
             defaultValue={JSON.stringify(of.answer, null, 2)}
           />
         </label>
-        <p class="problem-text" role="alert">
-          {wrong}
-        </p>
+        <Wrong message={wrong} />
       </div>
       <button type="button" class="plain" onClick={onDone}>
         Leave it as it was

@@ -1,8 +1,8 @@
 /** Runs a check as it is not saved: a changed one is tried before anybody sets it up so. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { Wrong } from '../../editors/field.tsx';
 import { may } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { type Check, tryCall } from './calls.ts';
 import { Came, type Result } from './came.tsx';
@@ -53,9 +53,7 @@ export const Try = ({ check, nameOf }: { readonly check: Check; readonly nameOf:
             {action.isRunning.value ? 'Waiting for results …' : 'Try'}
           </button>
         </div>
-        <p class="problem-text" role="alert">
-          {shownText(problem)}
-        </p>
+        <Wrong message={problem} />
       </div>
       <Came of={came} nameOf={nameOf} />
       <Problem error={action.error.value} />

@@ -1,6 +1,6 @@
 /** Settings of a type of channel as fields, by the JSON schema that the API tells of it. */
 import type { CallError } from '../../../client/ask.ts';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { Field } from '../../../editors/field.tsx';
 import type { Channel, ChannelType } from './calls.ts';
 
 type Settings = Channel['settings'];
@@ -46,25 +46,18 @@ export const SettingFields = ({
       const isSecret = type.secrets.includes(name);
       const hint = setting.type === 'array' ? 'several are parted by commas' : setting.description;
       return (
-        <div key={name}>
-          <label>
-            {titleOf(name)}{' '}
-            <input
-              name={name}
-              {...(isSecret ? hiddenText : openText)}
-              spellcheck={false}
-              required={requiredOf(type).includes(name)}
-              defaultValue={textOf(given?.[name])}
-              placeholder={textOf(setting.default)}
-              maxLength={setting.type === 'array' ? 16_384 : (setting.maxLength ?? 4096)}
-              aria-invalid={problem !== undefined}
-            />
-          </label>
-          {hint === undefined ? null : <p class="hint">{hint}</p>}
-          <p class="problem-text" role="alert">
-            {problem === undefined ? '' : shownText(problem)}
-          </p>
-        </div>
+        <Field key={name} label={titleOf(name)} problem={problem} hint={hint}>
+          <input
+            name={name}
+            {...(isSecret ? hiddenText : openText)}
+            spellcheck={false}
+            required={requiredOf(type).includes(name)}
+            defaultValue={textOf(given?.[name])}
+            placeholder={textOf(setting.default)}
+            maxLength={setting.type === 'array' ? 16_384 : (setting.maxLength ?? 4096)}
+            aria-invalid={problem !== undefined}
+          />
+        </Field>
       );
     })}
   </>
