@@ -19,6 +19,7 @@ import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 import { landEmittedContract } from './land-emitted.ts';
 import { landValuesContract } from './land-values.ts';
+import { namedCluster } from './named-cluster.ts';
 import { spread } from './spread-columns.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
@@ -34,7 +35,9 @@ const native = async (select: string): Promise<Uint8Array> => {
 };
 
 const reason = unavailable('clickhouse');
-if (reason === undefined) {
+const named = process.env['OIQ_TEST_CLICKHOUSE_CLUSTER'];
+if (named !== undefined) namedCluster(named, (process.env['OIQ_TEST_CLICKHOUSE_URL'] ?? '').split(','));
+else if (reason === undefined) {
   test.before(async () => {
     shards = await startShards(2, directory);
     columns = await open();
