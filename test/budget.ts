@@ -13,7 +13,7 @@ export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPL
  * Schemathesis works out 165,000 requests from the document, 12,000 of a single operation. A run draws one operation in so many for them, and
  * of its requests all of the first so many, then fewer and fewer: 200 give 1,000 of 12,000.
  */
-export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 8);
+export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?? 16);
 export const schemathesisCases = Number(process.env['TEST_SCHEMATHESIS_CASES'] ?? 200);
 
 /** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only a part of those that read something else. */

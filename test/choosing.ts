@@ -4,7 +4,7 @@ import type { drawnPart } from './drawing.ts';
 /** All that a whole run has. */
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
 
-/** Suites of the API that run over the engine in the process run over a server and over shards, too. */
+/** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of three runs. */
 const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
@@ -23,15 +23,15 @@ const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = 
 
 /**
  * What a whole run leaves out, which changes with the draw; nothing, where all is one part. It has each suite of the API over the
- * engine in the process, and over a server or over shards; and of the suites that run in turns those whose turn it is.
+ * engine in the process, two of three over a server or over shards as well, and of the suites that run in turns those whose turn it is.
  */
 export const leftOut = (files: readonly string[], draw: typeof drawnPart): string[] => {
-  const { part, of } = draw(2);
+  const { part, of } = draw(3);
   if (of === 1) return [];
   const suiteOf = (path: string): string => path.replace(served, '');
   const suites = [...new Set(files.filter((path) => served.test(path)).map(suiteOf))].toSorted();
   const apart = files.filter(
-    (path) => served.test(path) && (suites.indexOf(suiteOf(path)) + part) % 2 === (path.includes('-sharded') ? 0 : 1),
+    (path) => served.test(path) && (suites.indexOf(suiteOf(path)) + part) % of !== (path.includes('-sharded') ? 1 : 0),
   );
   const waiting = inTurns.flatMap(({ family, turns }) => {
     const turn = draw(turns);

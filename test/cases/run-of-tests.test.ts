@@ -26,10 +26,11 @@ test('a word that chooses nothing is refused by its name', (t) => {
 const drawnBy = (seed: number) => (parts: number) => ({ part: seed % parts, of: parts });
 const all = () => ({ part: 0, of: 1 });
 
-test('of a suite that runs over a server and over shards a run has one, and the next run the other', (t) => {
+test('a suite that runs over a server and over shards has each in one of three runs, and one run without', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
   t.deepEqual(leftOut(suites, drawnBy(0)), ['a-sharded.test.ts', 'b-served.test.ts']);
-  t.deepEqual(leftOut(suites, drawnBy(1)), ['a-served.test.ts', 'b-sharded.test.ts']);
+  t.deepEqual(leftOut(suites, drawnBy(1)), ['a-served.test.ts', 'b-served.test.ts', 'b-sharded.test.ts']);
+  t.deepEqual(leftOut(suites, drawnBy(2)), ['a-served.test.ts', 'a-sharded.test.ts', 'b-sharded.test.ts']);
   t.deepEqual(leftOut(suites, all), []);
 });
 
