@@ -1,6 +1,6 @@
 /** Which results are taken: those of runs that a location was assigned, so that nobody else writes uptime. */
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
-import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
+import { type SyntheticAskedRun, syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
@@ -47,9 +47,23 @@ const runOf = (
 
 const tries = 5;
 
+const isAsked = (
+  asked: SyntheticAskedRun | undefined,
+  result: ProbeResult,
+  location: string,
+): asked is SyntheticAskedRun =>
+  asked?.checkId === result.checkId && asked.askedMs === result.dueMs && asked.locations.includes(location);
+
+const publishedOf = ({ tried }: SyntheticAskedRun, run: SyntheticRun): readonly SyntheticRun[] =>
+  tried === undefined ? [run] : [];
+
+const againOf = (asked: SyntheticAskedRun, kept: SyntheticRun, { traceId }: ProbeResult) =>
+  kept.traceId === traceId ? publishedOf(asked, kept) : undefined;
+
 /**
- * Keeps the result of a run off the schedule, and answers what is published of it: nothing of a check that is not saved. Undefined
- * where it was not asked of the location, or is there.
+ * Keeps the result of a run off the schedule, and answers what is published of it: nothing of a check that is not saved. A probe that
+ * did not hear that it was taken sends it again: what is kept is published again, since that may not have been, and counts once. Undefined
+ * where it was not asked of the location, or another result is there.
  */
 const keepAsked = async (
   documents: TenantDocuments,
@@ -63,17 +77,15 @@ const keepAsked = async (
   const asked = documents.collection(syntheticAskedRuns);
   for (let left = tries; left > 0; left--) {
     const before = await asked.find(askedId);
-    const check = (before && triedCheck(before)) ?? saved;
-    const isOpen =
-      before?.checkId === result.checkId &&
-      before.askedMs === result.dueMs &&
-      before.locations.includes(from.location) &&
-      !Object.hasOwn(before.results, from.location);
-    if (!isOpen || check === undefined) return undefined;
+    if (!isAsked(before, result, from.location)) return undefined;
+    const check = triedCheck(before) ?? saved;
+    if (check === undefined) return undefined;
+    const kept = before.results[from.location];
+    if (kept !== undefined) return againOf(before, kept, result);
     const run = runOf(result, check, { ...from, isManual: before.isElsewhere !== true });
     try {
       await asked.update(askedId, { results: { ...before.results, [from.location]: run } }, before.version);
-      return before.tried === undefined ? [run] : [];
+      return publishedOf(before, run);
     } catch (error) {
       // Another location was quicker.
       if (!(error instanceof ConflictError)) throw error;
@@ -101,7 +113,7 @@ export const acceptedRuns = async (
     if (result.askedId !== undefined) {
       const kept = await keepAsked(documents, result.askedId, { result, saved: check, from });
       if (kept !== undefined) runs.push(...kept);
-      else refused.push({ index, reason: 'it was not asked for here, or was told before' });
+      else refused.push({ index, reason: 'it was not asked for here, or another result is there' });
       continue;
     }
     const reason = refusalOf(result, check, from);

@@ -247,8 +247,17 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
   await all('up');
 
   await Promise.all([jobs.stop(), ...probes.map((probe) => probe.stop())]);
-  const runsOf = async (id: string): Promise<{ traceId: string; message: string }[]> =>
-    (await ask(`/api/synthetics/checks/${id}/runs?from=now-1h&limit=1000`)).items;
+  const runsOf = async (id: string): Promise<{ traceId: string; message: string }[]> => {
+    const runs = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await ask(
+        `/api/synthetics/checks/${id}/runs?from=now-1h&limit=1000${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      runs.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    return runs;
+  };
   const traces = [...answered.keys()];
   await eventually('all that was run landed', async () => {
     const there = new Set((await Promise.all(checks.map(runsOf))).flat().map(({ traceId }) => traceId));

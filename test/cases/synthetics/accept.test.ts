@@ -1,0 +1,44 @@
+/** Results of runs off the schedule, which a probe sends again until it hears that they are taken. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
+import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
+import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import type { ProbeResult } from '../../../schemas/synthetic-work.ts';
+import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const resultOf = (askedId: string, trace: string): ProbeResult => ({
+  ...{ checkId: 'c', askedId, dueMs: nowMs, startedAtMs: nowMs, traceId: trace.repeat(32), attempts: 1 },
+  ...{ outcome: 'failed', durationMs: 1, phases: {}, steps: [], message: '' },
+});
+
+test('a result that is sent again is published again as it was kept, and another one of the same run is refused', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'accept-'));
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.db') });
+  t.teardown(async () => {
+    await documents.close();
+    rmSync(directory, { recursive: true });
+  });
+  await documents.ensureCollections([syntheticChecks, syntheticAskedRuns]);
+  const own = documents.of('a');
+  const icmp = { host: 'router.example' };
+  const fields = CheckFields.parse({ name: 'c', type: 'icmp', icmp, locations: ['here', 'there'] });
+  await own.collection(syntheticChecks).insert({ id: 'c', ...fields });
+  const asked = { checkId: 'c', locations: ['here'], askedMs: nowMs, isElsewhere: true, results: {} };
+  await own.collection(syntheticAskedRuns).insert({ id: 'asked', ...asked });
+  const send = (trace: string, location = 'here', laterMs = 0) =>
+    acceptedRuns(own, [resultOf('asked', trace)], { tenantId: 'a', location, nowMs: nowMs + laterMs });
+
+  const { runs } = await send('1');
+  t.is(runs.length, 1);
+  // The platform died before it published it, or before it said so.
+  t.deepEqual(await send('1', 'here', 5000), { runs, refused: [] });
+  for (const other of [await send('2'), await send('1', 'there')]) {
+    t.deepEqual(other.runs, []);
+    t.is(other.refused.length, 1);
+  }
+});
