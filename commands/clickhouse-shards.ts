@@ -1,6 +1,7 @@
 /** What each server of ClickHouse has, and whether it gets new rows. */
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
 import { allTables, allViews } from '../schemas/tables/index.ts';
+import { noShard } from '../schemas/tables/placements.ts';
 
 /** A server that is named in the settings. */
 export interface ShardReport {
@@ -29,9 +30,6 @@ interface ClusterRow {
   readonly address: string;
   readonly isLocal: number;
 }
-
-/** Sorts those last that are in none. */
-const noShard = 65_535;
 
 const names = [...allTables, ...allViews].map(({ name }) => name);
 const declaredColumns = new Map(allTables.map(({ name, columns }) => [name, Object.keys(columns)]));
@@ -130,6 +128,7 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
       ({ shard, missing, addresses }) =>
         `of shard ${shard} (${addresses.join(', ')}) OIQ_CLICKHOUSE_URL names ${missing === addresses.length ? 'no server' : `${addresses.length - missing} of ${addresses.length} servers`} that answers: until all are named, all shards are asked for everything`,
     );
+  // Those that are in none come last.
   return { shards: shards.toSorted((left, right) => (left.shard ?? noShard) - (right.shard ?? noShard)), problems };
 };
 

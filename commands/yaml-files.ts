@@ -15,7 +15,8 @@ interface Folder {
   readonly others: readonly string[];
 }
 
-const isHidden = (path: string): boolean => path.split(sep).some((name) => name.startsWith('.'));
+/** Whether a path within a folder leads through a name that begins with a dot. */
+export const isHidden = (path: string): boolean => path.split(sep).some((name) => name.startsWith('.'));
 
 /** Reads files of YAML, and those of JSON, which is YAML as well, where they are wanted; throws where there are none. */
 export const readFolder = async (

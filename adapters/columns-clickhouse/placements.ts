@@ -4,20 +4,10 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { filledFrom, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
-import { emptied, placementsBelievedMs, placementsKnownMs } from '../../schemas/tables/placements.ts';
+import { emptied, noShard, placementsBelievedMs, placementsKnownMs } from '../../schemas/tables/placements.ts';
 import { codeOf } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
-import {
-  elsewhere,
-  insertOf,
-  keyOf,
-  noShard,
-  type Placement,
-  pairOf,
-  type Told,
-  takeBackEmptied,
-  toldBy,
-} from './told.ts';
+import { elsewhere, insertOf, keyOf, type Placement, pairOf, type Told, takeBackEmptied, toldBy } from './told.ts';
 
 /** Codes of a server without the table, or without the database. */
 const nothingThere = new Set([60, 81]);

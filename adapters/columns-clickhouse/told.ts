@@ -13,9 +13,6 @@ export interface Placement {
   readonly landed_in: string;
 }
 
-/** In a row that tells of so many shards: a server that was none of them. */
-export const noShard = 65_535;
-
 export const elsewhere = (shard: number, tenant = '', landedIn = ''): Placement => ({
   ...{ shards: 0, shard, tenant, landed_in: landedIn },
 });

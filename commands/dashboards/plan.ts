@@ -1,9 +1,10 @@
 /** What a folder of dashboards as code would change. */
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join, relative } from 'node:path';
 import { type DashboardDifference, dashboardDifferences } from '../../subjects/dashboards/difference.ts';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { readPlacedFile } from '../../subjects/dashboards/file-lines.ts';
+import { isHidden } from '../yaml-files.ts';
 import type { DashboardsApi } from './api.ts';
 
 /** A dashboard of a file. */
@@ -41,12 +42,7 @@ const filesIn = async (folder: string): Promise<string[]> => {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (!/\.(?:ya?ml|json)$/i.test(entry.name)) continue;
-    if (
-      relative(folder, path)
-        .split(sep)
-        .some((name) => name.startsWith('.'))
-    )
-      continue;
+    if (isHidden(relative(folder, path))) continue;
     if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)))) paths.push(path);
   }
   return paths.sort();

@@ -1,5 +1,6 @@
 /** What series were and were expected to be, step by step: what panels draw as lines within bands. */
 import { type Answer, seriesAnswer } from '../answer.ts';
+import type { Steps } from '../complete-steps.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { readableSignals } from './of-detector.ts';
@@ -59,7 +60,7 @@ interface Row {
 export const detectorBands = async (
   detectorId: string,
   reading: Reading,
-  { fromMs, toMs, stepMs }: { readonly fromMs: number; readonly toMs: number; readonly stepMs: number },
+  { fromMs, toMs, stepMs }: Steps,
 ): Promise<Answer> => {
   const ends = { detector: detectorId, from: String(fromMs), to: String(toMs) };
   const found = await reading.columns.query<{

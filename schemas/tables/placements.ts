@@ -5,6 +5,9 @@ export const placementsBelievedMs = 1_000;
 /** So long after all servers were told, whoever reads knows. */
 export const placementsKnownMs = placementsBelievedMs + 200;
 
+/** Stands for a shard in a row that tells of so many shards: the server was none of them. */
+export const noShard = 65_535;
+
 /** Stands for a table in a row that tells of a shard without rows. */
 export const emptied = '-';
 

@@ -18,10 +18,10 @@ interface Behind {
 
 /** Values that are words of the language, and few: any other one is looked for as it is. */
 const ownWords: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
-/** What has a digit and is no number is an id. */
 /** Where all values that are known have a digit, a word without one is none: "meters are online". */
 const isUnlike = (text: string, { values }: KnownField): boolean =>
   values.length > 0 && values.every((value) => /\d/.test(value)) && !/\d/.test(text);
+/** What has a digit and is no number is an id. */
 const isLikeId = (text: string): boolean => /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text);
 
 export class ComparisonReader {
