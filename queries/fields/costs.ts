@@ -1,4 +1,4 @@
-/** What attributes of records take, by a sample of the newest ones. */
+/** What attributes of records take, by a sample of them. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeValues, withinRange } from '../records.ts';
@@ -18,7 +18,7 @@ export interface AttributeCost {
 /** What of a record is text beside its attributes. */
 const textOf: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
 
-/** Attributes of records, not of resources, the largest first; and how many records were looked at. */
+/** Attributes of records, not of resources, the largest first; and how many records were looked at, 0 where none has any. */
 export const attributeCosts = async (
   { columns }: Pick<Reading, 'columns'>,
   signal: SearchSignal,
@@ -27,20 +27,17 @@ export const attributeCosts = async (
   const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textOf[signal]} AS own FROM ${recordsOf(signal).table}
     WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${mostRecords}`;
   const lengths = 'arraySum(name -> length(name), mapKeys(parts)) + arraySum(value -> length(value), mapValues(parts))';
-  const [rows, totals] = await Promise.all([
-    columns.query<{ key: string; bytes: string; n: string }>(
-      `SELECT name AS key, toString(sum(length(name) + length(value))) AS bytes, toString(count()) AS n FROM (${sample})
-      ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value
-      GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${mostAttributes}`,
-      rangeValues(range),
-    ),
-    columns.query<{ bytes: string; n: string }>(
-      `SELECT toString(sum(own + ${lengths})) AS bytes, toString(count()) AS n FROM (${sample})`,
-      rangeValues(range),
-    ),
-  ]);
-  const looked = Number(totals[0]?.n ?? 0);
-  const all = Math.max(1, Number(totals[0]?.bytes ?? 0));
+  // In one statement: another one could see other records.
+  const rows = await columns.query<{ key: string; bytes: string; n: string; looked: string; total: string }>(
+    `SELECT name AS key, toString(sum(length(name) + length(value))) AS bytes, toString(count()) AS n,
+      toString(any(looked)) AS looked, toString(any(total)) AS total
+    FROM (SELECT parts, count() OVER () AS looked, sum(own + ${lengths}) OVER () AS total FROM (${sample}))
+    ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value
+    GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${mostAttributes}`,
+    rangeValues(range),
+  );
+  const looked = Number(rows[0]?.looked ?? 0);
+  const all = Math.max(1, Number(rows[0]?.total ?? 0));
   return {
     looked,
     costs: rows.map(({ key, bytes, n }) => ({ key, share: Number(bytes) / all, ofRecords: Number(n) / looked })),
