@@ -13,6 +13,7 @@ import type {
 import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, readCheck } from '../subjects/synthetics/known.ts';
 import { inabilitiesOf } from './abilities.ts';
+import { removeLeft } from './browser/run-directory.ts';
 import type { Pace } from './pace.ts';
 import { PictureQueue } from './picture-queue.ts';
 import { ResultQueue } from './result-queue.ts';
@@ -82,6 +83,8 @@ class Probe {
 
   start(): RunningProbe {
     const { signal } = this.#stopping;
+    // Without checks in browsers nobody else would.
+    void removeLeft();
     void this.#ask();
     const polling = setInterval(() => void this.#ask(), this.#options.pollMs ?? usualPollMs);
     const ticking = setInterval(() => this.#tick(), dueStepMs);

@@ -1,12 +1,11 @@
 /** A browser for one run, in processes of its own, with limits. Nothing of it is left when it has ended. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StepFailure } from '../runner.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
 import { killAll, memoryOf, processesOf } from './processes.ts';
+import { RunDirectory, removeLeft } from './run-directory.ts';
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
@@ -34,29 +33,30 @@ type Answer<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unk
 
 export class BrowserProcess {
   readonly #child: ChildProcess;
-  readonly #directory: string;
+  readonly #directory: RunDirectory;
   readonly #most: number;
   readonly #looking: NodeJS.Timeout;
   /** Why it was ended, where that was for what it did. */
   #reason: string | undefined;
 
-  private constructor(directory: string, most: number) {
+  private constructor(directory: RunDirectory, most: number) {
     this.#directory = directory;
     this.#most = most;
-    this.#child = fork(driver, [directory], {
+    this.#child = fork(driver, [directory.path], {
       ...{ execArgv: [...process.execArgv, driverMemory], serialization: 'advanced' },
-      ...{ env: environmentOf(directory), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+      ...{ env: environmentOf(directory.path), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
     });
     this.#looking = setInterval(() => this.#look(), lookMs);
   }
 
   static async start(most = mostMemory): Promise<BrowserProcess> {
-    return new BrowserProcess(await mkdtemp(join(tmpdir(), 'oiq-browser-')), most);
+    await removeLeft();
+    return new BrowserProcess(await RunDirectory.make(), most);
   }
 
   /** Where its files are: all its processes were started with it. */
   get directory(): string {
-    return this.#directory;
+    return this.#directory.path;
   }
 
   /** Rejects where it does not start. */
@@ -77,12 +77,19 @@ export class BrowserProcess {
     );
   }
 
+  /** Why there is no answer. Where nothing is known of it, the page is not to blame. */
+  #ending(): StepFailure {
+    return this.#reason === undefined
+      ? new StepFailure('the browser ended', { outcome: 'unknown' })
+      : new StepFailure(this.#reason);
+  }
+
   #look(): void {
-    const processes = processesOf(this.#directory);
+    const processes = processesOf(this.directory);
     if (memoryOf(processes) <= this.#most) return;
     this.#reason = `the page takes more than ${Math.round(this.#most / 1024 / 1024)} MB of memory`;
     this.#child.kill('SIGKILL');
-    void killAll(this.#directory);
+    void killAll(this.directory);
   }
 
   /** Answers what is called so: that of a step which nobody waited for may come before it. */
@@ -91,14 +98,14 @@ export class BrowserProcess {
     const onMessage = (answer: FromDriver): void => {
       if (name in answer || 'error' in answer) answered.resolve(answer as Answer<Name>);
     };
-    const onExit = (): void => answered.reject(new Error(this.#reason ?? 'the browser ended'));
+    const onExit = (): void => answered.reject(this.#ending());
     const onError = (error: Error): void => answered.reject(error);
     const onAbort = (): void => answered.reject(signal.reason);
     this.#child.on('message', onMessage).once('exit', onExit).once('error', onError);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      if (!this.#child.connected) throw new Error(this.#reason ?? 'the browser ended');
+      if (!this.#child.connected) throw this.#ending();
       this.#child.send(message, (error) => {
         if (error !== null) answered.reject(error);
       });
@@ -123,7 +130,6 @@ export class BrowserProcess {
       await ended;
       clearTimeout(late);
     }
-    await killAll(this.#directory);
-    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    await this.#directory.remove();
   }
 }

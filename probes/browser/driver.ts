@@ -8,6 +8,7 @@ import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.t
 import { type Bound, passed, type Taken, takeStep, toldOf } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
 import { pictureOf } from './picture.ts';
+import { killAllNow } from './processes.ts';
 import { Windows } from './windows.ts';
 
 /** Megabytes of a page's scripts. */
@@ -41,7 +42,13 @@ const nameRequests = async (page: Page, headers: Opening['headers']): Promise<vo
   await session.send('Fetch.enable', { patterns });
 };
 
-const open = async (opening: Opening): Promise<{ readonly windows: Windows; readonly watch: PageWatch }> => {
+interface Opened {
+  readonly browser: Browser;
+  readonly windows: Windows;
+  readonly watch: PageWatch;
+}
+
+const open = async (opening: Opening): Promise<Opened> => {
   const browser: Browser = await chromium.launch({
     ...{ executablePath: opening.program, chromiumSandbox: opening.hasSandbox, args: argumentsFor(opening) },
     // The process that started this one says when it is over.
@@ -55,10 +62,10 @@ const open = async (opening: Opening): Promise<{ readonly windows: Windows; read
   });
   const watch = new PageWatch(context);
   const windows = await Windows.open(browser, context, (page) => nameRequests(page, opening.headers));
-  return { windows, watch };
+  return { browser, windows, watch };
 };
 
-let opened: Awaited<ReturnType<typeof open>> | undefined;
+let opened: Opened | undefined;
 
 /** Takes a step where the window is that it is about: what waits, or looks, goes on in one that comes meanwhile. */
 const takenIn = async (windows: Windows, asked: BrowserStep, bound: Bound): Promise<Taken> => {
@@ -96,13 +103,26 @@ const answerTo = async (message: ToDriver): Promise<FromDriver> => {
   }
 };
 
-process.on('message', (message: ToDriver) => {
-  void answerTo(message).then((answer) => process.send?.(answer));
-});
-// Playwright kills what it started when its process exits.
-process.on('disconnect', () => process.exit());
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 const [directory = ''] = process.argv.slice(2);
-process.on('exit', () => {
-  if (directory !== '') rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
+if (directory === '') throw new Error('the directory of the run is missing');
+
+const leave = (): void => {
+  // After Playwright, which kills what it started when its process exits. What still runs would write into what is removed.
+  process.once('exit', () => {
+    killAllNow(directory);
+    rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
+  });
+  process.exit();
+};
+
+process.on('message', (message: ToDriver) => {
+  void answerTo(message).then((answer) => {
+    // What came of a step is not known where its browser ended, and what it looks like then says nothing of the page.
+    if (opened?.browser.isConnected() === false) leave();
+    process.send?.(answer);
+  });
 });
+process.on('disconnect', leave);
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// Who started it ended before this was reached.
+if (!process.connected) leave();

@@ -28,12 +28,12 @@ const groupOf = (pid: number): number => {
   return state === 'Z' || state === 'X' ? 0 : Number(group);
 };
 
-/** All that were started with a directory of the run, and those of their groups; none of the group of this process. */
+/** All that were started with something in the directory, and those of their groups; none of the group of this process. */
 export const processesOf = (directory: string): readonly number[] => {
   const own = groupOf(process.pid);
   const groups = pids().map((pid) => ({ pid, group: groupOf(pid) }));
   const others = groups.filter(({ group }) => group !== own && group !== 0);
-  const found = others.filter(({ pid }) => readOf(pid, 'cmdline').includes(directory));
+  const found = others.filter(({ pid }) => readOf(pid, 'cmdline').includes(`${directory}/`));
   const theirs = new Set(found.map(({ group }) => group));
   return others.filter(({ group }) => theirs.has(group)).map(({ pid }) => pid);
 };
@@ -49,18 +49,26 @@ export const memoryOf = (processes: readonly number[]): number =>
 const lookMs = 20;
 const mostLooks = 250;
 
+/** False where none is left. */
+const kill = (directory: string): boolean => {
+  const left = processesOf(directory);
+  for (const pid of left) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+  return left.length > 0;
+};
+
 /** Ends them, and those that they start meanwhile. Resolves when none is left. */
 export const killAll = async (directory: string): Promise<void> => {
-  for (let look = 0; look < mostLooks; look++) {
-    const left = processesOf(directory);
-    if (left.length === 0) return;
-    for (const pid of left) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It ended by itself.
-      }
-    }
-    await pause(lookMs);
-  }
+  for (let look = 0; look < mostLooks && kill(directory); look++) await pause(lookMs);
+};
+
+/** The same in a process that exits, where nothing can be waited for. */
+export const killAllNow = (directory: string): void => {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  for (let look = 0; look < mostLooks && kill(directory); look++) Atomics.wait(never, 0, 0, lookMs);
 };

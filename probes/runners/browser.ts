@@ -105,29 +105,42 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
   return results;
 };
 
-/** Runs the steps in a browser of their own; a location without one cannot tell. */
-export const runBrowser = async (settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
-  const { chromium } = attempt;
-  const program = chromiumProgram(chromium.program);
-  if (program === undefined)
-    return unknown(`this location has no Chromium${chromium.program === undefined ? '' : ` at ${chromium.program}`}`);
-  const leave = await attempt.outside(() => places.enter(attempt.signal)).catch((error: Error) => error);
-  if (leave instanceof Error) return unknown(leave.message);
+const runWith = async (program: string, settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
   const proxy = await FencedProxy.open(attempt);
-  const process = await BrowserProcess.start();
+  let process: BrowserProcess | undefined;
   try {
     const { viewport, verifyCertificate } = settings;
     const opening = {
-      ...{ program, hasSandbox: chromium.hasSandbox, proxyPort: proxy.port, headers: ownHeadersOf(attempt) },
+      ...{ program, hasSandbox: attempt.chromium.hasSandbox, proxyPort: proxy.port, headers: ownHeadersOf(attempt) },
       ...{ viewport, verifyCertificate },
     };
     const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
-    const wrong = await attempt.outside(() => process.open(opening, inTime)).catch((error: Error) => error);
-    if (wrong !== undefined) return unknown(`this location’s Chromium does not start: ${wrong.message}`);
-    return await runSteps(settings, { attempt, proxy, process, values: {} });
+    const started = await attempt
+      .outside(async () => {
+        process = await BrowserProcess.start();
+        await process.open(opening, inTime);
+        return process;
+      })
+      .catch((error: Error) => error);
+    if (started instanceof Error) return unknown(`this location’s Chromium does not start: ${started.message}`);
+    return await runSteps(settings, { attempt, proxy, process: started, values: {} });
   } finally {
-    await process.end();
+    await process?.end();
     proxy.close();
+  }
+};
+
+/** Runs the steps in a browser of their own; a location without one cannot tell. */
+export const runBrowser = async (settings: Settings, attempt: Attempt): Promise<readonly StepResult[]> => {
+  const named = attempt.chromium.program;
+  const program = chromiumProgram(named);
+  if (program === undefined)
+    return unknown(`this location has no Chromium${named === undefined ? '' : ` at ${named}`}`);
+  const leave = await attempt.outside(() => places.enter(attempt.signal)).catch((error: Error) => error);
+  if (leave instanceof Error) return unknown(leave.message);
+  try {
+    return await runWith(program, settings, attempt);
+  } finally {
     leave();
   }
 };

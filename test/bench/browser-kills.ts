@@ -1,9 +1,8 @@
 /**
- * `node test/bench/browser-kills.ts [kills]`: a process that runs a check in Chromium again and again is killed at any moment, and what is
- * left of its browsers is counted. One in ten kills is of the browser, beneath a process that goes on.
+ * `node test/bench/browser-kills.ts [kills] [runs]`: a process that runs a check in Chromium again and again is killed at any moment, and what is
+ * left of its browsers is counted. Of ten kills seven are of that process, and one each of the browser, of its driver, and of probe and driver at once.
  */
-import { fork } from 'node:child_process';
-import { lookup } from 'node:dns';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,98 +11,129 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { processesOf } from '../../probes/browser/processes.ts';
-import { Pace } from '../../probes/pace.ts';
-import { runCheck } from '../../probes/run-check.ts';
-import { openFence } from '../../runtime/fence.ts';
-import { CheckFields } from '../../subjects/synthetics/check.ts';
+import type { ToldByRuns } from '../cases/probes/endless-runs.ts';
 import { chromiumProgram } from '../services/chromium.ts';
 import { table } from './report.ts';
 import { scratch } from './scratch.ts';
 
+const endless = fileURLToPath(new URL('../cases/probes/endless-runs.ts', import.meta.url));
 const endedWithinMs = 30_000;
+const longestPauseMs = 24_000;
 const page = `<title>Shop</title><label>Name <input></label><button onclick="document.title='In'">Sign in</button>`;
 
-/** Runs until it is killed, and tells of each run. */
-const run = async (url: string, program: string): Promise<void> => {
-  const steps = [
-    { action: 'goto', url },
-    { action: 'fill', target: { by: 'label', label: 'Name' }, text: 'ann' },
-    { action: 'click', target: { by: 'role', role: 'button', name: 'Sign in' } },
-  ];
-  const fields = {
-    name: 'shop',
-    type: 'browser',
-    every: '1m',
-    timeout: '60s',
-    retries: { count: 0 },
-    browser: { steps },
-  };
-  const check = { id: 'c', ...CheckFields.parse(fields) };
-  const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
-  const { signal } = new AbortController();
-  const around = { fence, pace: new Pace(), signal, chromium: { program, hasSandbox: false } };
-  for (;;) {
-    const { outcome } = await runCheck({ check, variables: {}, location: 'here' }, around);
-    process.send?.(outcome);
-  }
-};
-
 /** Processes that were started with the directory, in whatever group. */
-const left = (directory: string): number =>
-  readdirSync('/proc').filter((name) => {
-    try {
-      if (!/^\d+$/.test(name) || !readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(directory)) return false;
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      return !['Z', 'X'].includes(stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3));
-    } catch {
-      return false;
-    }
-  }).length;
+const left = (directory: string): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => {
+      try {
+        if (!/^\d+$/.test(name) || !readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(directory)) return false;
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return !['Z', 'X'].includes(stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3));
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
 
-const measure = async (kills: number): Promise<void> => {
+const browsersIn = (directory: string): readonly number[] =>
+  readdirSync(directory).flatMap((name) => processesOf(join(directory, name)));
+
+const driversIn = (directory: string): readonly number[] =>
+  left(directory).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('driver.ts'));
+
+/** The probe, and how its runs ended: those that were under way when something of them was killed apart. */
+class Runs {
+  readonly outcomes = new Map<string, number>();
+  readonly #directory: string;
+  readonly #given: readonly string[];
+  #child: ChildProcess;
+  #isDisturbed = false;
+
+  constructor(directory: string, given: readonly string[]) {
+    this.#directory = directory;
+    this.#given = given;
+    this.#child = this.#start();
+  }
+
+  #start(): ChildProcess {
+    const env = { ...process.env, TMPDIR: this.#directory };
+    const child = fork(endless, this.#given, { env, detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    child.on('message', (told: ToldByRuns) => {
+      if (told !== 'began') {
+        const name = this.#isDisturbed ? `disturbed ${told.outcome}` : told.outcome;
+        this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
+        if (!this.#isDisturbed && told.outcome !== 'passed') console.error(told);
+      }
+      this.#isDisturbed = false;
+    });
+    return child;
+  }
+
+  get whole(): number {
+    return this.outcomes.get('passed') ?? 0;
+  }
+
+  /** Beneath a probe that goes on. */
+  disturb(pids: readonly number[]): void {
+    if (pids.length > 0) this.#isDisturbed = true;
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+  }
+
+  /** With its driver, or alone; seconds until all is gone. */
+  async kill(isGroup = false): Promise<number> {
+    const ended = once(this.#child, 'exit');
+    process.kill((isGroup ? -1 : 1) * (this.#child.pid ?? 0), 'SIGKILL');
+    await ended;
+    const began = performance.now();
+    while (left(this.#directory).length > 0 && performance.now() - began < endedWithinMs) await sleep(50);
+    return (performance.now() - began) / 1000;
+  }
+
+  restart(): void {
+    this.#child = this.#start();
+  }
+}
+
+const measure = async (kills: number, most: number): Promise<void> => {
   const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(page));
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const program = await chromiumProgram();
   const directory = join(scratch(), 'killed');
   mkdirSync(directory);
-  const env = { ...process.env, TMPDIR: directory };
-  const outcomes = new Map<string, number>();
-  const counts = { 'kills of the probe': 0, 'kills of the browser': 0, 'processes left': 0, 'longest s to be gone': 0 };
-  const start = () => {
-    const child = fork(fileURLToPath(import.meta.url), ['run', url, program], {
-      env,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    child.on('message', (outcome) => void outcomes.set(String(outcome), (outcomes.get(String(outcome)) ?? 0) + 1));
-    return child;
+  const runs = new Runs(directory, [url, await chromiumProgram()]);
+  const counts = {
+    ...{ 'of the probe': 0, 'of the browser': 0, 'of the driver': 0, 'of probe and driver': 0 },
+    ...{ 'processes left': 0, 'directories left by a driver': 0, 'longest s to be gone': 0 },
   };
-  let child = start();
   for (let kill = 1; kill <= kills; kill++) {
-    await sleep(Math.random() * 12_000);
-    if (kill % 10 === 0) {
-      counts['kills of the browser']++;
-      for (const pid of processesOf(directory)) process.kill(pid, 'SIGKILL');
+    await sleep(Math.random() * longestPauseMs);
+    if (kill % 10 === 2 || kill % 10 === 5) {
+      const isBrowser = kill % 10 === 2;
+      counts[isBrowser ? 'of the browser' : 'of the driver']++;
+      runs.disturb(isBrowser ? browsersIn(directory) : driversIn(directory));
       continue;
     }
-    counts['kills of the probe']++;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-    const began = performance.now();
-    while (left(directory) > 0 && performance.now() - began < endedWithinMs) await sleep(50);
-    counts['processes left'] += left(directory);
-    counts['longest s to be gone'] = Math.max(counts['longest s to be gone'], (performance.now() - began) / 1000);
-    child = start();
+    const isGroup = kill % 10 === 8;
+    counts[isGroup ? 'of probe and driver' : 'of the probe']++;
+    counts['longest s to be gone'] = Math.max(counts['longest s to be gone'], await runs.kill(isGroup));
+    counts['processes left'] += left(directory).length;
+    if (!isGroup) counts['directories left by a driver'] += readdirSync(directory).length;
+    runs.restart();
+    console.error(`${kill} kills, ${runs.whole} runs`, JSON.stringify(counts));
   }
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  await sleep(endedWithinMs / 10);
+  while (runs.whole < most) await sleep(1000);
+  await runs.kill();
+  counts['processes left'] += left(directory).length;
   server.close();
-  const told = Object.fromEntries([...outcomes].map(([outcome, count]) => [`runs ${outcome}`, count]));
+  const told = Object.fromEntries([...runs.outcomes].map(([outcome, count]) => [`runs ${outcome}`, count]));
   console.log(table([{ ...counts, 'directories left': readdirSync(directory).length, ...told }]));
 };
 
-const [first = '10', url = '', program = ''] = process.argv.slice(2);
-if (first === 'run') await run(url, program);
-else await measure(Number(first));
+const [kills = '10', most = '0'] = process.argv.slice(2);
+await measure(Number(kills), Number(most));

@@ -1,0 +1,191 @@
+/** What is left of browsers where the probe, its driver or the browser itself is killed. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
+import { killAll, processesOf } from '../../../probes/browser/processes.ts';
+import { RunDirectory, removeLeft } from '../../../probes/browser/run-directory.ts';
+import { eventually } from '../../waiting.ts';
+import { browserTest, runBrowser } from './browsers.ts';
+import { serveHttp } from './targets.ts';
+
+const runs = fileURLToPath(new URL('./endless-runs.ts', import.meta.url));
+const linuxTest = process.platform === 'linux' ? test.serial : test.skip;
+
+/** Starts as a browser does, answers nothing, ends by no signal that it may ignore, and writes into its directory all the time. */
+const stubborn = `#!/bin/sh
+trap '' HUP INT TERM PIPE
+for given in "$@"; do
+  case "$given" in --user-data-dir=*) directory="\${given#--user-data-dir=}" ;; esac
+done
+while :; do
+  mkdir -p "$directory/more"
+  for name in 1 2 3 4 5 6 7 8 9; do : > "$directory/more/$name"; done 2>/dev/null
+done
+`;
+
+/** A place for temporary files of this test alone, and a browser that does not end by itself. */
+const place = (t: ExecutionContext): { readonly directory: string; readonly program: string } => {
+  const directory = mkdtempSync(join(tmpdir(), 'left-'));
+  const program = `${directory}.program`;
+  writeFileSync(program, stubborn);
+  chmodSync(program, 0o755);
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = directory;
+  t.teardown(async () => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+    await killAll(directory);
+    for (const path of [directory, program]) rmSync(path, { recursive: true, force: true });
+  });
+  return { directory, program };
+};
+
+/** A probe in a process and a group of its own, when its browser runs. */
+const startProbe = async (
+  directory: string,
+  program: string,
+): Promise<{ readonly pid: number; readonly ended: Promise<unknown> }> => {
+  const env = { ...process.env, TMPDIR: directory };
+  const child = fork(runs, ['http://127.0.0.1:1/', program], { env, detached: true, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  await eventually('its browser runs', () =>
+    readdirSync(directory).some((name) => processesOf(join(directory, name)).length > 0),
+  );
+  return { pid: child.pid ?? 0, ended };
+};
+
+linuxTest('a probe that is killed leaves no process and no directory, whatever its browser does', async (t) => {
+  const { directory, program } = place(t);
+  const { pid, ended } = await startProbe(directory, program);
+  process.kill(pid, 'SIGKILL');
+  await ended;
+  await eventually('its browser is gone', () => processesOf(directory).length === 0);
+  await eventually('its directory is gone', () => readdirSync(directory).length === 0);
+  t.pass();
+});
+
+linuxTest('what a probe left that was killed with all that it started is removed by the next one', async (t) => {
+  const { directory, program } = place(t);
+  const { pid, ended } = await startProbe(directory, program);
+  process.kill(-pid, 'SIGKILL');
+  await ended;
+  t.true(processesOf(directory).length > 0, 'it does not end by itself');
+  t.is(readdirSync(directory).length, 1);
+  const next = await BrowserProcess.start();
+  t.deepEqual(readdirSync(directory), [next.directory.slice(directory.length + 1)]);
+  t.deepEqual(processesOf(directory), []);
+  await next.end();
+  t.deepEqual(readdirSync(directory), []);
+});
+
+linuxTest(
+  'nothing is removed of a probe that lives, of another user, of another machine, or that begins',
+  async (t) => {
+    const { directory, program } = place(t);
+    const own = await RunDirectory.make();
+    const { pid, ended } = await startProbe(directory, program);
+    const [name = ''] = readdirSync(directory);
+    const start = name.slice(0, name.lastIndexOf('-'));
+    const others = [
+      'oiq-browser-01234567-abcdef',
+      'oiq-browser-',
+      'other',
+      `${start.replace('browser', 'browser-new')}-abcdef`,
+    ];
+    for (const other of others) mkdirSync(join(directory, other));
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) {
+      mkdirSync(join(directory, `${start}-foreign`));
+      chownSync(join(directory, `${start}-foreign`), 65_534, 65_534);
+    }
+    writeFileSync(join(directory, `${start}-file`), '');
+    const before = readdirSync(directory);
+    t.is(before.length, isRoot ? 8 : 7);
+    process.kill(pid, 'SIGSTOP');
+    await removeLeft();
+    t.deepEqual(readdirSync(directory), before, 'a process that is stopped lives');
+    t.true(processesOf(directory).length > 0);
+    // One that began two minutes ago goes on no more.
+    const begun = join(directory, others.at(-1) ?? '');
+    utimesSync(begun, Date.now() / 1000 - 120, Date.now() / 1000 - 120);
+    await removeLeft();
+    t.deepEqual(
+      readdirSync(directory),
+      before.filter((one) => one !== others.at(-1)),
+    );
+    process.kill(pid, 'SIGKILL');
+    await ended;
+    await own.remove();
+  },
+);
+
+browserTest('a browser that is killed says nothing of the page, at whichever step', async (t) => {
+  const started: BrowserProcess[] = [];
+  const { start } = BrowserProcess;
+  BrowserProcess.start = async (...given) => {
+    const one = await start.apply(BrowserProcess, given);
+    started.push(one);
+    return one;
+  };
+  t.teardown(() => {
+    BrowserProcess.start = start;
+  });
+  const kill = (): void => {
+    for (const pid of processesOf(started.at(-1)?.directory ?? '')) process.kill(pid, 'SIGKILL');
+  };
+  const port = await serveHttp(t, ({ url }, answer) => {
+    if (url === '/killed') return kill();
+    answer
+      .setHeader('content-type', 'text/html')
+      .end('<h1>Shop</h1><script>setTimeout(() => fetch("/killed"), 300)</script>');
+  });
+  const base = `http://127.0.0.1:${port}`;
+  const never = { by: 'text', text: 'Never' };
+  const table = [
+    [{ action: 'goto', url: `${base}/killed` }],
+    [
+      { action: 'goto', url: base },
+      { action: 'click', target: never, within: '20s' },
+    ],
+    [
+      { action: 'goto', url: base },
+      { action: 'wait', target: never, within: '20s' },
+    ],
+    [
+      { action: 'goto', url: base },
+      { action: 'expect', target: never, read: 'text', operator: 'is', value: 'x', within: '20s' },
+    ],
+  ];
+  for (const steps of table) {
+    const seen = await runBrowser(steps);
+    const told = JSON.stringify(steps.at(-1));
+    t.is(seen.outcome, 'unknown', `${told}: ${seen.message}`);
+    t.regex(seen.message, /the browser ended/, told);
+    t.is(seen.picture, undefined, told);
+  }
+  t.deepEqual(
+    started.flatMap(({ directory }) => processesOf(directory)),
+    [],
+  );
+});
+
+browserTest('a location that cannot start a browser cannot tell, and keeps its places for others', async (t) => {
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = '/none';
+  t.teardown(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  const steps = [{ action: 'goto', url: 'http://127.0.0.1:1/' }];
+  // More than there are places.
+  for (let time = 0; time < 3; time++) {
+    const seen = await runBrowser(steps);
+    t.is(seen.outcome, 'unknown');
+    t.regex(seen.message, /Chromium does not start: .*\/none/);
+  }
+});

@@ -1,0 +1,33 @@
+/** `node test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed, and tells when each run begins and ends. */
+import { lookup } from 'node:dns';
+import { Pace } from '../../../probes/pace.ts';
+import { runCheck } from '../../../probes/run-check.ts';
+import { openFence } from '../../../runtime/fence.ts';
+import { CheckFields } from '../../../subjects/synthetics/check.ts';
+
+export type ToldByRuns = 'began' | { readonly outcome: string; readonly message: string };
+
+const [url = '', program = ''] = process.argv.slice(2);
+const steps = [
+  { action: 'goto', url },
+  { action: 'fill', target: { by: 'label', label: 'Name' }, text: 'ann' },
+  { action: 'click', target: { by: 'role', role: 'button', name: 'Sign in' } },
+];
+const browser = { steps };
+const fields = { name: 'shop', type: 'browser', every: '1m', timeout: '60s', retries: { count: 0 }, browser };
+const check = { id: 'c', ...CheckFields.parse(fields) };
+const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+const around = {
+  fence,
+  pace: new Pace(),
+  signal: new AbortController().signal,
+  chromium: { program, hasSandbox: false },
+};
+
+const tell = (told: ToldByRuns): void => void process.send?.(told);
+
+for (;;) {
+  tell('began');
+  const { outcome, message } = await runCheck({ check, variables: {}, location: 'here' }, around);
+  tell({ outcome, message });
+}
