@@ -18,6 +18,7 @@ const longest = [
   'end-to-end/check-kills',
   'end-to-end/reliability-dead-letter',
   'end-to-end/reliability-brokers',
+  'end-to-end/page-cluster',
   'contract/reads-bounded-mongodb',
   'end-to-end/image',
   'cases/chart-rules',

@@ -34,7 +34,7 @@ test('a suite that runs over a server and over shards has each in one of three r
   t.deepEqual(leftOut(suites, all), []);
 });
 
-test('each suite of kills has its turn in one of three runs, each walk in one of two', (t) => {
+test('each suite of kills has its turn in one of three runs, each walk but that of a cluster in one of two', (t) => {
   const suites = globSync('test/**/*.test.ts').filter((path) => !/-(?:served|sharded)\./.test(path));
   const ran = new Map(suites.map((path) => [path, 6]));
   for (let seed = 0; seed < 6; seed++)
@@ -42,6 +42,7 @@ test('each suite of kills has its turn in one of three runs, each walk in one of
   t.is(ran.get('test/end-to-end/chart-processes.test.ts'), 2);
   t.is(ran.get('test/contract/shard-kills.test.ts'), 2);
   t.is(ran.get('test/end-to-end/page-logs.test.ts'), 3);
+  t.is(ran.get('test/end-to-end/page-cluster.test.ts'), 6);
   t.is(ran.get('test/end-to-end/api-logs.test.ts'), 6);
   t.deepEqual(leftOut(suites, all), []);
 });
