@@ -30,17 +30,31 @@ export const shownCondition = ({ condition }: Rule): string => {
 
 type Matchers = Silence['matchers'];
 
-export const shownMatchers = ({ matchers }: { readonly matchers: Readonly<Matchers> }): string =>
-  matchers.map(({ name, operator = '=', value }) => `${name}${operator}${value}`).join(', ');
+/** As it is written bare; in quotes what else would end elsewhere. */
+const writtenValue = (value: string): string =>
+  /[,"\n]|^\s|\s$/.test(value) ? `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"` : value;
 
-/** Matchers as somebody wrote them: `team=shop, service=~"ca.*"`. Of what is none, all is the name. */
+export const shownMatchers = ({ matchers }: { readonly matchers: Readonly<Matchers> }): string =>
+  matchers.map(({ name, operator = '=', value }) => `${name}${operator}${writtenValue(value)}`).join(', ');
+
+/** What stands between commas and ends of lines that are not in quotes. */
+const partsOf = (text: string): string[] => {
+  const parts = [''];
+  for (const [piece] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[^",\n]+|[,\n]/gs))
+    if (piece === ',' || piece === '\n') parts.push('');
+    else parts.push(`${parts.pop()}${piece}`);
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+};
+
+const unquoted = (value: string): string => {
+  const [, inner] = /^"(.*)"$/s.exec(value) ?? [];
+  if (inner === undefined) return value;
+  return inner.replace(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+};
+
+/** Matchers as somebody wrote them: `team=shop, service=~"ca.*"`, in braces or without. Of what is none, all is the name. */
 export const matchersIn = (text: string): Matchers =>
-  text
-    .split(/[,\n]/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [, name = part, operator = '=', value = ''] = /^([^=!~]+)(=~|!~|!=|=)(.*)$/.exec(part) ?? [];
-      const bare = value.trim().replace(/^"(.*)"$/, '$1');
-      return { name: name.trim(), operator: operator as '=', value: bare };
-    });
+  partsOf(text.trim().replace(/^\{(.*)\}$/s, '$1')).map((part) => {
+    const [, name = part, operator = '=', value = ''] = /^([^=!~]+)(=~|!~|!=|=)(.*)$/s.exec(part) ?? [];
+    return { name: name.trim(), operator: operator as '=', value: unquoted(value.trim()) };
+  });
