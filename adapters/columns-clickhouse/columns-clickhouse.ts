@@ -74,7 +74,9 @@ class ClickhouseColumns implements Columns {
     };
     const errorOf: ErrorOf = (code, cause) => insertError(table, code, cause);
     await answered(
-      this.#servers.onShardOf(place, (server) => counted(server, insert, errorOf)),
+      this.#placements
+        .shardOf(table, place)
+        .then((shard) => this.#servers.onShard(shard, (server) => counted(server, insert, errorOf))),
       errorOf,
     );
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { filledFrom, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
+import { filledFrom, isReplacedByKey, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
 import { emptied, noShard, placementsBelievedMs, placementsKnownMs } from '../../schemas/tables/placements.ts';
 import { codeOf } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
@@ -17,6 +17,8 @@ export class Placements {
   readonly #told = new Map<Member, { readonly told: Promise<Told>; readonly askedMs: number }>();
   /** Of each shard: tenants and tables whose rows may land there. What was told is never taken back. */
   readonly #allowed = new Map<number, Set<string>>();
+  /** Of all numbers of shards that there were the smallest; undefined as long as nobody was told of any. */
+  #fewest: number | undefined;
 
   constructor(servers: ClickhouseServers) {
     this.#servers = servers;
@@ -60,6 +62,23 @@ export class Placements {
       throw error;
     });
     told?.checkWhole();
+  }
+
+  /** The shard on which rows of a place land in a table: what is replaced by key stays on as many shards as there were at first. */
+  async shardOf(table: string, place: number): Promise<number> {
+    const shards = await this.#servers.shards();
+    const isSplit = shards > 1 && isReplacedByKey(table);
+    return shardOfPlace(place, isSplit ? Math.min(shards, await this.#fewestShards(shards)) : shards);
+  }
+
+  async #fewestShards(shards: number): Promise<number> {
+    if (this.#fewest !== undefined) return this.#fewest;
+    const asked = await Promise.allSettled(this.#servers.members.map((member) => this.#toldTo(member)));
+    const told = asked.filter((answer) => answer.status === 'fulfilled');
+    if (told.length === 0) for (const { reason } of asked as PromiseRejectedResult[]) throw reason;
+    const counts = told.flatMap(({ value }) => [...value.layouts.keys()]);
+    if (counts.length > 0) this.#fewest = Math.min(...counts);
+    return this.#fewest ?? shards;
   }
 
   /** The only shard that may have a tenant's rows in these tables; undefined where there may be several. */
@@ -133,7 +152,7 @@ export class Placements {
     const { members } = this.#servers;
     const shards = await this.#servers.shards();
     const told = await Promise.all(members.map((member) => this.#ask(member)));
-    const layout = { shards, shard: noShard, tenant: '', landed_in: '' };
+    const layout = layoutOf(shards);
     const isTakenBack = ({ landed_in, shard }: Placement): boolean => landed_in === emptied && shard < shards;
     const known = told.flatMap(({ rows }) => rows);
     const takesBack = known.some(isTakenBack);
@@ -168,7 +187,9 @@ export class Placements {
     const full = told.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
     const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
-    await this.#tell(anywhere.map((shard) => elsewhere(shard)));
+    // The first shard was the only server: what is replaced by key stays there.
+    const alone = full.length === 1 && full[0] === 0 ? [layoutOf(1)] : [];
+    await this.#tell([...anywhere.map((shard) => elsewhere(shard)), ...alone]);
   }
 
   async #shardsWithRows(): Promise<readonly number[]> {
@@ -184,6 +205,9 @@ export class Placements {
     return [...shards];
   }
 }
+
+/** Tells that there were so many shards; each server is told which of them it was. */
+const layoutOf = (shards: number): Placement => ({ shards, shard: noShard, tenant: '', landed_in: '' });
 
 /** Which of so many shards one is. */
 const shardAmong = (shard: number, shards: number): number => (shard < shards ? shard : noShard);

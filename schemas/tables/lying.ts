@@ -3,6 +3,7 @@ import { partitionOf } from '../partition.ts';
 import { tenantKey } from '../tenant-key.ts';
 import { topics } from '../topics.ts';
 import { allTables, allViews } from './index.ts';
+import { isMerging } from './table.ts';
 
 /**
  * The place of a tenant's telemetry: the partition of its topics, whose batches land whole on one shard. A tenant of several shards on
@@ -18,6 +19,15 @@ const byName = new Map(allTables.map((table) => [table.name, table]));
 
 /** Whether rows of a tenant lie at its place in this table. */
 export const liesByTenant = (table: string): boolean => byName.get(table)?.liesBy === 'tenant';
+
+/**
+ * Whether what lands later takes the place of what landed before under one key, as states do. Rows of one key lie together for ever then: where
+ * they lay on two shards, each would merge its own, and both be read. What an offset is part of the key of is only ever told again.
+ */
+export const isReplacedByKey = (table: string): boolean => {
+  const { liesBy, orderBy = [], ...declared } = byName.get(table) ?? {};
+  return liesBy === undefined && isMerging(declared) && !orderBy.includes('offset');
+};
 
 /** The tables into which sinks insert what is in a table: itself, and those from which views fill it. */
 export const filledFrom = (table: string): readonly string[] => [

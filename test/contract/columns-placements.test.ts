@@ -227,6 +227,40 @@ if (reason === undefined) {
     t.is(Number(await (await ask(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
   });
 
+  test.serial('what is replaced by key lies with what it replaces, however many shards were added since', async (t) => {
+    for (const first of [1, 2]) {
+      const database = `keyed_${first}`;
+      const tenant = `tenant-${randomUUID()}`;
+      for (let count = first; count <= 3; count++) {
+        const own = await clickhouseColumns({
+          urls: urls(database, count),
+          cluster: count === 1 ? undefined : firstShards(count),
+        });
+        t.teardown(() => own.close());
+        await migrate(own, silent);
+        await land('logs', tenant, { to: own });
+        const values = {
+          tenant_id: quoted(tenant),
+          rule_id: "'r'",
+          alert_id: 'toString(number)',
+          evaluated_ms: `${count}`,
+        };
+        const block = await blockOf({ columns: own, native }, tableNamed('alert_states'), values);
+        // Of two shards it is the second, of three the third.
+        await own.insert(block, randomUUID(), 5, [tenant]);
+        t.deepEqual(
+          await own
+            .of(tenant)
+            .query(
+              'SELECT toUInt32(count()) AS n, toUInt32(min(evaluated_ms)) AS oldest FROM alert_states FINAL WHERE tenant_id = {tenant:String}',
+            ),
+          [{ n: 100, oldest: count }],
+          `${count} shards, ${first} at first`,
+        );
+      }
+    }
+  });
+
   test.serial(
     'a cluster restored from a backup of each shard has what it had then, and each is asked of its server',
     async (t) => {
