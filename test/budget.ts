@@ -1,4 +1,5 @@
 /** How much of what could go on for ever a run does. A long run by hand finds more: `TEST_KILL_ROUNDS=100 npm test -- reliability processors-once`. */
+import { drawnPart } from './drawing.ts';
 
 /** How often a test of kills kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 4);
@@ -28,5 +29,5 @@ export const hostileCpuMs = Number(process.env['TEST_HOSTILE_CPU_SECONDS'] ?? 12
 /** Over how many shards of ClickHouse PromQL is asked; 0 for the engine in the process. */
 export const promqlShards = Number(process.env['TEST_PROMQL_SHARDS'] ?? 0);
 
-/** Over how many shards of ClickHouse suites of the API are spread. */
-export const apiShards = Number(process.env['TEST_SHARDS'] ?? 2);
+/** Over how many shards of ClickHouse suites are spread: three in one of three runs. */
+export const shardCount = Number(process.env['TEST_SHARDS'] ?? (drawnPart(3).part === 2 ? 3 : 2));

@@ -1,4 +1,4 @@
-/** The columns contract on two shards of ClickHouse, and what only a cluster has. */
+/** The columns contract on shards of ClickHouse, and what only a cluster has. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { placementsTable } from '../../schemas/tables/placements.ts';
 import { createTable } from '../../schemas/tables/table.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { shardCount } from '../budget.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import type { Instance } from '../services/services.ts';
 import { unavailable } from '../services/services.ts';
@@ -22,6 +23,7 @@ import { landValuesContract } from './land-values.ts';
 import { namedCluster } from './named-cluster.ts';
 import { spread } from './spread-columns.ts';
 
+const title = `${shardCount} shards`;
 const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
 let shards: readonly Instance[] = [];
 let columns: Columns;
@@ -39,7 +41,7 @@ const named = process.env['OIQ_TEST_CLICKHOUSE_CLUSTER'];
 if (named !== undefined) namedCluster(named, (process.env['OIQ_TEST_CLICKHOUSE_URL'] ?? '').split(','));
 else if (reason === undefined) {
   test.before(async () => {
-    shards = await startShards(2, directory);
+    shards = await startShards(shardCount, directory);
     columns = await open();
     await migrate(columns, silent);
   });
@@ -50,9 +52,9 @@ else if (reason === undefined) {
   });
 
   const under = () => ({ columns: spread(columns), native });
-  columnsContract({ name: 'two shards', under });
-  landValuesContract({ name: 'two shards', under });
-  landEmittedContract({ name: 'two shards', under });
+  columnsContract({ name: title, under });
+  landValuesContract({ name: title, under });
+  landEmittedContract({ name: title, under });
 
   const rowsOn = async (shard: number, tenant: string): Promise<number> => {
     const rows = await columns
@@ -61,15 +63,17 @@ else if (reason === undefined) {
     return Number(rows?.[0]?.n);
   };
 
-  test('two shards: what has the same place lies together, and is read whole from either server', async (t) => {
+  test(`${title}: what has the same place lies together, and is read whole from either server`, async (t) => {
     const tenant = someTenant();
-    for (const place of [0, 1, 2, 3, 5])
+    const places = [0, 1, 2, 3, 5];
+    for (const place of places)
       await columns.insert(
         await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) }),
         `${tenant}:${place}`,
         place,
       );
-    t.deepEqual([await rowsOn(0, tenant), await rowsOn(1, tenant)], [200, 300]);
+    for (const [shard] of shards.entries())
+      t.is(await rowsOn(shard, tenant), 100 * places.filter((place) => place % shardCount === shard).length);
     for (const url of urls()) {
       const one = await clickhouseColumns({ urls: [url], cluster: clusterName });
       t.teardown(() => one.close());
@@ -77,7 +81,7 @@ else if (reason === undefined) {
     }
   });
 
-  test('two shards: a lookup in another table finds what lies on the other shard', async (t) => {
+  test(`${title}: a lookup in another table finds what lies on the other shard`, async (t) => {
     const tenant = someTenant();
     const own = { tenant_id: quoted(tenant), resource_id: 'toUInt64(7)' };
     await columns.insert(await blockOf({ columns, native }, tableNamed('logs'), own), `${tenant}:logs`, 0);
@@ -95,7 +99,7 @@ else if (reason === undefined) {
     t.deepEqual(rows, [{ n: '100' }]);
   });
 
-  test('two shards: a tenant reads no other tenant’s rows by naming the servers’ own database', async (t) => {
+  test(`${title}: a tenant reads no other tenant’s rows by naming the servers’ own database`, async (t) => {
     const [tenant, other] = [someTenant(), someTenant()];
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(other) });
     await columns.insert(block, other, 0);
@@ -107,7 +111,7 @@ else if (reason === undefined) {
     }
   });
 
-  test('two shards: a server that is not in the cluster says so', async (t) => {
+  test(`${title}: a server that is not in the cluster says so`, async (t) => {
     const strange = await clickhouseColumns({ urls: urls(), cluster: 'nowhere' });
     t.teardown(() => strange.close());
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(someTenant()) });
@@ -117,16 +121,16 @@ else if (reason === undefined) {
     });
   });
 
-  test('two shards: a shard whose servers are not named is told by the check', async (t) => {
+  test(`${title}: a shard whose servers are not named is told by the check`, async (t) => {
     const half = await clickhouseColumns({ urls: urls().slice(0, 1), cluster: clusterName });
     t.teardown(() => half.close());
     await t.throwsAsync(half.check(), {
       instanceOf: UnavailableError,
-      message: /has shard 2 of 2 of the cluster shards: name one of each shard/,
+      message: new RegExp(`has shard 2 of ${shardCount} of the cluster shards: name one of each shard`),
     });
   });
 
-  test('two shards: columns that a table gets are read over all shards', async (t) => {
+  test(`${title}: columns that a table gets are read over all shards`, async (t) => {
     const name = 'grows';
     for (const { columns: server } of columns.each())
       await server.execute(
@@ -134,13 +138,16 @@ else if (reason === undefined) {
       );
     await columns.tablesChanged();
     await columns.execute(`INSERT INTO ${name} SELECT 'a', 1`);
-    t.deepEqual(await columns.query(`SELECT first FROM ${name}`), [{ first: 1 }, { first: 1 }]);
+    t.deepEqual(
+      await columns.query(`SELECT first FROM ${name}`),
+      shards.map(() => ({ first: 1 })),
+    );
     await columns.execute(`ALTER TABLE ${name} ADD COLUMN second UInt8 DEFAULT first + 1`);
     await columns.tablesChanged();
-    t.deepEqual(await columns.query(`SELECT sum(second) AS sum FROM ${name}`), [{ sum: '4' }]);
+    t.deepEqual(await columns.query(`SELECT sum(second) AS sum FROM ${name}`), [{ sum: String(2 * shardCount) }]);
   });
 
-  test('two shards: retention drops days, and deletes rows of an organization, on every shard', async (t) => {
+  test(`${title}: retention drops days, and deletes rows of an organization, on every shard`, async (t) => {
     const own = await clickhouseColumns({ urls: urls('kept'), cluster: clusterName });
     t.teardown(() => own.close());
     for (const table of [tableNamed('logs'), placementsTable]) await own.execute(createTable(table));
@@ -155,7 +162,7 @@ FROM (SELECT toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(numbe
     };
     const clock = { now: () => Date.parse('2026-03-20T15:30:00Z') };
     const apply = () => applyRetention(own, policies(), clock, [tableNamed('logs')]);
-    t.deepEqual(await apply(), { partitionsDropped: 4, deletes: 1 });
+    t.deepEqual(await apply(), { partitionsDropped: 2 * shardCount, deletes: 1 });
     t.deepEqual(await apply(), { partitionsDropped: 0, deletes: 0 });
     for (const columns of [own, ...own.each().map(({ columns: server }) => server)])
       t.deepEqual(
@@ -168,4 +175,4 @@ FROM (SELECT toDateTime64('2026-03-20 12:00:00', 3, 'UTC') - toIntervalDay(numbe
         ],
       );
   });
-} else test.skip(`two shards: ${reason}`, () => undefined);
+} else test.skip(`${title}: ${reason}`, () => undefined);

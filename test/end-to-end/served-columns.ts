@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { apiShards } from '../budget.ts';
+import { shardCount } from '../budget.ts';
 import { spread } from '../contract/spread-columns.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import { startServices, unavailable } from '../services/services.ts';
@@ -36,7 +36,7 @@ let shards: Promise<readonly string[]> | undefined;
 const startedShards = async (): Promise<readonly string[]> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  return (await startShards(apiShards, directory)).map((shard) => {
+  return (await startShards(shardCount, directory)).map((shard) => {
     shard.unref();
     return shard.url;
   });

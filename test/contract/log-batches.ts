@@ -1,0 +1,45 @@
+/** Batches of log records as the bus hands them over, and what lands them. */
+import type { ExecutionContext } from 'ava';
+import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { topics } from '../../schemas/topics.ts';
+import { batchHandler } from '../../sinks/engine/run.ts';
+import type { ScanPool } from '../../sinks/engine/scan-pool.ts';
+import { sinks } from '../../sinks/index.ts';
+import { logsRequest, messageOf, text } from '../cases/sink-tables.ts';
+
+/** Records that say which they are. */
+export const logBatch = (
+  tenantId: string,
+  partition: number,
+  { first, records }: { readonly first: number; readonly records: number },
+): Batch => ({
+  topic: topics.logs.name,
+  partition,
+  first,
+  last: first + records - 1,
+  records: Array.from({ length: records }, (_, index): BusRecord => {
+    const offset = first + index;
+    const resource = { attributes: [text('service.name', 'cart')] };
+    const logRecords = [{ body: { stringValue: String(offset) } }];
+    const body = logsRequest({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
+    const { headers, value } = messageOf([body], { tenantId, offset });
+    return { offset, timestampMs: Date.now(), key: tenantId, headers, value: Buffer.from(value) };
+  }),
+});
+
+/** A handler of the sink of logs that knows nothing yet, as of a process that has begun anew. Nothing may be published. */
+export const newLanding = (
+  t: ExecutionContext,
+  columns: Columns,
+  pool: ScanPool,
+): ((batch: Batch) => Promise<void>) => {
+  const sink = sinks.find(({ name }) => name === 'logs');
+  if (sink === undefined) throw new Error('no sink logs');
+  const refuse = async () => t.fail('something was published');
+  const producer = { publish: refuse, transaction: refuse, close: async () => {} };
+  return batchHandler(sink, { producer, columns, pool, metrics: noMetrics, log: silent, clock: systemClock });
+};
