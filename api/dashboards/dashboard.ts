@@ -141,7 +141,8 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
       return {
         ...document,
         ...{ ownerId, changedBy, documentVersion, losses, validity, source: stored.source ?? null },
-        madeFrom: use === undefined ? null : { templateId: use.templateId, templateVersion: use.templateVersion },
+        madeFrom:
+          use === undefined || use.isGone ? null : { templateId: use.templateId, templateVersion: use.templateVersion },
         opened: { days: countedDays, times: timesOpened(opened, ports.clock.now()) },
         ...{ id, version, createdAt, updatedAt },
       };
@@ -201,6 +202,13 @@ export const completed = async (after: DashboardFields, completing: Completing):
   return { ...document, changedBy: caller.actor.id };
 };
 
+/** What a template made has gone with its dashboard: one that is made with its id by other means is not of that template. */
+const endTemplateUse = async (documents: Pick<TenantDocuments, 'collection'>, id: string): Promise<void> => {
+  const uses = documents.collection(templateUses);
+  const use = await uses.find(id);
+  if (use !== undefined && !use.isGone) await uses.update(id, { isGone: true });
+};
+
 export const dashboardResource = defineResource<typeof DashboardFields, Document, typeof DashboardView>({
   noun: 'dashboard',
   path: '/api/dashboards',
@@ -239,6 +247,7 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   compared: comparedDashboards,
   async alongside(documents, { before, after }) {
     const summaries = documents.collection(dashboardSummaries);
+    if (before === undefined || after === undefined) await endTemplateUse(documents, (before ?? after)?.id ?? '');
     if (after === undefined) {
       await summaries.delete(before?.id ?? '');
       await documents.collection(dashboardOpenings).delete(before?.id ?? '');

@@ -1,10 +1,12 @@
 import { defineCollection } from '../ports/documents.ts';
 
-/** That a dashboard was made of a template. The id is the dashboard's; it stays when the dashboard goes. */
+/** That a dashboard was made of a template. The id is the dashboard's; it stays when the dashboard goes, and counts. */
 export interface TemplateUse {
   readonly templateId: string;
   /** Of the template, when the dashboard was made. */
   readonly templateVersion: string;
+  /** Whether the dashboard is gone: another one that has its id was not made of the template. */
+  readonly isGone?: true;
 }
 export const templateUses = defineCollection<TemplateUse>({ name: 'template-uses', indexes: [['templateId']] });
 

@@ -87,6 +87,16 @@ test.serial(
     await harness.ask('DELETE', `/api/dashboards/${gone.id}`, { as: 'editor', headers: { 'if-match': '"1"' } });
     const { items } = await ask('GET', '/api/templates/usage');
     t.like(items[0], { id: 'kafka', name: 'Kafka', made: 2, present: 1, opened: 1 });
+
+    // Another one that takes the id was not made of the template.
+    const path = `/api/dashboards?id=${gone.id}`;
+    const { body: again } = await harness.ask('POST', path, { as: 'editor', body: { name: 'Another' } });
+    t.like(again, { id: gone.id, madeFrom: null });
+    await ask('GET', `/api/dashboards/${gone.id}?opens=true`);
+    const since = await harness.ask('GET', `/api/templates/kafka?dashboardId=${gone.id}`, { as: 'viewer' });
+    t.is(since.status, 404);
+    const { items: later } = await ask('GET', '/api/templates/usage');
+    t.like(later[0], { id: 'kafka', made: 2, present: 1, opened: 1 });
   },
 );
 

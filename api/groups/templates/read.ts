@@ -31,7 +31,12 @@ const sinceMade = async (
   const own = documents.of(caller.tenantId);
   const dashboard = await own.collection(dashboardResource.collection).find(dashboardId);
   const use = await own.collection(templateUses).find(dashboardId);
-  if (dashboard === undefined || !dashboardResource.visibleTo(dashboard, caller) || use?.templateId !== id)
+  if (
+    dashboard === undefined ||
+    !dashboardResource.visibleTo(dashboard, caller) ||
+    use?.templateId !== id ||
+    use.isGone
+  )
     throw notFound('dashboard that was made of this template');
   const { templateVersion } = use;
   const original = await own.collection(templateOriginals).find(originalIdOf(id, templateVersion));

@@ -30,17 +30,18 @@ export const getTemplateUsage = defineOperation({
         { id, name, made: 0, present: 0, opened: 0, lastMadeAt: null as string | null },
       ]),
     );
-    for await (const { id, templateId, createdAt } of documentsIn(own.collection(templateUses))) {
+    for await (const { id, templateId, createdAt, isGone } of documentsIn(own.collection(templateUses))) {
       const of = figures.get(templateId);
       if (of === undefined) continue;
+      of.made++;
+      if (of.lastMadeAt === null || createdAt > of.lastMadeAt) of.lastMadeAt = createdAt;
+      if (isGone) continue;
       const [summary, openings] = await Promise.all([
         own.collection(dashboardSummaries).find(id),
         own.collection(dashboardOpenings).find(id),
       ]);
-      of.made++;
       if (summary !== undefined) of.present++;
       of.opened += timesOpened(openings, clock.now());
-      if (of.lastMadeAt === null || createdAt > of.lastMadeAt) of.lastMadeAt = createdAt;
     }
     return { openedDays: countedDays, items: [...figures.values()].sort((one, other) => other.made - one.made) };
   },
