@@ -64,7 +64,9 @@ const reasonIn = (body: string): string => {
   const { success, data } = Refusal.safeParse(jsonIn(body));
   if (!success) return body.slice(0, 500);
   const [first] = data.details;
-  return first === undefined ? data.message : `${first.path}: ${first.message}`;
+  if (first === undefined) return data.message;
+  // Some name the field themselves.
+  return first.message.startsWith(`${first.path}: `) ? first.message : `${first.path}: ${first.message}`;
 };
 
 const jsonIn = (body: string): unknown => {

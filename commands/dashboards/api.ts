@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { DashboardFields as Fields } from '../../subjects/dashboards/document.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { accepted, send } from '../api-request.ts';
+import { accepted, RefusedError, send } from '../api-request.ts';
 
 /** A dashboard as the API has it. */
 export interface Present {
@@ -76,6 +76,23 @@ export class DashboardsApi {
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
     return found;
+  }
+
+  /**
+   * Why the API would not take it, which only it knows: a saved query that is not there, or an id that somebody's private dashboard has.
+   * Undefined where it would, and where the token may not ask.
+   */
+  async refusalOf(id: string, document: Fields): Promise<string | undefined> {
+    const parameters = { dryRun: 'true', id, force: 'true' };
+    try {
+      await this.#ask('POST', '/api/dashboards/import', { parameters, body: document });
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.status === 409) return 'a dashboard that you cannot see has this id: choose another one';
+      if (error.status === 400) return error.reason;
+      if (error.status !== 403) throw error;
+    }
+    return undefined;
   }
 
   async create(id: string, document: Fields, source: string): Promise<void> {

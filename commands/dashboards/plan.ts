@@ -106,15 +106,19 @@ export interface Deployment {
 
 const stepFor = async ({ id, document }: Kept, { api, source, takes }: Deployment): Promise<Step> => {
   const present = await api.find(id);
-  if (present === undefined) return { outcome: 'created', id, document };
-  if (present.source !== null && present.source !== source && !takes) {
-    const message = `is kept as code in ${present.source}: choose another id, or take it over with --take`;
-    return { outcome: 'refused', id, name: document.name, message };
+  const refused = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
+  if (present !== undefined && present.source !== null && present.source !== source && !takes) {
+    return refused(`is kept as code in ${present.source}: choose another id, or take it over with --take`);
   }
-  const differences = [...ofSource(present.source, source), ...dashboardDifferences(present.document, document)];
-  return differences.length === 0
-    ? { outcome: 'unchanged', id, document }
-    : { outcome: 'changed', id, version: present.version, document, differences };
+  const differences = present && [
+    ...ofSource(present.source, source),
+    ...dashboardDifferences(present.document, document),
+  ];
+  if (differences?.length === 0) return { outcome: 'unchanged', id, document };
+  const why = await api.refusalOf(id, document);
+  if (why !== undefined) return refused(why);
+  if (present === undefined || differences === undefined) return { outcome: 'created', id, document };
+  return { outcome: 'changed', id, version: present.version, document, differences };
 };
 
 /** The steps that make an organization's dashboards those of a folder, deletions last. */

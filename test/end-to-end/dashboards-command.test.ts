@@ -242,6 +242,48 @@ test.serial(
   },
 );
 
+test.serial(
+  'a plan tells what the API will refuse: saved queries that are not there, and ids that are taken',
+  async (t) => {
+    const { folder: own, plan, deployment } = shared('refused');
+    const body = { name: 'Mine', visibility: 'private' };
+    t.is((await harness.ask('POST', '/api/dashboards?id=r-private', { as: 'owner', body })).status, 200);
+    const asking = (savedQueryId: string): string =>
+      `panels: [{ id: a, visual: { kind: stat }, queries: [{ name: A, savedQueryId: ${savedQueryId} }] }]`;
+    const saved = { name: 'Up', query: { kind: 'promql', expression: 'up' } };
+    const shown = await harness.ask('POST', '/api/saved-queries', {
+      as: 'owner',
+      body: { ...saved, visibility: 'organization' },
+    });
+    const hidden = await harness.ask('POST', '/api/saved-queries', {
+      as: 'owner',
+      body: { ...saved, name: 'Mine', visibility: 'private' },
+    });
+    writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed`);
+    await wentOf(applied(await plan(), deployment));
+    writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed\n${asking('none')}`);
+    writeFileSync(join(own, 'b.yaml'), `id: r-hidden\nname: Hidden\n${asking(hidden.body.id)}`);
+    writeFileSync(join(own, 'c.yaml'), 'id: r-private\nname: Private');
+    writeFileSync(join(own, 'd.yaml'), `id: r-shown\nname: Shown\n${asking(shown.body.id)}`);
+    const missing = (id: string): string => `panels.queries.savedQueryId: ${id} does not exist in saved-queries`;
+    const planned = await plan();
+    t.deepEqual(await wentOf(planned), [
+      `refused r-changed: ${missing('none')}`,
+      `refused r-hidden: ${missing(hidden.body.id)}`,
+      'refused r-private: a dashboard that you cannot see has this id: choose another one',
+      'created r-shown',
+    ]);
+    t.is((await read('r-shown')).status, 404, 'a plan writes nothing');
+    t.deepEqual((await wentOf(applied(planned, deployment))).at(-1), 'created r-shown');
+    // Who may only read can plan as well, and is told what can be read.
+    const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
+    t.deepEqual(
+      (await wentOf(await planOf(await folderOf(own, 'git:team'), { ...deployment, api }))).at(0),
+      'changed r-changed',
+    );
+  },
+);
+
 test.serial('an API that refuses all ends it', async (t) => {
   const { folder: own, plan, deployment } = shared('denied');
   writeFileSync(join(own, 'one.yaml'), 'id: denied\nname: One');
