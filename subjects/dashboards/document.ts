@@ -31,7 +31,9 @@ const PanelQuery = z
     query: Query.optional(),
     savedQueryId: text(128).min(1).optional().describe('Instead of `query`'),
     answers: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range, or records'),
-    shortestStep: StepText.optional().describe('Steps are not shorter than this: a duration, or a variable'),
+    shortestStep: StepText.optional().describe(
+      'Steps are not shorter than this, a duration or a variable; samples come so often, which tells $__rate_interval',
+    ),
     exemplars: z.boolean().default(false),
     ...shown,
   })
@@ -69,6 +71,9 @@ export const Panel = z.strictObject({
     })
     .prefault({}),
   mostPoints: z.int().min(1).max(11_000).optional().describe('Steps are so long that there are no more of them'),
+  shortestStep: StepText.optional().describe(
+    'Steps of its queries are not shorter than this: a duration, or a variable. It says nothing of how often samples come',
+  ),
   repeat: PanelRepeat.nullable().default(null),
   links: z.array(Link).max(32).default([]),
   transparent: z.boolean().default(false),

@@ -166,6 +166,36 @@ test('formulas, hidden queries, comparisons and transformations are answered', a
   t.true(two.results.A.stepMs < 60_000);
 });
 
+test('the least step of a query tells the ranges of rates, and that of a panel does not, as in Grafana', async (t) => {
+  const told = 'vector($__interval_ms) * 1e7 + vector($__rate_interval_ms)';
+  const id = await make({
+    variables: [{ kind: 'interval', name: 'step', options: ['2m'] }],
+    panels: [
+      panel('plain', [one(told)]),
+      panel('of-panel', [one(told)], { shortestStep: '1m' }),
+      panel('of-query', [one(told, { shortestStep: '1m' })]),
+      panel('of-both', [one(told, { shortestStep: '$step' })], { shortestStep: '5m' }),
+      panel('of-rates', [one(told, { shortestStep: '$__rate_interval' })]),
+      panel('of-steps', [one(told, { shortestStep: '$__interval' })]),
+      panel('wrong', [one(told)], { shortestStep: '$nothing' }),
+    ],
+  });
+  const { items } = (await query(id, { step: '30s' })).body;
+  const seconds = items.slice(0, -1).map(({ panelId, stepMs, results }: Answer['body']) => {
+    const value = results.A.series[0].points[0][1];
+    return [panelId, stepMs / 1000, results.A.stepMs / 1000, Math.floor(value / 1e10), (value % 1e7) / 1000];
+  });
+  t.deepEqual(seconds, [
+    ['plain', 30, 30, 30, 60],
+    ['of-panel', 60, 60, 60, 75],
+    ['of-query', 30, 60, 60, 240],
+    ['of-both', 300, 300, 300, 480],
+    ['of-rates', 30, 60, 60, 60],
+    ['of-steps', 30, 30, 30, 120],
+  ]);
+  t.like(items.at(-1).error, { code: 'VALIDATION_FAILED', message: '$nothing is no step such as 30s' });
+});
+
 test('a panel is there once for each value of a variable, a hundred at most', async (t) => {
   const variables = [
     { kind: 'label-values', name: 'job', label: 'job', match: 'm0', several: true, all: {}, order: { by: 'text' } },

@@ -91,6 +91,7 @@ const drawnOf = (panel: Panel, datasource: object): Built => {
     ...(transformations.length > 0 && { transformations }),
     fieldConfig: { defaults: writeFields(panel.fields), overrides: writeOverrides(panel.overrides) },
     ...(panel.mostPoints !== undefined && { maxDataPoints: panel.mostPoints }),
+    ...(panel.shortestStep !== undefined && { interval: panel.shortestStep }),
   };
 };
 /** A placeholder of which Grafana's own panel was kept. */

@@ -7,7 +7,7 @@ import type { Placed } from './layout.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { at } from './lens.ts';
 import { readLinks } from './links.ts';
-import { readQueries } from './queries.ts';
+import { readQueries, readStep } from './queries.ts';
 import { renamedOverrides, renamedTransformations } from './renamed.ts';
 import type { Sources } from './sources.ts';
 import { isPanelKey } from './strict.ts';
@@ -98,15 +98,19 @@ const textsOf = (panel: Fields): string[] =>
   });
 
 /** The whole panel by what its parts say; what its parts say is marked. */
-const drawn = (told: Fields, panel: Fields, asked: ReturnType<typeof readQueries>, ledger: Ledger): Fields => ({
-  ...told,
-  visual: readVisual(panel, ledger),
-  queries: asked.queries,
-  formulas: asked.formulas,
-  transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), asked.renamed),
-  fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
-  overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), asked.renamed),
-});
+const drawn = (told: Fields, panel: Fields, asked: ReturnType<typeof readQueries>, ledger: Ledger): Fields => {
+  const shortestStep = asked.queries.length > 0 ? readStep(panel['interval']) : undefined;
+  return {
+    ...told,
+    visual: readVisual(panel, ledger),
+    queries: asked.queries,
+    formulas: asked.formulas,
+    transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), asked.renamed),
+    fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
+    overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), asked.renamed),
+    ...(shortestStep !== undefined && { shortestStep }),
+  };
+};
 
 /** What of a source panel is kept beside ours. */
 const withKept = (panel: Fields, source: Fields, ledger: Ledger): Fields => {

@@ -66,7 +66,7 @@ const readAnswers = (target: Fields, ledger: Ledger): 'series' | 'table' => {
 /** Settings of Grafana's editor that say nothing of the question. */
 const ofEditor = ['metric', 'step', 'refId'];
 
-const readPromql = (target: Fields, name: string, panel: Fields, ledger: Ledger): object => {
+const readPromql = (target: Fields, name: string, ledger: Ledger): object => {
   const { expr, legendFormat, hide, exemplar } = target;
   ledger.carry(target, 'expr', 'datasource');
   if (target['refId'] === name) ledger.carry(target, 'refId');
@@ -74,9 +74,8 @@ const readPromql = (target: Fields, name: string, panel: Fields, ledger: Ledger)
   if (legend === legendFormat) ledger.carry(target, 'legendFormat');
   if (typeof hide === 'boolean') ledger.carry(target, 'hide');
   if (typeof exemplar === 'boolean') ledger.carry(target, 'exemplar');
-  const own = readStep(target['interval']);
-  if (own !== undefined) ledger.carry(target, 'interval');
-  const step = own ?? readStep(panel['interval']);
+  const step = readStep(target['interval']);
+  if (step !== undefined) ledger.carry(target, 'interval');
   return {
     name,
     query: { kind: 'promql', expression: expr },
@@ -122,7 +121,7 @@ const readTarget = (target: Fields, name: string, read: Reading): object | undef
   const kind = kindOf(target, panel, sources);
   if (kind === 'metrics') {
     if (!isQuestion(target) || queries.length >= mostQueries) return undefined;
-    const query = readPromql(target, name, panel, ledger);
+    const query = readPromql(target, name, ledger);
     queries.push(query);
     return query;
   }

@@ -17,7 +17,7 @@ import { inFormula } from '../../../queries/variables/in-formula.ts';
 import { inQuery } from '../../../queries/variables/in-query.ts';
 import { inText, inTitle } from '../../../queries/variables/in-text.ts';
 import { type PlatformContext, platformVariables } from '../../../queries/variables/platform.ts';
-import type { Scope } from '../../../queries/variables/scope.ts';
+import type { Scope, VariableValue } from '../../../queries/variables/scope.ts';
 import type { Filter } from '../../../schemas/dashboards/variables.ts';
 import type { Panel } from '../document.ts';
 import type { DashboardQuestion, Fault, PanelItem, ShownTable } from './question.ts';
@@ -60,11 +60,11 @@ const stepFor = (
   return Number.isFinite(most) ? stepForPoints(range, most) : stepOf(undefined, range);
 };
 
-const shortestMs = ({ name, shortestStep }: PanelQuery, scope: Scope): number => {
+const shortestMs = (shortestStep: string | undefined, scope: Scope, path: string): number => {
   if (shortestStep === undefined) return 0;
   const text = inText(shortestStep, scope);
   const ns = parseDuration(text);
-  if (ns === undefined || ns < msNs) throw invalid(`queries.${name}.shortestStep`, `${text} is no step such as 30s`);
+  if (ns === undefined || ns < msNs) throw invalid(path, `${text} is no step such as 30s`);
   return Number(ns / msNs);
 };
 
@@ -107,13 +107,27 @@ class PanelRun {
     this.#shown = shown;
     this.#asking = asking;
     this.#range = range;
-    this.stepMs = stepFor(shown.panel, asking.question, range);
+    const stepMs = stepFor(shown.panel, asking.question, range);
+    this.stepMs = Math.max(stepMs, shortestMs(shown.panel.shortestStep, this.#scope(stepMs, 0), 'shortestStep'));
   }
 
   #scope(stepMs: number, scrapeMs: number): Scope {
     const [fromMs, toMs] = [Number(this.#range.from / msNs), Number(this.#range.to / msNs)];
     const platform = { fromMs, toMs, stepMs, names: this.#asking.names, ...(scrapeMs > 0 && { scrapeMs }) };
     return new Map([...this.#shown.scope, ...platformVariables(platform)]);
+  }
+
+  /** Where steps are as long as the ranges of rates, these are no longer than a step. */
+  #scopeOf({ shortestStep = '' }: PanelQuery, stepMs: number, scrapeMs: number): Scope {
+    const scope = new Map(this.#scope(stepMs, scrapeMs));
+    if (!/^\$(?:__rate_interval|\{__rate_interval\})$/.test(shortestStep)) return scope;
+    for (const unit of ['', '_ms'])
+      scope.set(`__rate_interval${unit}`, scope.get(`__interval${unit}`) as VariableValue);
+    return scope;
+  }
+
+  #shortestMs({ name, shortestStep }: PanelQuery): number {
+    return shortestMs(shortestStep, this.#scope(this.stepMs, 0), `queries.${name}.shortestStep`);
   }
 
   #queryOf({ query, savedQueryId }: PanelQuery): Query | undefined {
@@ -126,14 +140,14 @@ class PanelRun {
     const query = this.#queryOf(asked);
     if (query === undefined)
       throw invalid('savedQueryId', `the saved query ${asked.savedQueryId} is not there for you, or is not understood`);
-    const ownMs = shortestMs(asked, this.#shown.scope);
+    const ownMs = this.#shortestMs(asked);
     // A formula reads queries at the same steps.
     const together = panel.formulas.length > 0 ? panel.queries : [];
-    const longest = Math.max(this.stepMs, ownMs, ...together.map((each) => shortestMs(each, this.#shown.scope)));
+    const longest = Math.max(this.stepMs, ownMs, ...together.map((each) => this.#shortestMs(each)));
     const known = together.flatMap((each) => this.#queryOf(each) ?? []);
     const leastMs = Math.max(...[query, ...known].map(leastStepOf));
     const stepMs = Math.ceil(longest / leastMs) * leastMs;
-    const filled = queryOf(withFilters(inQuery(query, this.#scope(stepMs, ownMs)), filters));
+    const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(asked, stepMs, ownMs)), filters));
     const isTable = asked.answers === 'table' || filled.kind === 'rows';
     return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
   }

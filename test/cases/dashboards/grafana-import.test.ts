@@ -82,9 +82,11 @@ test('queries, fields, overrides and transformations are what they were', (t) =>
   const imported = read(presentDashboard);
   const requests = panelOf(imported, 'panel-1');
   t.like(requests.queries, [
-    { name: 'Good_answers', legend: '{{code}}', shortestStep: '1m', answers: 'series' },
+    { name: 'Good_answers', legend: '{{code}}', answers: 'series' },
     { name: 'B', hidden: true, exemplars: true },
   ]);
+  t.is(requests.queries[0]?.shortestStep, undefined, 'how often samples come is said by queries alone');
+  t.is(requests.shortestStep, '1m');
   t.like(requests.formulas, [{ name: 'C', expression: 'B / 2' }]);
   t.like(requests.fields, {
     unit: '{request}/s',
