@@ -1,0 +1,261 @@
+/** Two organizations with dashboards of the same ids: whatever one of them asks of dashboards and templates, nothing of the other is shown or changed. */
+import test from 'ava';
+import { operations } from '../../api/groups/index.ts';
+import type { Operation } from '../../api/kernel/operation.ts';
+import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import type { Asked, World } from '../contract/example.ts';
+import { canaryOf } from '../contract/telemetry.ts';
+import { operationOf, startWorlds } from '../contract/world.ts';
+import type { Answer } from '../end-to-end/api-harness.ts';
+
+let a: World;
+let b: World;
+let close: () => Promise<void>;
+
+/** All that a dashboard can say, with the canary of its organization; what it asks is the same for both. */
+const dashboardOf = (tenant: string, savedQueryId: string): object => {
+  const canary = canaryOf(tenant);
+  const promql = (expression: string): object => ({ kind: 'promql', expression });
+  const shared = { visual: { kind: 'time-series' } };
+  return {
+    ...{ name: `${canary} name`, description: canary, folder: canary, tags: [canary] },
+    variables: [
+      { kind: 'label-values', name: 'key', label: 'key' },
+      { kind: 'metric-names', name: 'metric' },
+      { kind: 'field-values', name: 'service', signal: 'logs', field: 'service' },
+      { kind: 'promql', name: 'found', expression: 'count by (key) ({__name__=~".+"})' },
+      { kind: 'constant', name: 'own', value: canary },
+    ],
+    panels: [
+      {
+        id: 'saved',
+        title: '$own of $key',
+        ...shared,
+        queries: [{ name: 'A', savedQueryId }],
+        links: [{ url: `/${canary}` }],
+      },
+      {
+        id: 'every',
+        title: canary,
+        ...shared,
+        queries: [{ name: 'A', query: promql('{__name__=~".+"}'), exemplars: true }],
+      },
+      {
+        ...{ id: 'logs', title: canary, visual: { kind: 'table' } },
+        queries: [{ name: 'A', query: { kind: 'rows', signal: 'logs', search: '' } }],
+      },
+      { id: 'wrong', title: canary, ...shared, queries: [{ name: 'A', query: promql(`sum(${canary}`) }] },
+    ],
+    annotations: [
+      { name: 'events', source: { kind: 'events' } },
+      { name: 'spans', source: { kind: 'records', signal: 'traces' } },
+      { name: 'values', source: { kind: 'promql', expression: '{__name__=~".+"}', title: '{{key}}' } },
+    ],
+    links: [{ kind: 'address', url: `https://${canary}.example`, title: canary }],
+  };
+};
+
+interface Made {
+  readonly savedQueryId: string;
+  readonly snapshotId: string;
+  readonly token: string;
+  readonly templateDashboardId: string;
+  readonly onlyId: string;
+}
+let own: Made;
+let theirs: Made;
+
+const fill = async (world: World): Promise<Made> => {
+  const canary = canaryOf(world.tenant);
+  const query = { kind: 'promql', expression: '{__name__=~".+"}' };
+  const saved = await world.make('createSavedQuery', { body: { name: canary, query, visibility: 'organization' } });
+  const body = dashboardOf(world.tenant, saved.id);
+  await world.make('createDashboard', { query: { id: 'twin' }, body });
+  const only = await world.make('createDashboard', { query: { id: `only-${world.tenant}` }, body });
+  await world.make('addPanel', {
+    params: { id: 'twin' },
+    body: { id: 'later', title: canary, visual: { kind: 'text', content: canary } },
+    headers: { 'if-match': '"1"' },
+  });
+  const snapshot = await world.make('createDashboardSnapshot', {
+    params: { id: 'twin' },
+    body: { name: canary, labels: ['key', 'service'], bodies: true },
+  });
+  const made = await world.make('instantiateTemplate', { params: { id: 'hosts' }, body: { name: canary } });
+  await world.make('markTemplate', { params: { id: 'hosts' } });
+  return {
+    ...{ savedQueryId: saved.id, snapshotId: snapshot.id, token: snapshot.token },
+    ...{ templateDashboardId: made.id, onlyId: only.id },
+  };
+};
+
+test.before(async () => {
+  const worlds = await startWorlds();
+  ({ a, b, close } = worlds);
+  await worlds.harness.documents
+    .of(plansTenant)
+    .collection(plans)
+    .update('free', { ...defaultPlans['enterprise'] });
+  [own, theirs] = [await fill(a), await fill(b)];
+});
+test.after.always(() => close?.());
+
+const ofGroups = operations.filter(
+  ({ built, path }) => built && /^\/api\/(?:dashboards|templates|snapshots|shared-snapshots)(?:\/|$)/.test(path),
+);
+const textOf = ({ status, body, headers }: Answer): string =>
+  `${status} ${typeof body === 'string' ? body : JSON.stringify(body)} ${JSON.stringify([...headers])}`;
+
+/** All that an organization can see of its dashboards and templates. */
+const seenBy = async (world: World): Promise<string> => {
+  const texts: string[] = [];
+  for (const [operationId, asked] of [
+    ['listDashboards', { query: { facets: 'true' } }],
+    ['getDashboard', { params: { id: 'twin' } }],
+    ['listDashboardVersions', { params: { id: 'twin' } }],
+    ['listDashboardSnapshots', { params: { id: 'twin' } }],
+    ['getTemplateUsage', {}],
+    ['listTemplates', { query: { favourite: 'true' } }],
+  ] as const)
+    texts.push(JSON.stringify(await world.make(operationId, asked)));
+  return texts.join('\n');
+};
+
+const isIn = (answer: Answer, tenant: string): boolean => textOf(answer).includes(canaryOf(tenant));
+
+/** What each operation is asked with the ids of both, so that the id is one's own and one's own is not meant. */
+const walks = (id: string, made: Made): Readonly<Record<string, readonly Asked[]>> => {
+  const params = { id };
+  const matching = { headers: { 'if-match': '*' } };
+  const body = dashboardOf('a', made.savedQueryId);
+  return {
+    listDashboards: [
+      {},
+      { query: { facets: 'true' } },
+      { query: { search: 'canary' } },
+      { query: { tag: canaryOf('b') } },
+    ],
+    createDashboard: [{ query: { id }, body }, { body }],
+    getDashboard: [{ params }, { params, query: { opens: 'true' } }],
+    replaceDashboard: [{ params, body, ...matching }],
+    deleteDashboard: [{ params, ...matching }],
+    addPanel: [
+      {
+        params,
+        body: { visual: { kind: 'stat' }, queries: [{ name: 'A', savedQueryId: made.savedQueryId }] },
+        ...matching,
+      },
+    ],
+    replacePanel: [
+      {
+        params: { ...params, panelId: 'later' },
+        body: { visual: { kind: 'stat' }, queries: [{ name: 'A', savedQueryId: made.savedQueryId }] },
+        ...matching,
+      },
+    ],
+    removePanel: [{ params: { ...params, panelId: 'later' }, ...matching }],
+    queryDashboard: [
+      { params, body: { from: 'now-1h' } },
+      { params, body: { from: 'now-1h', variables: { key: ['.*'], service: ['*'], metric: ['.+'] } } },
+      { params, body: { from: 'now-1h', draft: body } },
+      { params, body: { from: 'now-1h' }, headers: { accept: 'application/x-ndjson' } },
+    ],
+    listDashboardVersions: [{ params }],
+    getDashboardVersion: [{ params: { ...params, version: '1' } }],
+    restoreDashboardVersion: [{ params: { ...params, version: '1' }, ...matching }],
+    cloneDashboard: [{ params, body: {} }],
+    createDashboardSnapshot: [{ params, body: { labels: ['key', 'service'], bodies: true } }],
+    listDashboardSnapshots: [{ params }],
+    revokeDashboardSnapshot: [{ params: { id: made.snapshotId } }],
+    importDashboard: [
+      { query: { id }, body },
+      { query: { id, dryRun: 'true' }, body: { uid: id, title: 'Imported', schemaVersion: 39, panels: [] } },
+    ],
+    exportDashboard: ['oiq', 'yaml', 'grafana'].map((format) => ({ params, query: { format } })),
+    listTemplates: [{}, { query: { search: 'canary' } }],
+    getTemplate: [
+      { params: { id: 'hosts' } },
+      { params: { id: 'hosts' }, query: { dashboardId: made.templateDashboardId } },
+    ],
+    instantiateTemplate: [{ params: { id: 'hosts' }, body: {} }],
+    getTemplateUsage: [{}],
+    markTemplate: [{ params: { id: 'hosts' } }],
+    unmarkTemplate: [{ params: { id: 'hosts' } }],
+    // Whoever has the link may open it: it is asked with one that is not whole.
+    getSharedSnapshot: [{ params: { token: made.token.slice(0, -1) } }, { params: { token: made.snapshotId } }],
+  };
+};
+
+test.serial('each operation of these groups is walked', (t) => {
+  t.deepEqual(Object.keys(walks('', own)).sort(), ofGroups.map(({ operationId }) => operationId).sort());
+  t.is(ofGroups.length, 25);
+});
+
+// Deleting comes last, so that the others have something to ask of.
+const last = ['removePanel', 'deleteDashboard'];
+const inOrder = ofGroups.toSorted((one, other) => last.indexOf(one.operationId) - last.indexOf(other.operationId));
+
+test.serial(
+  'a link opens the snapshot of its own organization, whoever is signed in, with nothing of the other one',
+  async (t) => {
+    for (const [made, mine, other] of [
+      [own, 'a', 'b'],
+      [theirs, 'b', 'a'],
+    ] as const)
+      for (const token of ['', a.token, b.token]) {
+        const answer = await a.ask(operationOf('getSharedSnapshot'), { params: { token: made.token }, token });
+        t.is(answer.status, 200);
+        t.true(isIn(answer, mine));
+        t.false(isIn(answer, other));
+      }
+  },
+);
+
+for (const [title, idOf] of [
+  ['an id that both have', () => 'twin'],
+  ['an id that only the other one has', () => theirs.onlyId],
+] as const)
+  test.serial(`with ${title}, no answer shows and no change touches what another organization has`, async (t) => {
+    const before = await seenBy(b);
+    t.true(before.includes(canaryOf('b')));
+    const failures: string[] = [];
+    let answered = 0;
+    const ask = async (operation: Operation, asked: Asked): Promise<void> => {
+      const answer = await a.ask(operation, asked);
+      if (answer.status === 200) answered++;
+      if (isIn(answer, 'b')) failures.push(`${operation.operationId}: ${textOf(answer)}`);
+    };
+    for (const operation of inOrder)
+      for (const asked of walks(idOf(), theirs)[operation.operationId] ?? []) await ask(operation, asked);
+    t.deepEqual(failures, []);
+    t.true(answered > 10, `${answered} were answered`);
+    t.is(await seenBy(b), before);
+  });
+
+test.serial('an id that only another organization has is answered as one that nobody has', async (t) => {
+  for (const operation of ofGroups.filter(({ path }) => path.startsWith('/api/dashboards/{id}'))) {
+    const [asked = {}] = walks(theirs.onlyId, own)[operation.operationId] ?? [];
+    const withId = async (id: string): Promise<string> => {
+      const { status, body } = await a.ask(operation, { ...asked, params: { ...asked.params, id } });
+      return `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
+    };
+    const answer = await withId(theirs.onlyId);
+    t.regex(answer, /^404 /, operation.operationId);
+    t.is(answer, await withId('nobodys'), operation.operationId);
+  }
+});
+
+test.serial('what names a saved query of another organization is refused as one that there is not', async (t) => {
+  const told = async (id: string): Promise<string> => {
+    const answers = [
+      await a.ask(operationOf('createDashboard'), { body: dashboardOf('a', id) }),
+      await a.ask(operationOf('importDashboard'), { query: { dryRun: 'true' }, body: dashboardOf('a', id) }),
+    ];
+    return answers
+      .map(({ status, body }) => `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}'))
+      .join('\n');
+  };
+  const answer = await told(theirs.savedQueryId);
+  t.regex(answer, /^400 .*\n400 /);
+  t.is(answer, await told('nobodys'));
+});
