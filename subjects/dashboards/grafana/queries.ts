@@ -38,12 +38,12 @@ export const queryName = (refId: unknown, taken: ReadonlySet<string>): string =>
   return letters.find((letter) => !taken.has(letter)) ?? `Q${taken.size}`;
 };
 
-export const readStep = (value: unknown): string | undefined =>
-  typeof value === 'string' &&
-  value.length <= 32 &&
-  (parseDuration(value) !== undefined || /^\$(?:\w{1,64}|\{\w{1,64}\})$/.test(value))
-    ? value
-    : undefined;
+export const readStep = (value: unknown): string | undefined => {
+  if (typeof value !== 'string' || value.length > 32) return undefined;
+  // A number alone is seconds.
+  const text = /^[1-9]\d{0,9}$/.test(value) ? `${value}s` : value;
+  return parseDuration(text) !== undefined || /^\$(?:\w{1,64}|\{\w{1,64}\})$/.test(text) ? text : undefined;
+};
 
 /** What a query is called that shows it to people. */
 const textOf = (target: Fields): string => {

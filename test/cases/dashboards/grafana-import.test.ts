@@ -248,6 +248,11 @@ const oddPanels = [
     },
     is: { transformations: [{ kind: 'organize', names: { up: 'Up' } }] },
   },
+  {
+    what: 'whose least steps are numbers of seconds',
+    panel: { interval: '30', targets: [{ refId: 'A', expr: 'up', interval: '60' }] },
+    is: { shortestStep: '30s', queries: [{ name: 'A', shortestStep: '60s' }] },
+  },
 ];
 for (const { what, panel, is } of oddPanels)
   test(`a panel ${what} is read, and is the same when its export is read again`, (t) => {
