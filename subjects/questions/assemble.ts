@@ -90,8 +90,10 @@ const take = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'figure':
       addFigure(mark.figure, draft, place);
+      if (mark.isLongest === true) draft.ways.add('longest');
       return;
     case 'noun':
+      refuseTwo(mark, place);
       draft.nouns.add(mark.noun);
       return;
     case 'throughput':
@@ -108,6 +110,11 @@ const take = (mark: Mark, draft: Draft, place: Place): void => {
       return;
     case 'time':
       draft.times.push(mark.time);
+      return;
+    case 'most':
+    case 'least':
+      draft.ways.add(mark.is);
+      if (mark.isExtreme === true) draft.ways.add('extreme');
       return;
     case 'number':
       if (isOtherStatus(mark, draft, place)) return;
@@ -133,15 +140,29 @@ const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Dr
   return true;
 };
 
-/** "5xx errors" are those with such a status, whatever their spans say. */
-const isSaidByStatus = (condition: Condition, before: Mark | undefined): boolean =>
+/** "Requests and errors", "errors and latency": two things are asked for, of which a query with both would be neither. */
+const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
+  const before = marks[at - 3];
+  const isPart = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isPart === true;
+  const isThing = (one: Mark | undefined): boolean => one?.is === 'noun' || one?.is === 'figure';
+  if (joins === 'and' && ((isPart(mark) && isThing(before)) || (isThing(mark) && isPart(before))))
+    throw new Unclear('it asks for two things with "and": ask for one at a time');
+};
+
+/** "5xx errors", "failed with 404": those with such a status, whatever their spans say. */
+const isStatusOf = (condition: Condition, other: Mark | undefined): boolean =>
   condition.search === 'status:error' &&
-  before?.is === 'condition' &&
-  before.condition.isPart === true &&
-  before.condition.field !== 'status';
+  other?.is === 'condition' &&
+  other.condition.isPart === true &&
+  other.condition.field !== 'status';
 
 const addCondition = (condition: Condition, draft: Draft, place: Place): void => {
-  if (isSaidByStatus(condition, place.marks[place.at - 2])) return;
+  refuseTwo({ is: 'condition', condition }, place);
+  if ([place.at - 2, place.at].some((beside) => isStatusOf(condition, place.marks[beside]))) return;
+  const before = place.marks[place.at - 2];
+  // "Latency above 2 s" is what is compared, and no figure.
+  if (condition.field === 'duration' && before?.is === 'noun' && before.noun === 'latency')
+    draft.nouns.delete('latency');
   const last = draft.conditions.at(-1);
   const isListed =
     place.joins !== undefined && last?.field === condition.field && place.marks[place.at - 3]?.is === 'condition';
@@ -191,9 +212,18 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, place: Place): 
     }
   }
   const isListed = place.joins !== undefined && place.marks[place.at - 3]?.is === 'field';
-  if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
+  // "List all services": those that there are.
+  if (before?.is === 'list' && !isNumber) draft.groupBy.push(field);
+  else if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
   else draft.loose.push({ field, isNumber });
 };
+
+const refuseOpenGroup = (mark: Mark, next: Mark | undefined): void => {
+  if (mark.is === 'group' && (next === undefined || (mark.isEach === true && next.is !== 'group')))
+    throw new Unclear('it says "by" or "per", but not of which field: write such as "by service"');
+};
+
+const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';
 
 /** `by service and route`. What is no field behind "by" is the order of a list: "top 5 by count". */
 const addGroups = (
@@ -201,12 +231,15 @@ const addGroups = (
   draft: Draft,
   place: Place,
 ): void => {
-  const isJoin = (mark: Mark | undefined): boolean => mark?.is === 'and' || mark?.is === 'or';
   let next = place.marks[place.at];
   if (next?.is !== 'field') {
-    const isOpen = mark.is === 'group' && (next === undefined || (mark.isEach === true && next.is !== 'group'));
-    if (isOpen) throw new Unclear('it says "by" or "per", but not of which field: write such as "by service"');
+    refuseOpenGroup(mark, next);
     return;
+  }
+  if (mark.is === 'which') {
+    // "What duration" asks for a figure, and by none.
+    if (next.isNumber) return;
+    draft.ways.add('which');
   }
   while (next?.is === 'field') {
     if (!draft.groupBy.includes(next.field)) draft.groupBy.push(next.field);
@@ -219,6 +252,7 @@ const addGroups = (
 
 /** "Error rate" is a share, and no rate. */
 const addFigure = (figure: Figure, draft: Draft, place: Place): void => {
+  refuseTwo({ is: 'figure', figure }, place);
   const before = place.marks[place.at - 2];
   if (figure.function === 'rate' && before?.is === 'condition' && before.condition.isPart === true)
     draft.ways.add('share');

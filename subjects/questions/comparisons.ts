@@ -1,6 +1,7 @@
 /** Fields with what they are compared with: "payment method is not card", "duration above 500 ms", "slower than 2 s". */
 import type { KnownField } from './catalogue.ts';
 import { compared, containing, equal, isUnit, type Quantity } from './conditions.ts';
+import { statusField } from './figures-said.ts';
 import type { Lexicon, Target } from './lexicon.ts';
 import { type Found, type Mark, type Operator, one } from './marks.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
@@ -21,8 +22,9 @@ const ownWords: ReadonlySet<string> = new Set(['severity', 'kind', 'status']);
 /** Where all values that are known have a digit, a word without one is none: "meters are online". */
 const isUnlike = (text: string, { values }: KnownField): boolean =>
   values.length > 0 && values.every((value) => /\d/.test(value)) && !/\d/.test(text);
-/** What has a digit and is no number is an id. */
-const isLikeId = (text: string): boolean => /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text);
+/** What has a digit and is no number is an id, but for percentiles. */
+const isLikeId = (text: string): boolean =>
+  /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text) && !/^p\d/.test(text);
 
 export class ComparisonReader {
   readonly #words: readonly Word[];
@@ -44,10 +46,18 @@ export class ComparisonReader {
   at(at: number): Found | undefined {
     const named = this.#lexicon.fieldAt(this.#words, at);
     if (named === undefined) return this.#before(at) ?? this.#duration(at);
-    const found = named.options.flatMap((field) => this.#behind(at + named.words, field, named.words) ?? []);
+    const options = named.options.flatMap((field) =>
+      field.name === 'status' ? [field, ...this.#statusCodes()] : field,
+    );
+    const found = options.flatMap((field) => this.#behind(at + named.words, field, named.words) ?? []);
     return found.length === 0
       ? undefined
       : { words: Math.max(...found.map(({ words }) => words)), marks: found.flatMap(({ marks }) => marks) };
+  }
+
+  /** "Status between 400 and 499": statuses that are numbers are those of HTTP. */
+  #statusCodes(): KnownField[] {
+    return this.#lexicon.fields.filter(({ name }) => statusField.test(name));
   }
 
   /** "More than 7 nights": the field stands behind its quantity. */
@@ -114,6 +124,7 @@ export class ComparisonReader {
   #mayBeValue(word: Word, at: number, field: KnownField, isSaid: boolean): boolean {
     if (word.is !== 'word') return isSaid && word.is === 'quoted';
     if (field.hasAllValues && !ownWords.has(field.name)) return false;
+    if (ownWords.has(field.name) && numberIn(word) !== undefined) return false;
     if (isUnlike(word.inside, field)) return false;
     if (!isSaid) return !field.isNumber && isLikeId(word.text) && numberIn(word) === undefined;
     return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
@@ -121,7 +132,7 @@ export class ComparisonReader {
 
   #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isSaid'>): Found | undefined {
     const first = this.#quantityAt(at);
-    if (first === undefined) return undefined;
+    if (first === undefined || ownWords.has(field.name)) return undefined;
     const found = (quantities: readonly Quantity[], more: number): Found | undefined => {
       const condition = compared(field, operator, quantities);
       return condition && one(words + first.words + more, { is: 'condition', condition });

@@ -33,12 +33,12 @@ export const negated = ({ search, field }: Condition): Condition => ({
   ...{ search: search.startsWith('NOT ') ? search.slice(4) : `NOT ${search}`, field },
 });
 
-/** Several values of one field, each of which will do: that of a severity is one, so that "and" between two is "or", too. */
+/** Several values of one field, each of which will do: that of a severity or a status is one, so that "and" between two is "or", too. */
 export const oneOf = (one: Condition, other: Condition, joined: 'or' | 'and' | undefined): Condition | undefined => {
   if (one.field !== other.field) return undefined;
   if (one.search === other.search) return one;
   if (one.value === undefined || other.value === undefined)
-    return joined === 'or' || one.field === 'severity'
+    return joined === 'or' || one.field === 'severity' || (one.isPart === true && other.isPart === true)
       ? { ...one, search: `(${one.search} OR ${other.search})` }
       : undefined;
   const [name, before = ''] = splitAt(one.search, ':', one.field);

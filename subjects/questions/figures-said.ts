@@ -73,7 +73,17 @@ export const percentileAt = (words: readonly Word[], at: number): Found | undefi
 };
 
 const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first|busiest|highest|lowest|most|noisiest)$/;
-const listing: ReadonlySet<string> = new Set(['show', 'list', 'give', 'me']);
+const listing: ReadonlySet<string> = new Set([
+  'show',
+  'list',
+  'give',
+  'me',
+  'display',
+  'find',
+  'fetch',
+  'get',
+  'print',
+]);
 const mostLimit = 10_000;
 const mostGroups = 1_000;
 
@@ -87,7 +97,8 @@ export const limitAt = (
   const isCount = number?.unit === '' && Number.isInteger(number.value) && number.value >= 1;
   if (!isCount || ['a', 'an'].includes(lowerAt(words, at))) return undefined;
   const [before, behind] = [words[at - 1]?.stem ?? '', words[at + 1]?.stem ?? ''];
-  const isListed = listing.has(before) && vocabulary.get(behind)?.is === 'noun';
+  const isThings = [behind, words[at + 2]?.stem ?? ''].some((stem) => vocabulary.get(stem)?.is === 'noun');
+  const isListed = listing.has(before) && (isThings || vocabulary.get(behind)?.is === 'condition') && !isUnit(behind);
   // "Which three routes": several of what can be grouped by.
   const isPlural = words[at + 1]?.lower !== behind && number.value <= mostGroups;
   const isGroups = isPlural && lexicon.fieldAt(words, at + 1) !== undefined;
@@ -97,8 +108,9 @@ export const limitAt = (
 };
 
 const statusWords: ReadonlySet<string> = new Set(['status', 'statuses', 'http', 'code']);
-const besideStatus = /^(?:returned|return|returning|response|error|answered|with|got|gave|code)$/;
-const statusField = /(?:^|\.)status_?code$/i;
+const besideStatus = /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many)$/;
+/** Fields that hold statuses of HTTP. */
+export const statusField = /(?:^|\.)status_?code$/i;
 
 /** `5xx`, `status 500`, `404s`, `HTTP 503`: of the fields that hold statuses of HTTP. */
 export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): Found | undefined => {

@@ -28,6 +28,7 @@ const ownFields: Readonly<Record<'logs' | 'traces', readonly string[]>> = {
 
 /** Other words for the last word of a name. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
+  service: ['service name'],
   route: ['endpoint', 'path', 'url'],
   severity: ['level', 'log level'],
   body: ['message text', 'text'],
@@ -37,7 +38,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   system: ['database'],
   pod: ['pods'],
   environment: ['env', 'stage'],
-  'exception type': ['exception class'],
+  'exception type': ['exception class', 'error type', 'error class'],
 };
 
 /** Words at the end of a name that people leave out: `host.name` is the host, `user.id` the user. */
@@ -114,7 +115,7 @@ export class Lexicon {
     let found: Named<KnownField> | undefined;
     for (let length = 1; length <= mostWords; length++) {
       const word = words[at + length - 1];
-      if (word?.is !== 'word') break;
+      if (word?.is !== 'word' || word.text.startsWith('/')) break;
       parts.push(...partsOf(word.text));
       const form = this.#forms.get(parts.join(' '));
       const exact = form?.fields.filter(({ name }) => name === word.text);
@@ -164,7 +165,7 @@ export class Lexicon {
     if (exact.length > 0 || chosen.length > 0) return exact.length > 0 ? exact : chosen;
     // "From households" are those of the value household.
     const one = stemOf(said);
-    const isPlural = one !== said && /^\p{Ll}{5,64}$/u.test(said);
+    const isPlural = one !== said.toLowerCase() && /^\p{L}{5,64}$/u.test(said);
     return isPlural ? this.#bareValues(one).filter(({ field }) => !ownNames.has(field)) : [];
   }
 

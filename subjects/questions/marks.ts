@@ -10,6 +10,8 @@ export interface Condition {
   readonly value?: string;
   /** Whether it makes the part of a share: errors of requests. */
   readonly isPart?: true;
+  /** Whether it says whom something comes from, who may have asked for it or answered it. */
+  readonly isFrom?: true;
 }
 
 export type Noun = 'logs' | 'requests' | 'calls' | 'spans' | 'traces' | 'metric' | 'latency';
@@ -20,13 +22,16 @@ export type Mark =
   /** Has no part in the query. */
   | { readonly is: 'noise' }
   | { readonly is: 'noun'; readonly noun: Noun }
-  | { readonly is: 'figure'; readonly figure: Figure }
+  /** `isLongest`: a figure of what takes time, or the things themselves, the longest first. */
+  | { readonly is: 'figure'; readonly figure: Figure; readonly isLongest?: true }
   | { readonly is: 'count' | 'distinct' | 'share' | 'total' | 'current' | 'exists' }
   /** `isEach`: "per", behind which there is what it is by, and no order of a list. */
   | { readonly is: 'group'; readonly isEach?: true }
   | { readonly is: 'which' }
-  | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' }
-  | { readonly is: 'most' | 'least' | 'throughput' | 'newest' | 'oldest' }
+  | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' | 'when' }
+  /** `isExtreme`: "highest" is of a value, or the order of a list; "most" is the order of a list. */
+  | { readonly is: 'most' | 'least'; readonly isExtreme?: true }
+  | { readonly is: 'throughput' | 'newest' | 'oldest' | 'extreme' | 'longest' | 'sent' }
   | { readonly is: 'limit'; readonly limit: number }
   | { readonly is: 'condition'; readonly condition: Condition }
   | { readonly is: 'field'; readonly field: string; readonly isNumber: boolean }

@@ -15,6 +15,9 @@ const mostWords = 8;
 const between: ReadonlySet<string> = new Set([
   'of',
   'in',
+  'at',
+  'on',
+  'for',
   'the',
   'was',
   'were',

@@ -74,13 +74,18 @@ export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => 
 
 type Extreme = 'max' | 'min' | undefined;
 
-/** "The highest level" is one value where no groups are asked for. */
+/** "The highest level" is one value, and "the highest level by branch" one of each; "most by branch" is an order. */
 const extremeOf = ({ figures, groupBy, loose, limit, ways: said }: Draft): Extreme => {
-  if (figures.length + groupBy.length + loose.length > 0 || limit !== undefined || said.has('which')) return undefined;
+  if (figures.length + loose.length > 0 || limit !== undefined || said.has('which')) return undefined;
+  if (groupBy.length > 0 && !said.has('extreme')) return undefined;
   return said.has('most') ? 'max' : said.has('least') ? 'min' : undefined;
 };
 
 const refuseOther = ({ ways: said, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
+  if (said.has('distinct') && distinct.length === 0)
+    throw new Unclear('a metric has no different values to be counted');
+  if (said.has('oldest') || said.has('when'))
+    throw new Unclear(`${name} is told by figures and steps, not by when it was so`);
   if (distinct.length > 0) throw new Unclear(`values of labels are not counted: ask for ${name} by ${distinct[0]}`);
   if (said.has('share')) throw new Unclear(`a share of the metric ${name} is a formula, which has to be written`);
   if (figures.length > 1) throw new Unclear('several figures of a metric are asked for one by one');
@@ -93,7 +98,11 @@ const waysOf = ({ figures, ways: said }: Draft, metric: KnownMetric, extreme: Ex
   const [figure] = figures;
   if (figure?.function === 'percentile') return [quantileOf(figure.percentile ?? 50, metric)];
   const asked =
-    figure?.function ?? extreme ?? (['current', 'total', 'count'] as const).find((each) => said.has(each)) ?? 'none';
+    figure?.function ??
+    extreme ??
+    (said.has('newest') ? 'current' : undefined) ??
+    (['current', 'total', 'count'] as const).find((each) => said.has(each)) ??
+    'none';
   const isCounted = said.has('count') || said.has('total');
   const way = (asked === 'current' && isCounted && ways[kind].currentCount) || ways[kind][asked];
   if (way !== undefined) return [way];

@@ -4,7 +4,7 @@ import { ComparisonReader } from './comparisons.ts';
 import { containing, equal, existing } from './conditions.ts';
 import { limitAt, percentileAt, statusAt, stepAt } from './figures-said.ts';
 import type { Lexicon, Named, NamedValue, Target } from './lexicon.ts';
-import { type Found, type Mark, type Marked, one } from './marks.ts';
+import { type Condition, type Found, type Mark, type Marked, one } from './marks.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
@@ -68,6 +68,8 @@ export class QuestionReader {
       this.#comparisons.at(at) ??
       this.#containing(at) ??
       this.#things(at) ??
+      this.#timeTaken(at) ??
+      this.#trace(at) ??
       this.#nameOrPhrase(at) ??
       this.#quoted(at) ??
       this.#number(at) ??
@@ -98,13 +100,32 @@ export class QuestionReader {
     return one(operator.words + 1, { is: 'condition', condition: containing(word.inside) });
   }
 
+  /** "Mean time", "median time": what spans take. */
+  #timeTaken(at: number): Found | undefined {
+    const before = at > 0 ? phraseAt(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
+    const isFigure = before === 'figure' || before === 'total' || percentileAt(this.#words, at - 1)?.words === 1;
+    return this.#target.of === 'traces' && this.#words[at]?.stem === 'time' && isFigure
+      ? one(1, { is: 'noun', noun: 'latency' })
+      : undefined;
+  }
+
+  /** `4bf92f3577b34da6a3ce929d0e0e4736`, "trace 4bf92f…": an id of a trace is like nothing else. */
+  #trace(at: number): Found | undefined {
+    const before = this.#words[at]?.stem === 'trace' ? 1 : 0;
+    const id = this.#words[at + before]?.lower ?? '';
+    return this.#target.of !== 'metrics' && /^[0-9a-f]{32}$/.test(id)
+      ? one(before + 1, { is: 'condition', condition: equal('traceId', id) })
+      : undefined;
+  }
+
   /** Things that records are of where they have a field: exceptions, queries of a database. "By exception" is by that field. */
   #things(at: number): Found | undefined {
     const name = things.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
     if (name === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
     const before = this.#words[at - 1];
     const isGroup =
-      /^(?:by|per|each|which|top|common|frequent)$/.test(before?.stem ?? '') || numberIn(before) !== undefined;
+      /^(?:by|per|each|which|top|common|frequent|unique|distinct|different)$/.test(before?.stem ?? '') ||
+      numberIn(before) !== undefined;
     return isGroup
       ? one(1, { is: 'field', field: name, isNumber: false })
       : one(1, { is: 'condition', condition: existing(name) });
@@ -121,21 +142,19 @@ export class QuestionReader {
     const word = this.#words[at] as Word;
     const isName = longest > 0 && this.#isName(at, { says: phrase?.mark.is, value, field });
     if (phrase !== undefined && phrase.words >= longest && !isName) return one(phrase.words, phrase.mark);
-    const isNoun = longest <= 1 && this.#isNounOfValue(at);
-    if (value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0))
-      return {
-        words: value.words,
-        marks: [
-          ...(isNoun ? [{ is: 'noise' } as const] : []),
-          ...value.options.map((each): Mark => ({ is: 'condition', condition: equal(each.field, each.value) })),
-        ],
-      };
-    if (isNoun && field === undefined) return one(1, { is: 'noise' });
-    if (field === undefined) return undefined;
-    return {
-      words: field.words,
-      marks: field.options.map(({ name, isNumber }) => ({ is: 'field', field: name, isNumber })),
-    };
+    const noun: readonly Mark[] = longest <= 1 && this.#isNounOfValue(at) ? [{ is: 'noise' }] : [];
+    const isValue = value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0);
+    const marks = isValue
+      ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#said(each, at) }))
+      : (field?.options ?? []).map(({ name, isNumber }): Mark => ({ is: 'field', field: name, isNumber }));
+    const words = (isValue ? value.words : field?.words) ?? 1;
+    return noun.length + marks.length === 0 ? undefined : { words, marks: [...noun, ...marks] };
+  }
+
+  /** "From gates", "by gates" say whom something comes from. */
+  #said({ field, value }: NamedValue, at: number): Condition {
+    const before = this.#words[at - 1]?.lower ?? '';
+    return { ...equal(field, value), ...(before === 'from' || before === 'by' ? { isFrom: true as const } : {}) };
   }
 
   /** "Rejected readings" with a field `reading.status`, "sports articles" with `article.id`: what the value beside it is said of. */

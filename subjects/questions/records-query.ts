@@ -4,9 +4,11 @@ import type { Measure } from '../../queries/query.ts';
 import type { AskedQuery } from '../../queries/run.ts';
 import { signals } from '../../queries/signals/index.ts';
 import { referenceOf } from '../../schemas/fields.ts';
-import { type Draft, Unclear } from './assemble.ts';
+import { type Draft, type NamedField, Unclear } from './assemble.ts';
 import { existing } from './conditions.ts';
+import { hasThings, withExtremes } from './extremes.ts';
 import type { Condition, Figure } from './marks.ts';
+import { refuseUnsaid } from './unsaid.ts';
 
 /** A query, and the conditions of which its search is made. */
 export interface Meaning {
@@ -28,9 +30,8 @@ const asksOthers = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
 
 /** The queries that a draft may mean, the likeliest first. `hasServerSpans`: whether spans say which are requests. */
 export const recordMeanings = (asked: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
-  requireSomething(asked);
-  refuseGroupsOfOne(asked);
-  const draft = withExtreme(asked);
+  refuseUnsaid(asked);
+  const draft = withExtremes(asked);
   return nounConditions(draft, hasServerSpans).flatMap((noun) => {
     if (draft.ways.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
     return measuresOf(draft, signal).map((measures) =>
@@ -39,68 +40,61 @@ export const recordMeanings = (asked: Draft, signal: Signal, hasServerSpans: boo
   });
 };
 
-const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft): void => {
-  if (nouns.size + conditions.length + loose.length + groupBy.length + distinct.length === 0)
-    throw new Unclear('it does not say of what: name logs, requests, spans, a service, a field or a metric');
-};
-
-/** "Which services call billing": of one service there are no several, so that something else is asked for. */
-const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
-  const one = conditions.find(
-    ({ field, search, value }) => value !== undefined && groupBy.includes(field) && !/^NOT |:\(/.test(search),
-  );
-  if (one !== undefined)
-    throw new Unclear(
-      `it asks by ${one.field}, of which it names one alone: leave out ${one.value} or "by ${one.field}"`,
-    );
-};
-
-/** "The highest latency" is one value, where nothing says of what there is most. */
-const withExtreme = (draft: Draft): Draft => {
-  const { ways, nouns, figures, groupBy, loose, limit } = draft;
-  const isOfField = nouns.has('latency') || (loose.length === 1 && loose[0]?.isNumber === true);
-  const isExtreme = (ways.has('most') || ways.has('least')) && isOfField && limit === undefined;
-  if (!isExtreme || figures.length + groupBy.length > 0) return draft;
-  const others = [...ways].filter((way) => way !== 'most' && way !== 'least');
-  return { ...draft, ways: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
-};
-
 /** Conditions that the noun itself makes; two where it has two meanings. */
-const nounConditions = ({ nouns, conditions }: Draft, hasServerSpans: boolean): Part[] => {
+const nounConditions = ({ nouns, conditions, ways }: Draft, hasServerSpans: boolean): Part[] => {
   const saysOther = conditions.some(({ field }) => asksOthers.test(field));
   const isKindSaid = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
   // Work of others is asked for by clients alone.
   if (nouns.has('calls') && !isKindSaid) return saysOther ? [[called]] : [[served], [called]];
-  if (nouns.has('requests') && !isKindSaid) return [[served]];
+  // What comes from a service is what it asks of others, or what it answers.
+  const isFromService = conditions.some(({ field, isFrom }) => field === 'service' && isFrom === true);
+  if (nouns.has('requests') && !isKindSaid)
+    return ways.has('sent') ? [[called]] : isFromService ? [[served], [called]] : [[served]];
   const isNamed = conditions.some(({ field }) => field === 'name');
   return nouns.has('latency') && !nouns.has('spans') && !saysOther && !isNamed ? [[served]] : [[]];
 };
 
 /** Figures of the query: none are rows, and several lists several meanings. */
 const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
-  const { figures, nouns, ways, distinct } = draft;
+  const { figures, ways, distinct } = draft;
   const field = measuredField(draft);
-  const ofField = figures.filter(({ function: name }) => name !== 'rate');
-  // Of a span only its duration has percentiles that need no name.
-  const isOfSpans =
-    signal === 'traces' && ofField.length > 0 && ofField.every(({ function: name }) => name === 'percentile');
-  if (field === undefined && isOfSpans) return [ofField.map((figure) => measured(figure, 'duration', draft))];
-  if (ways.has('total') && field !== undefined) ofField.push({ function: 'sum' });
-  if (ofField.length > 0) return [ofField.map((figure) => measured(figure, field, draft))];
-  if (field !== undefined) return numbersAlone(field);
-  if (ways.has('slowest') || ways.has('fastest')) return byDuration(draft, signal);
+  const ofField = figuresOfField(draft, signal, field);
+  if (ofField.length > 0) return [[...besideFigures(draft), ...ofField]];
+  const isBySpan = ways.has('slowest') || ways.has('fastest');
+  const isOfGroups = draft.groupBy.length + draft.loose.length > 0;
+  if (isBySpan && (field === undefined || (field === 'duration' && !isOfGroups))) return byDuration(draft, signal);
+  if (field !== undefined) return numbersAlone(field).map((measures) => [...besideFigures(draft), ...measures]);
   if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
-  if (figures.length > 0) return [[{ function: 'rate' }]];
+  return figures.length > 0 ? [[{ function: 'rate' }]] : counted(draft);
+};
+
+/** Figures of a field: averages, percentiles, sums. */
+const figuresOfField = (draft: Draft, signal: Signal, field: string | undefined): Measure[] => {
+  const ofField = draft.figures.filter(({ function: name }) => name !== 'rate');
+  // Of a span only its duration has percentiles that need no name.
+  const isOfSpans = signal === 'traces' && ofField.every(({ function: name }) => name === 'percentile');
+  if (field === undefined && isOfSpans) return ofField.map((figure) => measured(figure, 'duration', draft));
+  if (draft.ways.has('total') && field !== undefined) ofField.push({ function: 'sum' });
+  return ofField.map((figure) => measured(figure, field, draft));
+};
+
+/** "Number of requests and average latency": figures of records that are asked for beside one of a field. */
+const besideFigures = ({ ways, nouns, figures }: Draft): Measure[] => [
+  ...(ways.has('count') && nouns.has('latency') ? [{ function: 'count' as const }] : []),
+  ...figures.filter(({ function: name }) => name === 'rate'),
+];
+
+const counted = (draft: Draft): (readonly Measure[])[] => {
   if (!isCounted(draft)) return [[]];
   if (isRankedAlone(draft))
     throw new Unclear('it does not say of what there is most: name a field, such as "by service"');
-  return [[nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
+  return [[draft.nouns.has('traces') ? { function: 'distinct', field: 'traceId' } : { function: 'count' }]];
 };
 
 /** The field that figures are of. */
 const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefined => {
-  const numbers = loose.filter(({ isNumber }) => isNumber).map(({ field }) => field);
+  const numbers = loose.filter((each) => isQuantity(each)).map(({ field }) => field);
   if (numbers.length > 1)
     throw new Unclear(`it names several fields to be measured, ${numbers.join(' and ')}: ask for one`);
   const field = nouns.has('latency') ? 'duration' : numbers[0];
@@ -108,6 +102,10 @@ const measuredField = ({ loose, nouns, ways, figures }: Draft): string | undefin
     throw new Unclear(`${field} is a number: ask for its sum, average or another figure`);
   return field;
 };
+
+/** Codes and ids are numbers of which there is no mean. */
+const isQuantity = ({ field, isNumber }: NamedField): boolean =>
+  isNumber && !/(?:^|[._])(?:code|id|port|number|status|version)$/i.test(field);
 
 const byDuration = ({ ways, groupBy, loose }: Draft, signal: Signal): (readonly Measure[])[] => {
   if (signal === 'logs') throw new Unclear('log records take no time: ask for requests or spans');
@@ -146,26 +144,37 @@ const searchOf = (conditions: Part): { readonly search?: string } =>
 
 const stepOf = ({ stepMs, ways }: Draft): Meaning['stepMs'] => stepMs ?? (ways.has('overTime') ? 'usual' : undefined);
 
+const isRankedBy = ({ ways }: Draft): boolean =>
+  ['most', 'least', 'slowest', 'fastest'].some((way) => ways.has(way as 'most'));
+
 const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: readonly Measure[]): Meaning => {
   const told = { stepMs: stepOf(draft) };
   if (measures.length === 0) return { ...told, ...rowsOf(draft, signal, conditions) };
-  const { ways, limit } = draft;
+  const { ways } = draft;
   const isReverse = ways.has('least') || ways.has('fastest');
-  const isRanked = isReverse || ['most', 'slowest'].some((way) => ways.has(way as 'most'));
   const each = eachSpan(draft, measures);
   const groupBy = each ?? groupsOf(draft, measures);
-  const first = measures[0] as Measure;
-  const all =
-    isRanked || limit !== undefined ? withGroups(conditions, each === undefined ? groupBy : [], signal) : conditions;
+  refuseOrders(draft, groupBy);
+  const isRanked = groupBy.length > 0 && isRankedBy(draft);
+  const limit = draft.limit ?? (isRanked ? usualGroups : undefined);
+  const all = limit === undefined || each !== undefined ? conditions : withGroups(conditions, groupBy, signal);
   return {
     ...told,
     conditions: all.map(({ search }) => search),
     query: {
       ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [...measures], groupBy },
-      ...(isReverse ? { order: { by: defaultName(first), direction: 'ascending' as const } } : {}),
-      ...(limit === undefined && !isRanked ? {} : { limit: limit ?? usualGroups }),
+      ...(isReverse ? { order: { by: defaultName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
+      ...(limit === undefined ? {} : { limit }),
     },
   };
+};
+
+/** An order or a number of what is one figure, or the first of figures, would be lost. */
+const refuseOrders = ({ ways, limit }: Draft, groupBy: readonly string[]): void => {
+  if (groupBy.length === 0 && (ways.has('most') || ways.has('least') || limit !== undefined))
+    throw new Unclear('it asks for an order, but not of what: name a field, such as "by service"');
+  if (ways.has('newest') || ways.has('oldest'))
+    throw new Unclear('figures have no first or last: ask for the records, or name a range');
 };
 
 /** Records without the value that is ranked are no group of it: "top 5 users" has five users. */
@@ -176,7 +185,8 @@ const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal
 };
 
 /** "The slowest requests" are spans by themselves, by how long each took. */
-const eachSpan = ({ ways, groupBy, loose }: Draft, measures: readonly Measure[]): string[] | undefined => {
+const eachSpan = ({ ways, groupBy, loose, nouns }: Draft, measures: readonly Measure[]): string[] | undefined => {
+  if (nouns.has('latency') && !hasThings(nouns)) return undefined;
   const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
   return isEach && measures.every(({ field }) => field === 'duration')
     ? ['service', 'name', 'traceId', 'spanId']
@@ -198,7 +208,10 @@ const rowsOf = (
   signal: Signal,
   conditions: Part,
 ): Pick<Meaning, 'query' | 'conditions'> => {
-  const all = nouns.has('traces') ? [root, ...conditions] : conditions;
+  // What a service asks of others is told by no first span.
+  const isOfRoots =
+    nouns.has('traces') && !conditions.some(({ field }) => asksOthers.test(field) || field === 'traceId');
+  const all = isOfRoots ? [root, ...conditions] : conditions;
   return {
     conditions: all.map(({ search }) => search),
     query: {
@@ -209,10 +222,11 @@ const rowsOf = (
   };
 };
 
-/** What fails, else what is compared, such as a duration. */
+/** What fails, else what is compared, such as a duration, else the one thing that is said of them. */
 const partOf = ({ conditions }: Draft): Part => {
   const said = conditions.filter(({ isPart }) => isPart === true);
-  return said.length > 0 ? said : conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
+  const compared = conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
+  return said.length > 0 ? said : compared.length > 0 || conditions.length > 1 ? compared : conditions;
 };
 
 /** Part of all, in per cent. What fails is the part; all else is said of both. */

@@ -31,7 +31,7 @@ export const timeWords: readonly string[] = [
   ...numerals.keys(),
   ...months,
   ...weekdays,
-  ...'last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around half hourly daily weekly minutely interval intervals bucket buckets percentile percentiles quantile'.split(
+  ...'weekend last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around half hourly daily weekly minutely interval intervals bucket buckets percentile percentiles quantile'.split(
     ' ',
   ),
 ];
@@ -136,9 +136,22 @@ export class TimeReader {
         ]),
       ),
     };
+    const weekend = this.#weekend(at);
+    if (weekend !== undefined) return weekend;
     const span =
       this.#is(at, 'this') && Object.hasOwn(spans, this.#lower(at + 1)) ? spans[this.#lower(at + 1)] : undefined;
     return span && { words: 2, value: { is: 'days', from: span[0], to: span[1] } };
+  }
+
+  /** The latest Saturday and Sunday; `last weekend` is over. */
+  #weekend(at: number): Said<TimePart> | undefined {
+    const article = this.#is(at, 'the') ? 1 : 0;
+    const which = this.#is(at + article, 'last', 'past', 'this') ? 1 : 0;
+    if (!this.#is(at + article + which, 'weekend')) return undefined;
+    const saturday = this.#weekBegin() + 5 * dayMs;
+    const isOver = saturday > this.#today || this.#is(at + article, 'last', 'past');
+    const from = isOver ? saturday - 7 * dayMs : saturday;
+    return { words: article + which + 1, value: { is: 'days', from, to: from + 2 * dayMs } };
   }
 
   /** `yesterday morning`, `on Monday in the afternoon`: hours of the day that is said. */
@@ -225,7 +238,11 @@ export class TimeReader {
     const isJoined = (place: number): boolean => this.#is(place, 'and', 'to', 'till', 'until', '-', '–');
     const first = this.#clockTime(at + 1) ?? this.#bareHour(at + 1, isJoined(at + 2));
     if (first === undefined || !isJoined(at + 1 + first.words)) return undefined;
-    const second = this.#clockTime(at + 2 + first.words);
+    const place = at + 2 + first.words;
+    // "Yesterday between 6 and 10": hours by themselves are told as such by a day beside them.
+    const isOfDay =
+      this.#day(at - 1) !== undefined || this.#days(place + 1) !== undefined || this.#days(at - 2) !== undefined;
+    const second = this.#clockTime(place) ?? this.#bareHour(place, isOfDay);
     if (second === undefined) return undefined;
     // "Between 2 and 4pm" are both in the afternoon.
     const isBare = this.#clockTime(at + 1) === undefined;
@@ -261,7 +278,11 @@ export class TimeReader {
     const day = isMorning ? { words: 2, value: this.#today } : this.#day(at + 1);
     const behind = at + 1 + (day?.words ?? 0);
     const preposition = day !== undefined && this.#is(behind, 'at') ? 1 : 0;
-    const clock = this.#clockTime(behind + preposition);
+    const hour = behind + preposition;
+    const next = this.#words[hour + 1];
+    // "Since 8" ends what is said, or a day stands beside it.
+    const isHour = next === undefined || this.#day(hour + 1) !== undefined || this.#is(hour + 1, 'this');
+    const clock = this.#clockTime(hour) ?? this.#bareHour(hour, isHour);
     if (day === undefined && clock === undefined) return undefined;
     const words = 1 + (day?.words ?? 0) + (clock === undefined ? 0 : preposition + clock.words);
     return { words, value: { is: 'since', day: day?.value, clock: clock?.value ?? 0 } };

@@ -15,21 +15,28 @@ const severityAt = (search: string): Mark => ({
 const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
     `a|an|the|of|in|on|for|to|from|at|is|are|was|were|be|been|being|did|do|does|done|has|had|have|having|there|me|my|our|we|us|i|you|your|
-    please|can|could|would|should|want|need|like|know|see|look|looking|tell|it|its|their|they|them|these|those|this|that|what|what's|whats|how|
+    please|can|could|would|should|want|need|like|know|see|look|looking|tell|it|its|their|they|them|these|those|this|that|what's|whats|how|
     during|within|all|any|get|got|getting|with|where|whose|who|only|just|then|so|now|here|during|come|came|coming|happen|happened|happening|occur|occurred|
     write|wrote|written|send|sent|produce|produced|emit|emitted|make|made|record|recorded|serve|served|handle|handled|receive|received|process|processed|
-    return|returned|answer|answered|respond|responded|see|seen|take|took|taken|look like|out of|kind|value|values|
-    data|amount|system|application|went|go|goes|as|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall`,
+    return|returned|answer|answered|respond|responded|see|seen|take|took|taken|look like|kind|value|values|
+    data|amount|system|application|went|go|goes|as|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall|
+    throw|throws|threw|thrown|raise|raised|report|reported|generate|generated|so far|up to now|until now|till now|recent|recently|used|use|uses|using|
+    api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|related to|coming from|belonging to`,
     { is: 'noise' },
   ],
   ['average|mean|avg|averaged|on average|typical', figureOf('avg')],
-  ['minimum|min|smallest|shortest', figureOf('min')],
-  ['maximum|max|peak|longest|largest|biggest', figureOf('max')],
+  ['minimum|min|smallest|coldest|coolest|lightest', figureOf('min')],
+  ['maximum|max|peak|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest', figureOf('max')],
+  ['shortest', { is: 'figure', figure: { function: 'min' }, isLongest: true }],
+  ['longest', { is: 'figure', figure: { function: 'max' }, isLongest: true }],
   ['median', { is: 'figure', figure: { function: 'percentile', percentile: 50 } }],
   ['sum|summed|sum of|added up', figureOf('sum')],
   ['total', { is: 'total' }],
   ['rate|per second|a second|every second|each second|rate per second|by second', figureOf('rate')],
-  ['how many|number|count|counts|how often|volume|amount of|quantity|how much', { is: 'count' }],
+  [
+    'how many|how many times|number of times|number|count|counts|how often|volume|amount of|quantity|how much',
+    { is: 'count' },
+  ],
   ['different|distinct|unique|separate', { is: 'distinct' }],
   ['share|percentage|percent|proportion|fraction|ratio|what percent|% of|%', { is: 'share' }],
   ['current|currently|right now|latest value|at the moment|last value', { is: 'current' }],
@@ -39,12 +46,12 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
     { is: 'group' },
   ],
   ['across all|over all|for all|of all', { is: 'all' }],
-  ['which', { is: 'which' }],
+  ['which|what', { is: 'which' }],
   ['show|list|display|find|give|print|fetch|search|show me|give me|what are', { is: 'list' }],
   ['or', { is: 'or' }],
   ['and|as well as|plus|both|also', { is: 'and' }],
   [
-    "not|no|except|excluding|without|other than|besides|but not|isn't|aren't|is not|are not|not from|apart from|outside",
+    "not|no|except|excluding|without|other than|besides|but not|isn't|aren't|didn't|doesn't|don't|hasn't|haven't|wasn't|weren't|is not|are not|not from|apart from|outside",
     { is: 'not' },
   ],
   [
@@ -53,12 +60,15 @@ const shared: readonly (readonly [phrases: string, mark: Mark])[] = [
   ],
   ['slowest', { is: 'slowest' }],
   ['fastest|quickest', { is: 'fastest' }],
+  ['when', { is: 'when' }],
   [
-    'most|highest|top|busiest|the most|largest number of|most often|most frequent|most common|noisiest|biggest number of',
+    'most|top|busiest|the most|largest number of|most often|most frequent|most common|noisiest|biggest number of|highest number of',
     { is: 'most' },
   ],
-  ['least|lowest|fewest|bottom|least often|rarest', { is: 'least' }],
-  ['latest|newest|most recent|recent|last', { is: 'newest' }],
+  ['highest', { is: 'most', isExtreme: true }],
+  ['least|fewest|bottom|least often|rarest|lowest number of|smallest number of', { is: 'least' }],
+  ['lowest', { is: 'least', isExtreme: true }],
+  ['latest|newest|most recent|last', { is: 'newest' }],
   ['oldest|first|earliest', { is: 'oldest' }],
 ];
 
@@ -95,13 +105,16 @@ const traces: readonly (readonly [phrases: string, mark: Mark])[] = [
     { is: 'condition', condition: { search: 'kind:client', field: 'kind' } },
   ],
   ['throughput|rps|request rate', { is: 'throughput' }],
+  ['send|sent|sending|make|made|making|issue|issued|issuing', { is: 'sent' }],
+  ['send to|sent to|made to|made against|issued to|making to|sending to', { is: 'noise' }],
+  ['longest running|longest lasting|most time consuming', { is: 'slowest' }],
   ['server spans', nounOf('requests')],
   ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
   ['consumer spans', { is: 'condition', condition: { search: 'kind:consumer', field: 'kind' } }],
   ['spans|operations', nounOf('spans')],
   ['traces', nounOf('traces')],
   [
-    'latency|response time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time',
+    'latency|response time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time|time spent|time spent in|time spent on',
     nounOf('latency'),
   ],
   [
@@ -146,7 +159,7 @@ const logs: readonly (readonly [phrases: string, mark: Mark])[] = [
 
 const metrics: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
-    'metric|metrics|gauge|counter|histogram|reading|how big|how large|how high|how low|how full|how long is',
+    'metric|metrics|gauge|counter|histogram|reading|how big|how large|how high|how low|how full|how long is|use|uses|using|consume|consumes|consumed|consuming',
     { is: 'noise' },
   ],
   ['now', { is: 'current' }],

@@ -78,10 +78,9 @@ const unitNames: Readonly<Record<string, string>> = { s: 'second', sec: 'second'
 
 /** The words of a question, at most `most`: more are left out. */
 export const wordsOf = (asked: string, most = mostWords + 1): Word[] => {
-  const question = asked.replace(
-    perUnit,
-    (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`,
-  );
+  const question = asked
+    .replace(perUnit, (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`)
+    .replace(/(?<=^|\s)non-(?=[\w/])/gi, 'not ');
   const words: Word[] = [];
   let at = 0;
   while (at < question.length && words.length < most) {

@@ -1,4 +1,6 @@
 /** How many questions in plain language are read right, refused, given alternatives of, or read wrongly; and how long one takes. */
+
+import { airport, airportQuestions } from '../cases/questions/airport.ts';
 import { answerTo } from '../cases/questions/asked.ts';
 import { bank, bankQuestions } from '../cases/questions/bank.ts';
 import { clinic, clinicQuestions } from '../cases/questions/clinic.ts';
@@ -18,6 +20,7 @@ const trades = [
   ['metering', metering, [...meteringQuestions, ...meteringQuestionsApart]],
   ['newspaper', newspaper, newspaperQuestions],
   ['hotel', hotel, hotelQuestions],
+  ['airport', airport, airportQuestions],
 ] as const;
 
 const judged = (answer: string | string[], expected: string | readonly string[]): string => {

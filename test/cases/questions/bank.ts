@@ -54,7 +54,7 @@ export const bankQuestions: readonly Asked[] = [
   ],
   ['rejected transfers in EUR', 'metric transfers.rejected increase/sum [currency:EUR]'],
   ['cash level in bern', 'metric atm.cash.level avg/avg [branch:bern]'],
-  ['lowest cash level by branch', 'refused unclear'],
+  ['lowest cash level by branch', 'metric atm.cash.level min/min by branch'],
   ['minimum cash level by branch today', 'metric atm.cash.level min/min by branch 11T00:00..11T10:30'],
   ['how many sessions are active', 'metric login.sessions.active avg/sum'],
   ['90th percentile of the fraud score', 'metric fraud.score quantile 0.9/sum'],

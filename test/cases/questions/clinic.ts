@@ -78,7 +78,7 @@ export const clinicQuestions: readonly Asked[] = [
   ],
   [
     'requests that failed with 503 in the last 20 min',
-    'traces rows [http.response.status_code:503 kind:server status:error] 11T10:10..11T10:30',
+    'traces rows [http.response.status_code:503 kind:server] 11T10:10..11T10:30',
   ],
   [
     'failed requests grouped by route and method',

@@ -64,7 +64,7 @@ export const hotelQuestions: readonly Asked[] = [
     ],
   ],
   ['declined cards by hotel', 'refused unknown-name'],
-  ['refunded bookings of agencies', 'refused unclear'],
+  ['refunded bookings of agencies', 'logs rows [booking.channel:agency payment.result:refunded]'],
   ['RoomTaken errors by booking channel', 'logs count [exception.type:RoomTaken severity:>=error] by booking.channel'],
   ['stays longer than 7 nights', 'refused unknown-name'],
   ['logs with more than 7 nights', 'logs rows [nights:>7]'],

@@ -135,7 +135,7 @@ export const meteringQuestionsApart: readonly Asked[] = [
   ['missed readings in the south last week', 'metric readings.missed increase/sum [region:south] 02T00:00..09T00:00'],
   ['which region misses the most readings', 'metric readings.missed increase/sum by region limit 10'],
   ['how much energy did we deliver this month', 'metric energy.delivered increase/sum 01T00:00..11T10:30'],
-  ['peak grid frequency between 6 and 9 this morning', 'refused unknown-name'],
+  ['peak grid frequency between 6 and 9 this morning', 'metric grid.frequency max/max 11T06:00..11T09:00'],
   ['current number of meters online in the north', 'metric meters.online last/sum [region:north]'],
   ['offline meters', 'refused unknown-name'],
   ['billing backlog over the last 3 days', 'metric billing.backlog avg/avg 08T10:30..11T10:30'],

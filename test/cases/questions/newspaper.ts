@@ -87,7 +87,7 @@ export const newspaperQuestions: readonly Asked[] = [
     'share traces [http.response.status_code:429] of [kind:server service:articles]',
   ],
   ['traffic per section every 10 minutes', 'traces count [kind:server] by section each 10m'],
-  ['median time of render article', 'refused unknown-name'],
+  ['median time of render article', 'traces p50(duration) [name:"render article"]'],
   ['slow elasticsearch queries', 'refused unclear'],
   [
     'elasticsearch queries over 300 ms from articles',

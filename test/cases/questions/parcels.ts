@@ -84,7 +84,7 @@ export const parcelQuestions: readonly Asked[] = [
   ['refused deliveries in hamburg', 'logs rows [delivery.outcome:refused depot:hamburg]'],
   ['logs with weight greater than 30', 'logs rows [weight:>30]'],
   ['mean weight for each depot', 'logs avg(weight) by depot'],
-  ['heaviest weight by depot', 'refused unknown-name'],
+  ['heaviest weight by depot', 'logs max(weight) by depot'],
   [
     'requests that took longer than 3 seconds in courier-app',
     'traces rows [duration:>3s kind:server service:courier-app]',
@@ -130,14 +130,17 @@ export const parcelQuestionsApart: readonly Asked[] = [
   ['busiest host by cpu', 'metric system.cpu.utilization avg/avg by host.name limit 10'],
   ['request volume of intake per 10 minutes', 'traces count [kind:server service:intake] each 10m'],
   ['throughput of tracking', 'traces rate [kind:server service:tracking]'],
-  ['median response time of customs yesterday from 8 to 12', 'refused unclear'],
+  [
+    'median response time of customs yesterday from 8 to 12',
+    'traces p50(duration) [kind:server service:customs] 10T08:00..10T12:00',
+  ],
   ['p90 latency split by shipment kind', 'traces p90(duration) [kind:server] by shipment.kind'],
   ['portion of failing requests by service', 'refused unknown-name'],
   [
     'error percentage of route-planner for version 3.5',
     'share traces [status:error] of [kind:server service.version:3.5 service:route-planner]',
   ],
-  ['display 10 logs about parcel p-77', 'refused unclear'],
+  ['display 10 logs about parcel p-77', 'logs rows [parcel.id:p-77] limit 10'],
   ['log lines saying "label torn"', 'logs rows ["label torn"]'],
   ['absent customers by depot in the past 3 days', 'refused unknown-name'],
   ['how many logs per delivery outcome', 'logs count by delivery.outcome'],

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
+import { airport, airportQuestions } from './airport.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
 import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
@@ -23,6 +24,7 @@ const trades = [
   ['a power utility', metering, [...meteringQuestions, ...meteringQuestionsApart]],
   ['a newspaper', newspaper, newspaperQuestions],
   ['a hotel', hotel, hotelQuestions],
+  ['an airport', airport, airportQuestions],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)

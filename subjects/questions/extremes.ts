@@ -1,0 +1,34 @@
+/** The highest, the lowest and the longest: figures where nothing says of what there is most. */
+import type { Draft } from './assemble.ts';
+
+/** What a draft asks once such words are figures or orders. */
+export const withExtremes = (draft: Draft): Draft => withLongest(withExtreme(draft));
+
+/** "The highest latency" is one value, and "the highest latency by route" one of each, where nothing says of what there is most. */
+const withExtreme = (draft: Draft): Draft => {
+  const { ways, nouns, figures, groupBy, loose, limit } = draft;
+  const isOfField = nouns.has('latency') || loose.some(({ isNumber }) => isNumber);
+  const isRanked = ways.has('most') || ways.has('least');
+  const isGrouped = groupBy.length > 0 || loose.length > 1 || (nouns.has('latency') && loose.length > 0);
+  const isOrder = isGrouped && (!ways.has('extreme') || ways.has('which') || loose.some(({ isNumber }) => !isNumber));
+  if (!isRanked || !isOfField || limit !== undefined || isOrder || figures.length > 0) return draft;
+  const others = [...ways].filter((way) => way !== 'most' && way !== 'least');
+  return { ...draft, ways: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
+};
+
+export const hasThings = (nouns: Draft['nouns']): boolean =>
+  (['requests', 'calls', 'spans', 'traces'] as const).some((noun) => nouns.has(noun));
+
+/** "The longest requests" are those that took longest. */
+const withLongest = (draft: Draft): Draft => {
+  const { ways, nouns, figures, groupBy, loose } = draft;
+  const isOfOthers = groupBy.length > 0 || loose.some(({ field }) => field !== 'duration');
+  if (!ways.has('longest') || !hasThings(nouns) || nouns.has('latency') || isOfOthers) return draft;
+  const isLongest = figures.some(({ function: name }) => name === 'max');
+  return {
+    ...draft,
+    loose: [],
+    ways: new Set([...ways, isLongest ? 'slowest' : 'fastest']),
+    figures: figures.filter(({ function: name }) => name !== 'max' && name !== 'min'),
+  };
+};
