@@ -4,10 +4,11 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
+import { cut } from '../subjects/synthetics/cut.ts';
 import { certificateOf } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { bareHost } from './reach.ts';
-import { type Attempt, mostRead, StepFailure } from './runner.ts';
+import { type Attempt, mostKept, mostRead, StepFailure } from './runner.ts';
 
 export interface Hop {
   readonly url: URL;
@@ -33,7 +34,7 @@ export const hostOf = ({ hostname }: URL): string => bareHost(hostname);
 export const urlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new StepFailure(`${text.slice(0, 200)} is no http or https address`);
+    throw new StepFailure(`${cut(text, 200)} is no http or https address`);
   url.username = '';
   url.password = '';
   return url;
@@ -50,6 +51,10 @@ const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
   }
   return Buffer.concat(chunks).subarray(0, mostRead);
 };
+
+/** What is kept of an answer that failed: its beginning, in whole characters. */
+export const keptOf = (body: Buffer): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, mostKept), { stream: true });
 
 /** Tells the clock of a request's phases from connecting on. */
 export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {

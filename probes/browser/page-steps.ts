@@ -4,6 +4,7 @@ import { errors, type Locator, type Page } from 'playwright-core';
 import { RE2JS } from 're2js';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { judgeAssertions } from '../../subjects/synthetics/assertions.ts';
+import { cut } from '../../subjects/synthetics/cut.ts';
 import { isBoundTo } from '../../subjects/synthetics/problems.ts';
 import type { BrowserStep, BrowserTarget, Framed } from '../../subjects/synthetics/types/browser-steps.ts';
 import { bareHost } from '../reach.ts';
@@ -61,11 +62,11 @@ export const toldOf = (error: unknown): string => {
   const plain = first
     .replace(/^[\w.]{1,64}: /, '')
     .replace(/^Timeout (\d{1,9})ms exceeded\.?$/, 'took longer than $1 ms');
-  if (!(error instanceof errors.TimeoutError)) return plain.slice(0, mostMessage);
+  if (!(error instanceof errors.TimeoutError)) return cut(plain, mostMessage);
   const last = log
     .map((line) => line.replace(/^[\s-]*/, ''))
     .filter((line) => line !== '' && !line.startsWith('Call log'));
-  return [plain, ...last.slice(-1)].join(': ').slice(0, mostMessage);
+  return cut([plain, ...last.slice(-1)].join(': '), mostMessage);
 };
 
 /** The texts that a step reads; none where nothing is there, or the page does not answer in time. */

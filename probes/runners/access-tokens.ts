@@ -1,10 +1,10 @@
 /** Access tokens for the credentials of a client (RFC 6749, 4.4): asked for once in an attempt, as a step of their own. */
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
-import { askOnce, hostOf, urlOf } from '../http-hop.ts';
+import { askOnce, hostOf, keptOf, urlOf } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
-import { type Attempt, mostKept, StepFailure, type StepResult } from '../runner.ts';
+import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
 /** A token, or none where the last of the results says why. */
 interface Got {
@@ -100,6 +100,6 @@ export class AccessTokens {
     }
     const why = [error, more].filter((part) => typeof part === 'string').join(', ');
     const message = `${url.host} gave no access token${why === '' ? '' : `: ${why}`} (status ${status})`;
-    return { outcome: 'failed', message, status, body: body.subarray(0, mostKept).toString('utf8') };
+    return { outcome: 'failed', message, status, body: keptOf(body) };
   }
 }

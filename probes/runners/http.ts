@@ -1,14 +1,15 @@
 import { RE2JS } from 're2js';
 import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
+import { cut } from '../../subjects/synthetics/cut.ts';
 import { readJsonPath } from '../../subjects/synthetics/json-path.ts';
 import { rendered, renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
 import { apart, type HttpStep, type http } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
-import { askOnce, type HopAnswer, hostOf, urlOf } from '../http-hop.ts';
+import { askOnce, type HopAnswer, hostOf, keptOf, urlOf } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock, sumOf } from '../phases.ts';
-import { type Attempt, mostKept, type Runner, StepFailure, type StepResult } from '../runner.ts';
+import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
 import { AccessTokens } from './access-tokens.ts';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -42,7 +43,7 @@ const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.ori
 const redirected = (before: Request, answer: HopAnswer, mayCarry: (host: string) => boolean): Request => {
   const location = answer.headers['location']?.[0] ?? '';
   if (!URL.canParse(location, before.url.href))
-    throw new StepFailure(`redirects to ${location.slice(0, 200)}, which is no address`);
+    throw new StepFailure(`redirects to ${cut(location, 200)}, which is no address`);
   const url = urlOf(new URL(location, before.url.href).href);
   const becomesGet =
     (answer.status === 303 && before.method !== 'HEAD') || (answer.status < 303 && before.method === 'POST');
@@ -141,7 +142,7 @@ const runSent = async (
     );
     const { outcome, messages } = judged(asked, seen);
     const kept = {
-      ...(outcome === 'failed' && { body: body.subarray(0, mostKept).toString('utf8') }),
+      ...(outcome === 'failed' && { body: keptOf(body) }),
       ...(certificate !== undefined && { certificate }),
     };
     return { ...told, outcome, phases, message: messages.join('; '), status: plain.status, ...kept };

@@ -3,6 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
+import { cut } from '../../subjects/synthetics/cut.ts';
 import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
 import { certificateOf } from '../certificate.ts';
 import { timed } from '../http-hop.ts';
@@ -14,7 +15,7 @@ import { oneStep } from './one-step.ts';
 const urlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'ws:' && url.protocol !== 'wss:'))
-    throw new StepFailure(`${text.slice(0, 200)} is no ws or wss address`);
+    throw new StepFailure(`${cut(text, 200)} is no ws or wss address`);
   url.hash = '';
   url.username = '';
   url.password = '';

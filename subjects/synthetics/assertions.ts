@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { regexOf } from '../../queries/search/regex.ts';
 import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
+import { cut } from './cut.ts';
 import { jsonPathProblem, readJsonPath } from './json-path.ts';
 
 /** Parts of a step in the order of time; they add up to the whole. */
@@ -198,7 +199,7 @@ const failureOf = (assertion: Assertion, seen: Observation): string | undefined 
   const values = readers[source](seen, name);
   if (holds(values, operator, value)) return undefined;
   const what = name === '' ? source : `${source} ${name}`;
-  const found = values.length === 0 ? 'is absent' : `is ${values.map(textOf).join(', ').slice(0, mostFound)}`;
+  const found = values.length === 0 ? 'is absent' : `is ${cut(values.map(textOf).join(', '), mostFound)}`;
   return `${what} ${found}, expected: ${[operator, value].join(' ').trim()}`;
 };
 

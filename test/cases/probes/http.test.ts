@@ -226,7 +226,7 @@ test('a name that becomes private between two steps, or at a redirect, is refuse
   t.is(redirect.outcome, 'unknown', redirect.message);
 });
 
-const secret = 'correct horse+9/ü';
+const secret = `correct horse+9/ü"('{<&>}')!~`;
 const variables = { key: { value: secret, hosts: ['127.0.0.1'] } };
 
 test('secrets are struck out of messages and kept answers, in every form that carries them', async (t) => {
@@ -238,6 +238,16 @@ test('secrets are struck out of messages and kept answers, in every form that ca
     Buffer.from(`ann:${text}`).toString('base64'),
     Buffer.from(`a:${text}`).toString('base64url'),
     Buffer.from(text).toString('hex'),
+    Buffer.from(text).toString('hex').toUpperCase(),
+    encodeURIComponent(text).replace(/%../g, (digits) => digits.toLowerCase()),
+    new URLSearchParams({ '': text }).toString(),
+    new URL(`http://shop/?${text}`).search,
+    new URL(`http://shop/${text}`).pathname,
+    new URL(`http://shop/#${text}`).hash,
+    JSON.stringify(text).replaceAll('/', '\\/').replace('ü', '\\u00fc'),
+    JSON.stringify(text).replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    encodeURIComponent(Buffer.from(text).toString('base64')),
   ];
   const port = await serveHttp(t, (request, response) =>
     response
@@ -257,6 +267,23 @@ test('secrets are struck out of messages and kept answers, in every form that ca
   t.is(result.outcome, 'failed');
   const told = JSON.stringify(result);
   for (const form of forms(secret)) t.false(told.includes(form.slice(4, -8)), `${form} in ${told}`);
+});
+
+test('of a secret in which an answer is cut, no part is told', async (t) => {
+  const key = 'pÄssw0rd-0123456789';
+  const shown = { key: { value: `${key}\n`, hosts: ['127.0.0.1'] } };
+  for (const [name, before] of Object.entries({ message: 200, body: 4096 }))
+    for (const form of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')])
+      for (let seen = 6; seen <= form.length; seen += 3) {
+        const sent = 'x'.repeat(before - seen) + form + 'y'.repeat(9000);
+        const port = await serveHttp(t, (_, response) => response.writeHead(500).end(sent));
+        const assertions = [{ source: 'body', operator: 'is', value: 'z' }];
+        const url = `http://127.0.0.1:${port}/{{variables.key}}`;
+        const { steps } = await runHttp([{ url, assertions }], { variables: shown });
+        const told = JSON.stringify(steps);
+        t.false(told.includes(form.slice(0, 6)), `${seen} of ${form} in ${name}: ${told.slice(-200)}`);
+        t.true(told.includes('x'.repeat(100)));
+      }
 });
 
 test('a redirect takes no secret to another host, and no credentials to another origin', async (t) => {
