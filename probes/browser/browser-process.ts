@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { StepFailure } from '../runner.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
 import { killAll, memoryOf, processesOf } from './processes.ts';
-import { RunDirectory, removeLeft } from './run-directory.ts';
+import { placeForRun, removeDirectory, removeLeft } from './run-directory.ts';
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
@@ -33,30 +33,26 @@ type Answer<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unk
 
 export class BrowserProcess {
   readonly #child: ChildProcess;
-  readonly #directory: RunDirectory;
+  /** Where its files are, once it is open: all its processes are started with it. */
+  readonly directory: string;
   readonly #most: number;
   readonly #looking: NodeJS.Timeout;
   /** Why it was ended, where that was for what it did. */
   #reason: string | undefined;
 
-  private constructor(directory: RunDirectory, most: number) {
-    this.#directory = directory;
+  private constructor(directory: string, most: number) {
+    this.directory = directory;
     this.#most = most;
-    this.#child = fork(driver, [directory.path], {
+    this.#child = fork(driver, [directory], {
       ...{ execArgv: [...process.execArgv, driverMemory], serialization: 'advanced' },
-      ...{ env: environmentOf(directory.path), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+      ...{ env: environmentOf(directory), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
     });
     this.#looking = setInterval(() => this.#look(), lookMs);
   }
 
   static async start(most = mostMemory): Promise<BrowserProcess> {
     await removeLeft();
-    return new BrowserProcess(await RunDirectory.make(), most);
-  }
-
-  /** Where its files are: all its processes were started with it. */
-  get directory(): string {
-    return this.#directory.path;
+    return new BrowserProcess(placeForRun(), most);
   }
 
   /** Rejects where it does not start. */
@@ -130,6 +126,6 @@ export class BrowserProcess {
       await ended;
       clearTimeout(late);
     }
-    await this.#directory.remove();
+    await removeDirectory(this.directory);
   }
 }

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { msOf } from '../../subjects/alerts/durations.ts';
+import { cut } from '../../subjects/synthetics/cut.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import { userAgent } from '../own-headers.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
@@ -9,6 +10,7 @@ import { type Bound, passed, type Taken, takeStep, toldOf } from './page-steps.t
 import { PageWatch } from './page-watch.ts';
 import { pictureOf } from './picture.ts';
 import { killAllNow } from './processes.ts';
+import { makeDirectory } from './run-directory.ts';
 import { Windows } from './windows.ts';
 
 /** Megabytes of a page's scripts. */
@@ -65,6 +67,9 @@ const open = async (opening: Opening): Promise<Opened> => {
   return { browser, windows, watch };
 };
 
+const [directory = ''] = process.argv.slice(2);
+if (directory === '') throw new Error('the directory of the run is missing');
+
 let opened: Opened | undefined;
 
 /** Takes a step where the window is that it is about: what waits, or looks, goes on in one that comes meanwhile. */
@@ -96,15 +101,13 @@ const answerTo = async (message: ToDriver): Promise<FromDriver> => {
   try {
     if ('step' in message) return { stepped: await step(message) };
     if ('hidden' in message) return { picture: opened && (await pictureOf(opened.windows.current, message.hidden)) };
+    await makeDirectory(directory);
     opened = await open(message.open);
     return { opened: true };
   } catch (error) {
-    return { error: toldOf(error).slice(0, mostError) };
+    return { error: cut(toldOf(error), mostError) };
   }
 };
-
-const [directory = ''] = process.argv.slice(2);
-if (directory === '') throw new Error('the directory of the run is missing');
 
 const leave = (): void => {
   // After Playwright, which kills what it started when its process exits. What still runs would write into what is removed.

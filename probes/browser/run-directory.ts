@@ -1,10 +1,11 @@
-/** Directories of runs of browsers, and what a process that died left of its own. */
-import { createHash } from 'node:crypto';
+/** Directories of runs of browsers, and what of them is left where all died that should have removed them. */
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { mkdirSync, renameSync } from 'node:fs';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { killAll } from './processes.ts';
 
 /** On a disk that machines share, nobody can tell who is alive on another. */
@@ -17,40 +18,25 @@ const newMs = 60_000;
 /** In a directory: who made it answers there while it lives, also to other containers, whose processes have other numbers. */
 const socketName = 'alive';
 
-const removed = (path: string): Promise<void> =>
-  rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+/** Where one may be made. */
+export const placeForRun = (): string => join(tmpdir(), `${startOfNames}${randomBytes(6).toString('hex')}`);
 
-export class RunDirectory {
-  readonly path: string;
-  readonly #server: Server;
+/** Makes it, for as long as this process lives. It has its name when this process answers in it. */
+export const makeDirectory = async (path: string): Promise<void> => {
+  const made = path.replace(startOfNames, startOfNew);
+  mkdirSync(made, { mode: 0o700 });
+  const server = createServer((socket) => socket.on('error', () => undefined).destroy()).unref();
+  // It can be connected to from here on; that it failed is told later.
+  server.listen(join(made, socketName));
+  renameSync(made, path);
+  await once(server, 'listening');
+};
 
-  private constructor(path: string, server: Server) {
-    this.path = path;
-    this.#server = server;
-  }
-
-  static async make(): Promise<RunDirectory> {
-    const made = await mkdtemp(join(tmpdir(), startOfNew));
-    const server = createServer((socket) => socket.on('error', () => undefined).destroy()).unref();
-    try {
-      await once(server.listen(join(made, socketName)), 'listening');
-      const path = join(tmpdir(), basename(made).replace(startOfNew, startOfNames));
-      await rename(made, path);
-      return new RunDirectory(path, server);
-    } catch (error) {
-      server.close();
-      await removed(made);
-      throw error;
-    }
-  }
-
-  /** Ends the processes that were started with it as well. */
-  async remove(): Promise<void> {
-    await killAll(this.path);
-    this.#server.close();
-    await removed(this.path);
-  }
-}
+/** Ends what was started with a directory, and removes it. */
+export const removeDirectory = async (path: string): Promise<void> => {
+  await killAll(path);
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+};
 
 const isListened = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
@@ -67,15 +53,13 @@ const isLeft = async (name: string): Promise<boolean> => {
   return name.startsWith(startOfNew) ? Date.now() - found.mtimeMs > newMs : !(await isListened(path));
 };
 
-/** Ends and removes what processes that died left; nothing of one that lives, of another user, or of another machine. */
+/** The same with what is left of runs that died; nothing of one that lives, of another user, or of another machine. */
 export const removeLeft = async (): Promise<void> => {
   const names = await readdir(tmpdir()).catch(() => []);
   const own = names.filter((name) => name.startsWith(startOfNames) || name.startsWith(startOfNew));
   await Promise.allSettled(
     own.map(async (name) => {
-      if (!(await isLeft(name))) return;
-      await killAll(join(tmpdir(), name));
-      await removed(join(tmpdir(), name));
+      if (await isLeft(name)) await removeDirectory(join(tmpdir(), name));
     }),
   );
 };

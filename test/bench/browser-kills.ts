@@ -91,7 +91,10 @@ class Runs {
     process.kill((isGroup ? -1 : 1) * (this.#child.pid ?? 0), 'SIGKILL');
     await ended;
     const began = performance.now();
-    while (left(this.#directory).length > 0 && performance.now() - began < endedWithinMs) await sleep(50);
+    // Processes alone are not enough: one that has just been forked has no name of its own yet.
+    const isThere = (): boolean =>
+      left(this.#directory).length > 0 || (!isGroup && readdirSync(this.#directory).length > 0);
+    while (isThere() && performance.now() - began < endedWithinMs) await sleep(50);
     return (performance.now() - began) / 1000;
   }
 

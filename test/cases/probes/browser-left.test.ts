@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { killAll, processesOf } from '../../../probes/browser/processes.ts';
-import { RunDirectory, removeLeft } from '../../../probes/browser/run-directory.ts';
+import { makeDirectory, placeForRun, removeLeft } from '../../../probes/browser/run-directory.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, runBrowser } from './browsers.ts';
 import { serveHttp } from './targets.ts';
@@ -77,17 +77,16 @@ linuxTest('what a probe left that was killed with all that it started is removed
   t.true(processesOf(directory).length > 0, 'it does not end by itself');
   t.is(readdirSync(directory).length, 1);
   const next = await BrowserProcess.start();
-  t.deepEqual(readdirSync(directory), [next.directory.slice(directory.length + 1)]);
-  t.deepEqual(processesOf(directory), []);
-  await next.end();
+  t.teardown(() => next.end());
   t.deepEqual(readdirSync(directory), []);
+  t.deepEqual(processesOf(directory), []);
 });
 
 linuxTest(
   'nothing is removed of a probe that lives, of another user, of another machine, or that begins',
   async (t) => {
     const { directory, program } = place(t);
-    const own = await RunDirectory.make();
+    await makeDirectory(placeForRun());
     const { pid, ended } = await startProbe(directory, program);
     const [name = ''] = readdirSync(directory);
     const start = name.slice(0, name.lastIndexOf('-'));
@@ -120,7 +119,6 @@ linuxTest(
     );
     process.kill(pid, 'SIGKILL');
     await ended;
-    await own.remove();
   },
 );
 
