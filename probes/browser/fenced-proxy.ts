@@ -14,8 +14,8 @@ import { PhaseClock } from '../phases.ts';
 import type { Attempt } from '../runner.ts';
 import { StepFailure } from '../runner.ts';
 
-/** Bytes that a browser gets in a run, of all that it asks for. */
-export const mostReceived = 50 * 1024 * 1024;
+/** Bytes that a browser gets and sends in a run. */
+export const mostMoved = 50 * 1024 * 1024;
 /** Places whose failures are remembered. */
 const mostFailures = 200;
 
@@ -46,7 +46,7 @@ export class FencedProxy {
   readonly #server: Server;
   readonly #open = new Set<Duplex>();
   readonly #failures = new Map<string, StepFailure>();
-  #received = 0;
+  #moved = 0;
   #port = 0;
 
   private constructor(attempt: Pick<Attempt, 'reach' | 'signal'>, most: number) {
@@ -58,7 +58,7 @@ export class FencedProxy {
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
 
-  static async open(attempt: Pick<Attempt, 'reach' | 'signal'>, most = mostReceived): Promise<FencedProxy> {
+  static async open(attempt: Pick<Attempt, 'reach' | 'signal'>, most = mostMoved): Promise<FencedProxy> {
     const proxy = new FencedProxy(attempt, most);
     await new Promise<void>((ready, failed) => {
       proxy.#server.once('error', failed);
@@ -72,9 +72,9 @@ export class FencedProxy {
     return this.#port;
   }
 
-  /** Whether the run got more than it may: nothing is passed on since then. */
+  /** Whether the run got and sent more than it may: nothing is passed on since then. */
   get isFull(): boolean {
-    return this.#received > this.#most;
+    return this.#moved > this.#most;
   }
 
   /** Why nothing came of the last connection to where an address leads; undefined where there was one. */
@@ -95,7 +95,7 @@ export class FencedProxy {
   }
 
   #count(chunk: Buffer): void {
-    this.#received += chunk.length;
+    this.#moved += chunk.length;
     if (this.isFull) for (const socket of this.#open) socket.destroy();
   }
 
@@ -106,7 +106,7 @@ export class FencedProxy {
 
   /** Connections of all kinds begin here. Rejects where none may be, or can be made. */
   async #connected(url: URL, place: string): Promise<Socket> {
-    if (this.isFull) throw new StepFailure('the page received too much');
+    if (this.isFull) throw new StepFailure('the page got and sent too much');
     const host = hostOf(url);
     // How long it takes is seen by the browser.
     const { lookup } = await this.#attempt.reach(host, new PhaseClock('lookup'));
@@ -131,6 +131,7 @@ export class FencedProxy {
     try {
       const target = await this.#connected(url, place);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.on('data', (chunk: Buffer) => this.#count(chunk));
       client.pipe(target).pipe(client);
       client.once('close', () => target.destroy());
       target.once('close', () => client.destroy());
@@ -150,6 +151,7 @@ export class FencedProxy {
       const socket = await this.#connected(url, place);
       const passed = requestHttp(url, { method, headers: passedOn(rawHeaders), createConnection: () => socket });
       answer.once('close', () => socket.destroy());
+      request.on('data', (chunk: Buffer) => this.#count(chunk));
       request.pipe(passed);
       const response = await new Promise<IncomingMessage>((answered, failed) => {
         passed.once('response', answered);

@@ -4,7 +4,7 @@ import type { browser } from '../../subjects/synthetics/types/browser.ts';
 import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
 import { BrowserProcess } from '../browser/browser-process.ts';
 import type { Stepped } from '../browser/driver-messages.ts';
-import { FencedProxy, mostReceived } from '../browser/fenced-proxy.ts';
+import { FencedProxy, mostMoved } from '../browser/fenced-proxy.ts';
 import { Places } from '../browser/places.ts';
 import { chromiumProgram } from '../browser/program.ts';
 import { failureOf } from '../failure.ts';
@@ -60,7 +60,7 @@ interface Run {
 const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
   const { status, message, unreached } = stepped;
   if (stepped.outcome === 'failed' && proxy.isFull)
-    return { outcome: 'failed' as const, message: `the page gets more than ${mostReceived / 1024 / 1024} MB` };
+    return { outcome: 'failed' as const, message: `the page gets and sends more than ${mostMoved / 1024 / 1024} MB` };
   const why = stepped.outcome === 'failed' && unreached !== undefined ? proxy.failureOf(unreached) : undefined;
   if (why !== undefined) return { outcome: why.outcome, message: why.message };
   if (step.action !== 'goto' || stepped.outcome !== 'passed') return { outcome: stepped.outcome, message };

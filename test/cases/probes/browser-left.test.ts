@@ -17,15 +17,19 @@ const runs = fileURLToPath(new URL('./endless-runs.ts', import.meta.url));
 const linuxTest = process.platform === 'linux' ? test.serial : test.skip;
 
 /** Starts as a browser does, answers nothing, ends by no signal that it may ignore, and writes into its directory all the time. */
-const stubborn = `#!/bin/sh
-trap '' HUP INT TERM PIPE
-for given in "$@"; do
-  case "$given" in --user-data-dir=*) directory="\${given#--user-data-dir=}" ;; esac
-done
-while :; do
-  mkdir -p "$directory/more"
-  for name in 1 2 3 4 5 6 7 8 9; do : > "$directory/more/$name"; done 2>/dev/null
-done
+const stubborn = `#!${process.execPath}
+const { mkdirSync, writeFileSync } = require('node:fs');
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+const given = '--user-data-dir=';
+const directory = process.argv.find((one) => one.startsWith(given)).slice(given.length);
+for (let name = 0; ; name = (name + 1) % 1000) {
+  try {
+    mkdirSync(directory + '/more', { recursive: true });
+    writeFileSync(directory + '/more/' + name, '');
+  } catch {
+    // It was removed meanwhile.
+  }
+}
 `;
 
 /** A place for temporary files of this test alone, and a browser that does not end by itself. */
@@ -45,7 +49,7 @@ const place = (t: ExecutionContext): { readonly directory: string; readonly prog
   return { directory, program };
 };
 
-/** A probe in a process and a group of its own, when its browser runs. */
+/** A probe in a process and a group of its own, when its browser writes. */
 const startProbe = async (
   directory: string,
   program: string,
@@ -53,8 +57,8 @@ const startProbe = async (
   const env = { ...process.env, TMPDIR: directory };
   const child = fork(runs, ['http://127.0.0.1:1/', program], { env, detached: true, stdio: 'ignore' });
   const ended = once(child, 'exit');
-  await eventually('its browser runs', () =>
-    readdirSync(directory).some((name) => processesOf(join(directory, name)).length > 0),
+  await eventually('its browser writes', () =>
+    readdirSync(directory, { recursive: true }).some((path) => String(path).endsWith('/more/999')),
   );
   return { pid: child.pid ?? 0, ended };
 };

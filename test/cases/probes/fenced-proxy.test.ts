@@ -55,6 +55,16 @@ const ask = ({ port }: FencedProxy, path: string, headers: Record<string, string
     asked.on('error', none).end();
   });
 
+/** Resolves when a connection is closed in which a text was sent. */
+const sent = ({ port }: FencedProxy, text: string): Promise<void> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket
+      .on('error', () => undefined)
+      .on('close', () => resolve())
+      .resume();
+  });
+
 /** The status of `CONNECT`, and what comes back of what is sent through the tunnel. */
 const tunnel = (
   { port }: FencedProxy,
@@ -168,4 +178,19 @@ test('a run receives no more than it may, and nothing after the proxy is closed'
   };
   t.regex((await tunnel(other, `127.0.0.1:${socketPort}`, handshake, closing)).body, /101 Switching Protocols/);
   t.is((await ask(other, url)).status, 0);
+});
+
+test('what a run sends is counted as what it receives, in requests and in tunnels', async (t) => {
+  let came = 0;
+  const port = await serveHttp(t, (request, answer) => {
+    request.on('data', (chunk) => (came += chunk.length)).once('end', () => answer.end());
+  });
+  const asked = `POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 4000000\r\n\r\n`;
+  const plain = await openProxy(t, { most: 100_000 });
+  await sent(plain, asked.replace(' /', ` http://127.0.0.1:${port}/`) + 'x'.repeat(4_000_000));
+  t.true(plain.isFull);
+  const tunnelled = await openProxy(t, { most: 100_000 });
+  await tunnel(tunnelled, `127.0.0.1:${port}`, asked + 'x'.repeat(4_000_000));
+  t.true(tunnelled.isFull);
+  t.true(came < 4_000_000, `${came} bytes of two times as many`);
 });
