@@ -298,6 +298,59 @@ declare('a rule that an objective made says so, and leads to the objective', asy
   t.deepEqual(tab.complaints, []);
 });
 
+declare('a maintenance window is written with what it would mute, comes again by a rule, and is removed', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
+  await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
+  await page.getByText('There are no such windows.').waitFor();
+  await page.getByRole('button', { name: 'Write a maintenance window' }).click();
+  const beside = page.getByRole('complementary', { name: 'Maintenance window' });
+  await beside.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
+  const create = beside.getByRole('button', { name: 'Create the window' });
+  await create.click();
+  await beside
+    .getByText(/would mute everything: name a value or projects$/)
+    .first()
+    .waitFor();
+  await beside.getByLabel('Mute alerts with').fill('{team="shop", service!="a,b"}');
+  await page.keyboard.press('Tab');
+  const matchers = [
+    { name: 'team', operator: '=', value: 'shop' },
+    { name: 'service', operator: '!=', value: 'a,b' },
+  ];
+  const { body: muted } = await harness.ask('POST', '/api/alerts/silences/preview', { body: { matchers } });
+  t.is(muted.muted, 1);
+  await beside.getByText(`It would mute ${muted.muted} of ${muted.firing} alerts that fire now.`).waitFor();
+  await beside.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
+  await beside.getByLabel('On the clock of').fill('Europe/Zurich');
+  await beside.getByLabel('Again').selectOption('by a rule of its own');
+  await beside.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
+  await create.click();
+  await beside.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
+  await beside.getByRole('textbox', { name: 'Rule' }).fill('FREQ=WEEKLY;BYDAY=SU');
+  await create.click();
+  await beside.getByRole('heading', { name: 'New <i>disks</i>' }).waitFor();
+  const [window] = (await asked('/api/maintenance-windows')).items;
+  t.like(window, { recurrence: 'FREQ=WEEKLY;BYDAY=SU', durationMinutes: 60, timeZone: 'Europe/Zurich' });
+  t.deepEqual(window.matchers, matchers);
+  const rows = beside.locator('.times tbody tr');
+  await rows.nth(window.times.length - 1).waitFor();
+  t.is(await rows.count(), window.times.length);
+  await page.getByRole('row', { name: /^New <i>disks<\/i> .*team=shop, service!="a,b" .*FREQ=WEEKLY/ }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByLabel('Again').selectOption('once');
+  await beside.getByRole('button', { name: 'Save the window' }).click();
+  await beside.getByText('It is over, and does not come again within a year.').waitFor();
+  t.is((await asked('/api/maintenance-windows')).items[0].recurrence, null);
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.deepEqual((await asked('/api/maintenance-windows')).items, []);
+  t.deepEqual(tab.complaints, []);
+});
+
 declare('a channel is added, tried, changed and removed, and what was sent to it is told', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;

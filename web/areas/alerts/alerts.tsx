@@ -12,6 +12,7 @@ const parts = [
   ['', 'Now', AlertsNow],
   ['rules', 'Rules', Rules],
   ['silences', 'Silences', Silences],
+  ['maintenance', 'Maintenance', later(async () => (await import('./maintenance.tsx')).Maintenance)],
   ['routing', 'Routing', Routing],
   ['channels', 'Channels', Channels],
 ] as const;

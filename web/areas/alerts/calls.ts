@@ -7,6 +7,8 @@ import type { listEvaluations } from '../../../api/groups/alerts/history.ts';
 import type { getAlertRouting, setAlertRouting, testAlertRouting } from '../../../api/groups/alerts/routing.ts';
 import type { expireSilence, previewSilence, silenceResource } from '../../../api/groups/alerts/silences.ts';
 import type { previewAlertRule } from '../../../api/groups/alerts/try-rule.ts';
+import type { maintenanceWindowResource } from '../../../api/maintenance-windows/maintenance-window.ts';
+import type { MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
 import type { SilenceFields } from '../../../schemas/resources/silence.ts';
 import type { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import {
@@ -40,7 +42,15 @@ export const silencesCall = listOf<typeof silenceResource>('/api/alerts/silences
 export const silenceCall = creationOf<typeof silenceResource, typeof SilenceFields>('/api/alerts/silences');
 export const mutedCall = callOf<typeof previewSilence>('POST', '/api/alerts/silences/preview');
 export const expireCall = callOf<typeof expireSilence>('DELETE', '/api/alerts/silences/{id}');
+export const windowsCall = listOf<typeof maintenanceWindowResource>('/api/maintenance-windows');
+export const createWindowCall = creationOf<typeof maintenanceWindowResource, typeof MaintenanceWindowFields>(
+  '/api/maintenance-windows',
+);
+export const replaceWindowCall = replacementOf<typeof maintenanceWindowResource, typeof MaintenanceWindowFields>(
+  '/api/maintenance-windows/{id}',
+);
 
+export type MaintenanceWindow = ViewOf<typeof maintenanceWindowResource>;
 export type Alert = Answered<typeof listAlerts>['items'][number];
 export type Rule = ViewOf<typeof alertRuleResource>;
 export type Silence = ViewOf<typeof silenceResource>;

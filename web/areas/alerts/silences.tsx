@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
@@ -11,8 +10,9 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { expireCall, mutedCall, type Silence, silenceCall, silencesCall } from './calls.ts';
-import { matchersIn, shownLabels, shownMatchers } from './shown.ts';
+import { expireCall, type Silence, silenceCall, silencesCall } from './calls.ts';
+import { Muted } from './muted.tsx';
+import { matchersIn, shownMatchers } from './shown.ts';
 import { SilenceSpan } from './silence-span.tsx';
 
 const list = new Paged(silencesCall, ({ items }) => items);
@@ -65,30 +65,6 @@ const Found = () => {
         ))}
       </tbody>
     </table>
-  );
-};
-
-/** What matchers would mute now. */
-const Muted = ({ matchers }: { readonly matchers: Silence['matchers'] }) => {
-  const { answer, error } = useAsked(mutedCall, { body: { matchers } });
-  return (
-    <>
-      <Problem error={error} />
-      {answer === undefined || error !== undefined ? null : (
-        <>
-          <p role="status">
-            It would mute {answer.muted} of {answer.firing} alerts that fire now.
-          </p>
-          <ul>
-            {answer.items.slice(0, 20).map(({ alertId, ruleName, labels }) => (
-              <li key={alertId}>
-                {shownText(ruleName)} <span class="soft">{shownText(shownLabels(labels))}</span>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-    </>
   );
 };
 

@@ -1,0 +1,74 @@
+/** Maintenance windows: when each mutes, and what. */
+import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { projects } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { createWindowCall, type MaintenanceWindow, windowsCall } from './calls.ts';
+import { MaintenanceForm, recurrences } from './maintenance-form.tsx';
+import { Muted } from './muted.tsx';
+import { shownMatchers } from './shown.ts';
+
+const noun = 'maintenance window';
+
+const projectNames = (ids: readonly string[]): string =>
+  ids.map((id) => projects.value.find((project) => project.id === id)?.name ?? id).join(', ');
+
+const againOf = ({ recurrence }: MaintenanceWindow): string => recurrences[recurrence ?? ''] ?? recurrence ?? '';
+
+const mutesOf = ({ matchers = [], projectIds = [] }: MaintenanceWindow): string =>
+  [
+    matchers.length === 0 ? 'all alerts' : shownMatchers({ matchers }),
+    ...(projectIds.length === 0 ? [] : [`of ${projectNames(projectIds)}`]),
+  ].join(' ');
+
+const Told = ({ item }: { readonly item: MaintenanceWindow }) => {
+  const { description = '', durationMinutes, timeZone, times, matchers = [], excludedFromSlos } = item;
+  return (
+    <>
+      <p>{shownText(description, { lines: true })}</p>
+      <Fields
+        values={{
+          ...{ mutes: mutesOf(item), again: againOf(item), 'for so many minutes': durationMinutes },
+          ...{ 'on the clock of': timeZone, 'objectives leave it out': excludedFromSlos === true ? 'yes' : 'no' },
+        }}
+      />
+      {matchers.length === 0 ? null : <Muted matchers={matchers} />}
+      <h3>When it holds next</h3>
+      {times.length === 0 ? (
+        <p class="soft">It is over, and does not come again within a year.</p>
+      ) : (
+        <table class="figures times">
+          <Heads columns={['From', 'Until']} />
+          <tbody>
+            {times.map(({ from, to }) => (
+              <tr key={from}>
+                <td>{shownMoment(from).slice(0, 16)}</td>
+                <td>{shownMoment(to).slice(0, 16)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+};
+
+export const Maintenance = listed({
+  title: 'Maintenance windows',
+  call: windowsCall,
+  search: 'words of a name',
+  nothing: 'There are no such windows.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Window: ({ name }) => name,
+    Now: ({ isActive }) => (isActive ? <span class="text-warn">it mutes</span> : 'no'),
+    Mutes: mutesOf,
+    Next: ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
+    Again: againOf,
+  },
+  Tools: writeOf(noun, createWindowCall),
+  Open: openedOf({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Told }),
+});

@@ -1,0 +1,141 @@
+/** Fields of texts, numbers and choices, and lists of them, each with what is wrong there. */
+import { useState } from 'preact/hooks';
+import { shownText } from '../frame/shown-text.tsx';
+import { Field, Wrong } from './field.tsx';
+
+interface Input<Value> {
+  readonly label: string;
+  readonly value: Value;
+  readonly problem: string | undefined;
+  readonly hint?: string;
+  readonly onChange: (value: Value) => void;
+}
+
+export const TextInput = ({
+  label,
+  value,
+  problem,
+  hint,
+  most = 256,
+  onChange,
+}: Input<string> & { readonly most?: number }) => (
+  <Field label={label} problem={problem} hint={hint}>
+    <input
+      value={value}
+      maxLength={most}
+      autocomplete="off"
+      spellcheck={false}
+      aria-invalid={problem !== undefined}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </Field>
+);
+
+/** A date and time as the clock on the wall shows it: `2026-03-23T09:00`. */
+export const WallTimeInput = ({ label, value, problem, hint, onChange }: Input<string>) => (
+  <Field label={label} problem={problem} hint={hint}>
+    <input
+      type="datetime-local"
+      value={value}
+      aria-invalid={problem !== undefined}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </Field>
+);
+
+/** Left empty, it is null. */
+export const NumberInput = ({ label, value, problem, hint, onChange }: Input<number | null>) => (
+  <Field label={label} problem={problem} hint={hint}>
+    <input
+      type="number"
+      min={0}
+      value={value === null ? '' : String(value)}
+      aria-invalid={problem !== undefined}
+      onInput={({ currentTarget: { value } }) => onChange(value === '' ? null : Number(value))}
+    />
+  </Field>
+);
+
+/** Parts between commas. What is typed stays as it is while it means the same. */
+export const ListInput = <Part,>({
+  value,
+  read,
+  write,
+  onChange,
+  ...input
+}: Input<readonly Part[]> & { readonly read: (part: string) => Part; readonly write: (part: Part) => string }) => {
+  const [typed, setTyped] = useState('');
+  const partsOf = (text: string): Part[] =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .map(read);
+  const isSame = JSON.stringify(partsOf(typed)) === JSON.stringify(value);
+  return (
+    <TextInput
+      {...input}
+      most={4096}
+      value={isSame ? typed : value.map(write).join(', ')}
+      onChange={(text) => {
+        setTyped(text);
+        onChange(partsOf(text));
+      }}
+    />
+  );
+};
+
+/** What can be chosen, in groups that have a title. */
+export type OptionGroups = Readonly<Record<string, readonly (readonly [value: string, title: string])[]>>;
+
+/** One choice after the other, of which each can be taken away, and one more added. */
+export const ChosenInput = ({
+  label,
+  add,
+  options,
+  value,
+  problem,
+  onChange,
+}: Input<readonly string[]> & {
+  /** What the button says that adds one. */
+  readonly add: string;
+  readonly options: OptionGroups;
+}) => {
+  const all = Object.values(options).flat();
+  const known = new Set(all.map(([each]) => each));
+  const free = all.find(([each]) => !value.includes(each));
+  return (
+    <div class="form">
+      {value.map((chosen, index) => (
+        <div class="act" key={chosen}>
+          <label>
+            {label}{' '}
+            <select value={chosen} onChange={({ currentTarget }) => onChange(value.with(index, currentTarget.value))}>
+              {known.has(chosen) ? null : <option value={chosen}>{shownText(chosen)}</option>}
+              {Object.entries(options).map(([title, of]) => (
+                <optgroup key={title} label={title}>
+                  {of
+                    .filter(([each]) => each === chosen || !value.includes(each))
+                    .map(([each, name]) => (
+                      <option key={each} value={each}>
+                        {shownText(name)}
+                      </option>
+                    ))}
+                </optgroup>
+              ))}
+            </select>
+          </label>
+          <button type="button" class="plain" onClick={() => onChange(value.toSpliced(index, 1))}>
+            Leave out<span class="sr-only"> {shownText(all.find(([each]) => each === chosen)?.[1] ?? chosen)}</span>
+          </button>
+        </div>
+      ))}
+      {free === undefined ? null : (
+        <button type="button" class="plain" onClick={() => onChange([...value, free[0]])}>
+          {add}
+        </button>
+      )}
+      <Wrong message={problem} />
+    </div>
+  );
+};

@@ -1,0 +1,125 @@
+/** What is open beside a declared list of a configuration resource: told, written anew, changed, removed. */
+import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
+import { Action } from '../client/action.ts';
+import { type Call, type Declared, removalOf, type Sent } from '../client/call.ts';
+import { ActionForm } from '../frame/action-form.tsx';
+import { change, inAddress } from '../frame/address.ts';
+import { type AnyCall, may, whyNot } from '../frame/rights.ts';
+import { refresh } from '../frame/time-range.ts';
+import { Beside } from '../lists/beside.tsx';
+
+interface Kept {
+  readonly id: string;
+  readonly version: number;
+  readonly name: string;
+}
+
+/** Creates one, or replaces the one that there was; and what was wrong with it. */
+export const useSaving = <Creation extends Declared, Replacement extends Declared>(
+  create: Call<Creation>,
+  replace: Call<Replacement>,
+  before: Kept | undefined,
+) => {
+  const [creating] = useState(() => new Action(create));
+  const [replacing] = useState(() => new Action(replace));
+  const { isRunning, error } = before === undefined ? creating : replacing;
+  const { details = [] } = error.value ?? {};
+  return {
+    isRunning: isRunning.value,
+    error: error.value,
+    /** What is wrong at a path of the body, or below it. */
+    wrong: (path: string): string | undefined =>
+      details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message,
+    async save(body: Sent<Creation>['body'] & Sent<Replacement>['body']): Promise<void> {
+      const saved =
+        before === undefined
+          ? await creating.run({ body } as Sent<Creation>)
+          : await replacing.run({ params: { id: before.id }, body, ifMatch: before.version } as Sent<Replacement>);
+      if (saved === undefined) return;
+      change({ open: (saved as Kept).id, edit: '' });
+      refresh();
+    },
+  };
+};
+
+interface Removed {
+  readonly of: Kept;
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+const Change = ({ of: { id, version }, path, onClose }: Removed) => {
+  const [action] = useState(() => new Action(removalOf(path)));
+  const [isAsked, setAsked] = useState(false);
+  const run = async (): Promise<void> => {
+    if (!isAsked) return setAsked(true);
+    if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
+    onClose();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label={isAsked ? 'Remove it for good' : 'Remove'} onSubmit={run}>
+      <button type="button" class="plain" onClick={() => change({ edit: id })}>
+        Edit
+      </button>
+    </ActionForm>
+  );
+};
+
+/** The address says which is open (`open`), and whether it is written (`open=new`, `edit`). */
+export const openedOf =
+  <Item extends Kept>({
+    noun,
+    path,
+    Form,
+    Told,
+  }: {
+    readonly noun: string;
+    /** Of one, with its id. */
+    readonly path: `${string}/{id}`;
+    readonly Form: ComponentType<{ readonly before: Item | undefined }>;
+    readonly Told: ComponentType<{ readonly item: Item }>;
+  }): ComponentType<{ readonly id: string; readonly item: Item | undefined; readonly onClose: () => void }> =>
+  ({ id, item, onClose }) => {
+    const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
+    const close = (): void => {
+      change({ edit: '' });
+      onClose();
+    };
+    if (id === 'new')
+      return (
+        <Beside label={label} title={`A new ${noun}`} onClose={close}>
+          <Form before={undefined} />
+        </Beside>
+      );
+    const removal = { method: 'DELETE', path };
+    return (
+      <Beside label={label} title={item?.name ?? label} onClose={close}>
+        {item === undefined ? (
+          <p>This {noun} is not on the pages that were read.</p>
+        ) : inAddress('edit') === id && may(removal) ? (
+          <Form key={`${id} ${item.version}`} before={item} />
+        ) : (
+          <>
+            {may(removal) ? (
+              <Change key={`${id} ${item.version}`} of={item} path={path} onClose={close} />
+            ) : (
+              <p class="soft">{whyNot(removal, 'Changing it')}</p>
+            )}
+            <Told item={item} />
+          </>
+        )}
+      </Beside>
+    );
+  };
+
+/** The button that begins a new one. */
+export const writeOf =
+  (noun: string, create: AnyCall): ComponentType =>
+  () =>
+    may(create) ? (
+      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+        Write {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun}
+      </button>
+    ) : null;
