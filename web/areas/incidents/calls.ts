@@ -1,5 +1,7 @@
 /** What the area of incidents asks and changes. */
 import type { z } from 'zod';
+import type { escalationPolicyResource } from '../../../api/groups/incidents/escalation-policies.ts';
+import type { getEscalationPolicy } from '../../../api/groups/incidents/escalation-policy.ts';
 import type {
   acknowledgeIncident,
   incidentResource,
@@ -10,8 +12,9 @@ import type { listIncidentPages } from '../../../api/groups/incidents/pages.ts';
 import type { getIncidentPostmortem, setIncidentPostmortem } from '../../../api/groups/incidents/postmortem.ts';
 import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
 import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/incidents/timeline.ts';
+import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
 import type { IncidentFields } from '../../../schemas/resources/incident.ts';
-import { type Answered, callOf, changeOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';
+import { type Answered, callOf, changeOf, creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
 
 export const incidentsCall = listOf<typeof incidentResource>('/api/incidents');
 export const declareCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
@@ -28,7 +31,16 @@ export const postmortemCall = callOf<typeof getIncidentPostmortem>('GET', '/api/
 export const setPostmortemCall = callOf<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
 export const pagesCall = callOf<typeof listIncidentPages>('GET', '/api/incidents/pages');
 export const schedulesCall = listOf<typeof scheduleResource>('/api/on-call/schedules');
+export const policiesCall = listOf<typeof escalationPolicyResource>('/api/on-call/escalation-policies');
+export const policyCall = callOf<typeof getEscalationPolicy>('GET', '/api/on-call/escalation-policies/{id}');
+export const createPolicyCall = creationOf<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
+  '/api/on-call/escalation-policies',
+);
+export const replacePolicyCall = replacementOf<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
+  '/api/on-call/escalation-policies/{id}',
+);
 
+export type Policy = ViewOf<typeof escalationPolicyResource>;
 export type Postmortem = Answered<typeof getIncidentPostmortem>;
 export type MergeSuggestion = Answered<typeof getIncidentTimeline>['mergeSuggestions'][number];
 export type Incident = ViewOf<typeof incidentResource>;

@@ -14,7 +14,7 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
-import { declareCall, type Incident, incidentsCall, pagesCall, schedulesCall } from './calls.ts';
+import { declareCall, type Incident, incidentsCall, pagesCall, policiesCall, schedulesCall } from './calls.ts';
 import { OpenIncident } from './chosen.tsx';
 
 const list = new Paged(incidentsCall, ({ items }) => items);
@@ -116,6 +116,10 @@ export const Incidents = partsOf('Incidents', [
   {
     ...{ name: 'on-call', title: 'On call', asks: schedulesCall },
     View: later(async () => (await import('./on-call.tsx')).OnCall),
+  },
+  {
+    ...{ name: 'escalation', title: 'Escalation', asks: policiesCall },
+    View: later(async () => (await import('./policies.tsx')).Policies),
   },
   {
     ...{ name: 'pages', title: 'Pages', asks: pagesCall },

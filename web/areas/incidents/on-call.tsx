@@ -1,11 +1,10 @@
-/** Who is on call now and in the days to come, and who takes it over for a while. */
+/** Who is on call now and in the days to come, who takes it over for a while, and whose turn it is when. */
 import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
-import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
-import type { getOnCall, listShifts } from '../../../api/groups/incidents/shifts.ts';
+import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf, type ViewOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { openedOf, writeOf } from '../../editors/opened.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { may, whyNot } from '../../frame/rights.ts';
@@ -14,19 +13,17 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Beside } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { schedulesCall } from './calls.ts';
+import { type Names, named, onCall } from './people.ts';
+import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
-const onCallCall = callOf<typeof getOnCall>('GET', '/api/on-call/now');
 const shiftsCall = callOf<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
 const overrideCall = callOf<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
 const endOverrideCall = callOf<typeof deleteOverride>('DELETE', '/api/on-call/schedules/{id}/overrides/{overrideId}');
 
-type Schedule = ViewOf<typeof scheduleResource>;
 type Shifts = Answered<typeof listShifts>;
-type Names = Shifts['names'];
 
 const reasons: Readonly<Record<string, string>> = {
   'no-one': 'the turn has nobody',
@@ -34,14 +31,9 @@ const reasons: Readonly<Record<string, string>> = {
 };
 const whyNobody = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
 
-const named = (userIds: readonly string[], names: Names): string => userIds.map((id) => names[id] ?? id).join(', ');
-
 const Nobody = ({ reason }: { readonly reason: string | null }) => (
   <span class="text-error">nobody: {whyNobody(reason)}</span>
 );
-
-/** Of all schedules, once for the whole list. */
-const onCall = new Question(onCallCall);
 
 /** Who is on call at a schedule now. */
 const Now = ({ id }: { readonly id: string }) => {
@@ -138,19 +130,11 @@ const Turns = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
   </table>
 );
 
-const OpenSchedule = ({
-  id,
-  item,
-  onClose,
-}: {
-  readonly id: string;
-  readonly item: Schedule | undefined;
-  readonly onClose: () => void;
-}) => {
+const Told = ({ item: { id, description } }: { readonly item: Schedule }) => {
   const { answer, error } = useAsked(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
   return (
-    <Beside label="Schedule" title={item?.name ?? id} onClose={onClose}>
-      <p>{shownText(item?.description ?? '')}</p>
+    <>
+      <p>{shownText(description ?? '')}</p>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
@@ -159,9 +143,11 @@ const OpenSchedule = ({
           <Turns id={id} of={answer} />
         </>
       )}
-    </Beside>
+    </>
   );
 };
+
+const noun = 'schedule';
 
 const List = listed({
   title: 'On call',
@@ -175,7 +161,8 @@ const List = listed({
     'Time zone': ({ timeZone }) => timeZone,
     For: ({ description }) => description,
   },
-  Open: OpenSchedule,
+  Tools: writeOf(noun, createScheduleCall),
+  Open: openedOf({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Told }),
 });
 
 export const OnCall = () => {

@@ -1,0 +1,147 @@
+/** Schedules and escalation policies in a real browser: somebody writes whose turn it is and who is paged when, and sees what comes of it. */
+import test from 'ava';
+import { chromiumMissing } from '../services/chromium.ts';
+import { type Harness, startHarness } from './api-harness.ts';
+import { type Chromium, startChromium } from './chromium.ts';
+import { holdsAsAView, signedInAt } from './page-walk.ts';
+
+let harness: Harness;
+let chromium: Chromium;
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+const shop = 'The <i>shop</i>';
+const asked = async (path: string) => (await harness.ask('GET', path)).body;
+const personOf = async (name: string): Promise<string> => (await asked(`/api/users?search=${name}`)).items[0].id;
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await harness?.close();
+});
+
+declare('an admin writes a schedule, sees who would be on call differently, and saves it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents/on-call', 'admin@a.example');
+  await page.getByText('There are no such schedules.').waitFor();
+  await page.getByRole('button', { name: 'Write a schedule' }).click();
+  const beside = page.getByRole('complementary', { name: 'Schedule' });
+  const fill = async (label: string, text: string): Promise<void> => {
+    await beside.getByLabel(label, { exact: true }).fill(text);
+  };
+  await fill('Name', shop);
+  await fill('On the clock of', 'Europe/Nowhere');
+  await fill('First turn begins', '2026-03-23T09:00');
+  await beside.getByRole('button', { name: 'Add a person' }).click();
+  await beside.getByLabel('Who').selectOption({ label: 'viewer' });
+  await beside.getByRole('button', { name: 'Create the schedule' }).click();
+  await beside.getByText('must be an IANA time zone, for example Europe/Zurich', { exact: true }).waitFor();
+  await fill('On the clock of', 'UTC');
+  await beside.getByLabel('Unit of a turn').selectOption('days');
+  await beside.getByRole('button', { name: 'Create the schedule' }).click();
+  await beside.getByRole('heading', { name: shop }).waitFor();
+  await page.getByRole('row', { name: `${shop} viewer UTC` }).waitFor();
+  const [{ id, layers }] = (await asked('/api/on-call/schedules')).items;
+  const [viewer, editor] = [await personOf('viewer'), await personOf('editor')];
+  t.like(layers[0], { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } });
+  t.deepEqual(layers[0].participants, [[viewer]]);
+
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByRole('button', { name: 'Add a turn' }).click();
+  const second = beside.getByRole('group', { name: 'Turn 2' });
+  await second.getByRole('button', { name: 'Add a person' }).click();
+  await second.getByLabel('Who').selectOption({ label: 'editor' });
+  await beside.getByRole('button', { name: 'Add hours in which it holds' }).click();
+  await fill('Days of the week', 'monday:friday, someday');
+  await beside.getByRole('button', { name: 'Show who would be on call differently' }).click();
+  await beside.getByText(/must be a day or a range such as monday:friday/).waitFor();
+  await fill('Days of the week', 'monday:friday');
+  await beside.getByRole('button', { name: 'Show who would be on call differently' }).click();
+  const rows = beside.locator('.differences tbody tr');
+  await rows.first().waitFor();
+  const changed = {
+    ...{ name: shop, timeZone: 'UTC' },
+    layers: [{ ...layers[0], participants: [[viewer], [editor]], restrictions: [{ weekdays: ['monday:friday'] }] }],
+  };
+  const { differences } = (
+    await harness.ask('PUT', `/api/on-call/schedules/${id}?dryRun=true`, { as: 'editor', body: changed })
+  ).body;
+  t.true(differences.length > 0);
+  await beside.getByText(`In the next 30 days others would be on call ${differences.length} times.`).waitFor();
+  const names: Readonly<Record<string, string>> = { [viewer]: 'viewer', [editor]: 'editor' };
+  const shown = (ids: readonly string[]): string => ids.map((each) => names[each]).join(', ') || 'nobody';
+  t.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(2).map(({ textContent }) => textContent))),
+    differences.map(({ before, after }: { before: string[]; after: string[] }) => [shown(before), shown(after)]),
+  );
+  await holdsAsAView(t, tab, '.beside h2');
+  // What was not saved is gone with the page.
+  await beside.getByRole('button', { name: 'Add a turn' }).click();
+  await second.getByRole('button', { name: 'Add a person' }).click();
+  await second.getByLabel('Who').selectOption({ label: 'editor' });
+  await beside.getByRole('button', { name: 'Save the schedule' }).click();
+  await beside.getByText('The next 14 days').waitFor();
+  t.deepEqual((await asked(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('an editor writes an escalation policy, and sees who would be paged when', async (t) => {
+  const [schedule] = (await asked('/api/on-call/schedules')).items;
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  await page.getByRole('link', { name: 'Escalation' }).click();
+  await page.getByText('There is no escalation policy: nobody is paged for an incident.').waitFor();
+  await page.getByRole('button', { name: 'Write an escalation policy' }).click();
+  const beside = page.getByRole('complementary', { name: 'Escalation policy' });
+  const create = beside.getByRole('button', { name: 'Create the policy' });
+  await beside.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
+  await create.click();
+  await beside.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
+  await beside.getByRole('button', { name: 'Page someone' }).click();
+  await beside.getByLabel('Pages').selectOption({ label: shop });
+  await beside.getByRole('button', { name: 'Add a step' }).click();
+  const second = beside.getByRole('group', { name: 'Step 2' });
+  await second.getByLabel('Minutes after the step before').fill('20');
+  await second.getByRole('button', { name: 'Page someone' }).click();
+  await second.getByLabel('Pages').selectOption({ label: 'editor' });
+  await beside.getByLabel('Run all steps again so many times').fill('1');
+  await create.click();
+  await beside.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
+  const [{ id, steps, repeat }] = (await asked('/api/on-call/escalation-policies')).items;
+  const editor = await personOf('editor');
+  t.is(repeat, 1);
+  t.like(steps, {
+    0: { targets: [{ kind: 'schedule', id: schedule.id }], afterMinutes: 0 },
+    1: { targets: [{ kind: 'person', id: editor }], afterMinutes: 20 },
+    length: 2,
+  });
+  await beside.getByText(`After 20 minutes: editor`).waitFor();
+  const rows = beside.locator('.previewed tbody tr');
+  const { preview } = await asked(`/api/on-call/escalation-policies/${id}?preview=true`);
+  const expected = preview.flatMap(({ pages }: { pages: readonly { name: string; step: number; round: number }[] }) =>
+    pages.map(({ name, step, round }) => [name, String(step + 1), String(round + 1)]),
+  );
+  t.true(expected.length >= 4);
+  await rows.nth(expected.length - 1).waitFor();
+  t.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(1).map(({ textContent }) => textContent))),
+    expected,
+  );
+  await beside.getByLabel('It opens').selectOption('tomorrow');
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await second.getByRole('button', { name: 'Add hours in which it holds' }).click();
+  await second.getByLabel('Times of the day').fill('22:00-24:00');
+  await second.getByLabel('In the time zone').fill('UTC');
+  await beside.getByRole('button', { name: 'Save the policy' }).click();
+  await beside.getByText('only during 22:00-24:00 UTC').waitFor();
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.deepEqual((await asked('/api/on-call/escalation-policies')).items, []);
+  t.deepEqual(tab.complaints, []);
+});

@@ -1,0 +1,109 @@
+/** Escalation policies: the steps of each, and who would be paged when. */
+import { useState } from 'preact/hooks';
+import { shownInterval } from '../../editors/intervals.tsx';
+import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { createPolicyCall, type Policy, policiesCall, policyCall } from './calls.ts';
+import { PolicyForm } from './policy-form.tsx';
+import { useTargets } from './targets.ts';
+
+const noun = 'escalation policy';
+
+const openings = { now: 'now', 'now+6h': 'in 6 hours', 'now+12h': 'in 12 hours', 'now+24h': 'tomorrow' } as const;
+const reasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'nobody is on call' } as const;
+
+/** Who would be paged when, if nobody acknowledged. */
+const Preview = ({ id }: { readonly id: string }) => {
+  const [at, setAt] = useState<string>('now');
+  const { answer, error } = useAsked(policyCall, { params: { id }, query: { preview: 'true', at } });
+  return (
+    <>
+      <h3>If an incident opened and nobody acknowledged it</h3>
+      <label>
+        It opens{' '}
+        <select value={at} onChange={({ currentTarget }) => setAt(currentTarget.value)}>
+          {Object.entries(openings).map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Problem error={error} />
+      <table class="figures texts previewed">
+        <Heads columns={['At', 'Who is paged', 'By step', 'Round']} />
+        <tbody>
+          {answer?.preview?.flatMap(({ at, pages, skipped }) => [
+            ...pages.map(({ kind, id, name, step, round }) => (
+              <tr key={`${at} ${kind} ${id}`}>
+                <td>{shownMoment(at).slice(0, 16)}</td>
+                <td>
+                  <bdi>{shownText(name)}</bdi>
+                </td>
+                <td>{step === null ? 'the owners, since nobody was reached' : step + 1}</td>
+                <td>{round + 1}</td>
+              </tr>
+            )),
+            ...skipped.map(({ step, reason }) => (
+              <tr key={`${at} ${step}`}>
+                <td>{shownMoment(at).slice(0, 16)}</td>
+                <td class="text-error">nobody: {reasons[reason]}</td>
+                <td>{step + 1}</td>
+                <td />
+              </tr>
+            )),
+          ])}
+        </tbody>
+      </table>
+    </>
+  );
+};
+
+const Told = ({ item: policy }: { readonly item: Policy }) => {
+  const names = new Map(Object.values(useTargets()).flat());
+  const { steps, repeat, repeatAfterMinutes, acknowledgeTimeoutMinutes } = policy;
+  return (
+    <>
+      <ol>
+        {steps.map(({ targets, afterMinutes, hours = [] }, index) => (
+          <li key={index}>
+            {afterMinutes === 0 ? 'At once' : `After ${afterMinutes} minutes`}:{' '}
+            {shownText(targets.map(({ kind, id }) => names.get(`${kind} ${id}`) ?? id).join(', '))}
+            {hours.length === 0 ? '' : shownText(`; only during ${hours.map(shownInterval).join(' or ')}`)}
+          </li>
+        ))}
+      </ol>
+      <Fields
+        values={{
+          'runs again': repeat === 0 ? 'never' : `${repeat} times, each after ${repeatAfterMinutes} minutes`,
+          'goes on although acknowledged':
+            acknowledgeTimeoutMinutes === null ? 'never' : `after ${acknowledgeTimeoutMinutes} minutes`,
+          resolved: `${policy.resolveAfterMinutes} minutes after its last alert`,
+          'opens again': `within ${policy.reopenWithinMinutes} minutes`,
+        }}
+      />
+      <Preview id={policy.id} />
+    </>
+  );
+};
+
+export const Policies = listed({
+  title: 'Escalation policies',
+  call: policiesCall,
+  nothing: 'There is no escalation policy: nobody is paged for an incident.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Policy: ({ name }) => name,
+    Steps: ({ steps }) => steps.length,
+    'Runs again': ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
+  },
+  numbers: ['Steps'],
+  Tools: writeOf(noun, createPolicyCall),
+  Open: openedOf({ noun, path: '/api/on-call/escalation-policies/{id}', Form: PolicyForm, Told }),
+});

@@ -1,0 +1,121 @@
+/** The form in which an escalation policy is written: who is paged, step by step. */
+import { useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
+import { ChosenInput, NumberInput, type OptionGroups, TextInput } from '../../editors/inputs.tsx';
+import { Intervals } from '../../editors/intervals.tsx';
+import { useSaving } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { createPolicyCall, type Policy, replacePolicyCall } from './calls.ts';
+import { useTargets } from './targets.ts';
+
+type Written = z.input<typeof EscalationPolicyFields>;
+type Step = Written['steps'][number];
+
+const empty: Written = {
+  ...{ name: '', steps: [{ targets: [] }], repeat: 0, repeatAfterMinutes: 15, acknowledgeTimeoutMinutes: null },
+  ...{ resolveAfterMinutes: 5, reopenWithinMinutes: 30 },
+};
+
+const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Policy): Written => fields;
+
+const times = [
+  ['Run all steps again so many times', 'repeat'],
+  ['Minutes before they run again', 'repeatAfterMinutes'],
+  ['Minutes after which it goes on although acknowledged (empty: never)', 'acknowledgeTimeoutMinutes'],
+  ['Minutes without alerts after which it is resolved', 'resolveAfterMinutes'],
+  ['Minutes in which it opens again', 'reopenWithinMinutes'],
+] as const;
+
+const StepFields = ({
+  step: { targets, afterMinutes = 0, hours = [] },
+  index,
+  options,
+  wrong,
+  onChange,
+  onRemove,
+}: {
+  readonly step: Step;
+  readonly index: number;
+  readonly options: OptionGroups;
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (step: Step) => void;
+  readonly onRemove: (() => void) | undefined;
+}) => {
+  const set = (fields: Partial<Step>): void => onChange({ targets, afterMinutes, hours, ...fields });
+  const targetIn = (text: string): Step['targets'][number] => {
+    const [kind = '', id = ''] = text.split(/ (.*)/s);
+    return { kind: kind as 'person', id };
+  };
+  return (
+    <fieldset>
+      <legend>Step {index + 1}</legend>
+      <NumberInput
+        label={index === 0 ? 'Minutes after the incident opened' : 'Minutes after the step before'}
+        value={afterMinutes}
+        problem={wrong(`steps.${index}.afterMinutes`)}
+        onChange={(value) => set({ afterMinutes: value ?? 0 })}
+      />
+      <ChosenInput
+        label="Pages"
+        add="Page someone"
+        options={options}
+        value={targets.map(({ kind, id }) => `${kind} ${id}`)}
+        problem={wrong(`steps.${index}.targets`)}
+        onChange={(texts) => set({ targets: texts.map(targetIn) })}
+      />
+      <Intervals
+        title="Only during"
+        value={hours}
+        zone={Intl.DateTimeFormat().resolvedOptions().timeZone}
+        at={`steps.${index}.hours`}
+        wrong={wrong}
+        onChange={(intervals) => set({ hours: intervals as NonNullable<Step['hours']> })}
+      />
+      {onRemove === undefined ? null : (
+        <button type="button" class="plain" onClick={onRemove}>
+          Remove step {index + 1}
+        </button>
+      )}
+    </fieldset>
+  );
+};
+
+export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) => {
+  const [policy, setPolicy] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
+  const { save, wrong, error, isRunning } = useSaving(createPolicyCall, replacePolicyCall, before);
+  const options = useTargets();
+  const { steps } = policy;
+  const set = (fields: Partial<Written>): void => setPolicy((now) => ({ ...now, ...fields }));
+  return (
+    <div class="form">
+      <TextInput label="Name" value={policy.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      {steps.map((step, index) => (
+        <StepFields
+          key={index}
+          {...{ step, index, options, wrong }}
+          onChange={(changed) => set({ steps: steps.with(index, changed) })}
+          onRemove={steps.length === 1 ? undefined : () => set({ steps: steps.toSpliced(index, 1) })}
+        />
+      ))}
+      <button type="button" class="plain" onClick={() => set({ steps: [...steps, { targets: [], afterMinutes: 15 }] })}>
+        Add a step
+      </button>
+      {times.map(([label, name]) => (
+        <NumberInput
+          key={name}
+          label={label}
+          value={policy[name] ?? null}
+          problem={wrong(name)}
+          onChange={(value) => set({ [name]: value ?? (name === 'acknowledgeTimeoutMinutes' ? null : 0) })}
+        />
+      ))}
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(policy)}>
+          {before === undefined ? 'Create the policy' : 'Save the policy'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

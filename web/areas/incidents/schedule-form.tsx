@@ -1,0 +1,240 @@
+/** The form in which an on-call schedule is written: layers of turns, and who would be on call differently. */
+import { useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { replaceSchedule, scheduleResource } from '../../../api/groups/incidents/schedules.ts';
+import type { OnCallScheduleFields } from '../../../schemas/resources/on-call-schedule.ts';
+import { type Answered, callOf, creationOf, type ViewOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { Wrong } from '../../editors/field.tsx';
+import { ChosenInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
+import { Intervals } from '../../editors/intervals.tsx';
+import { useSaving } from '../../editors/opened.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { type Names, named, usePeople } from './people.ts';
+
+export type Schedule = ViewOf<typeof scheduleResource>;
+type Written = z.input<typeof OnCallScheduleFields>;
+type Layer = Written['layers'][number];
+
+export const createScheduleCall = creationOf<typeof scheduleResource, typeof OnCallScheduleFields>(
+  '/api/on-call/schedules',
+);
+const replaceCall = callOf<typeof replaceSchedule>('PUT', '/api/on-call/schedules/{id}');
+
+const newLayer = (name: string): Layer => ({
+  ...{ name, startsAt: `${new Date().toISOString().slice(0, 10)}T09:00` },
+  ...{ rotation: { every: 1, unit: 'weeks' }, participants: [[]], restrictions: [] },
+});
+
+const empty = (): Written => ({
+  ...{ name: '', description: '', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  layers: [newLayer('Primary')],
+});
+
+const units = ['hours', 'days', 'weeks', 'months'] as const;
+
+const LayerFields = ({
+  layer,
+  at,
+  names,
+  wrong,
+  onChange,
+  onRemove,
+}: {
+  readonly layer: Layer;
+  /** Its path: `layers.0`. */
+  readonly at: string;
+  readonly names: Names;
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (layer: Layer) => void;
+  readonly onRemove: () => void;
+}) => {
+  const set = (fields: Partial<Layer>): void => onChange({ ...layer, ...fields });
+  const { rotation, participants, restrictions = [] } = layer;
+  return (
+    <fieldset>
+      <legend>Layer {shownText(layer.name)}</legend>
+      <TextInput
+        label="Name of the layer"
+        value={layer.name}
+        problem={wrong(`${at}.name`)}
+        onChange={(name) => set({ name })}
+      />
+      <WallTimeInput
+        label="First turn begins"
+        value={layer.startsAt}
+        problem={wrong(`${at}.startsAt`)}
+        onChange={(startsAt) => set({ startsAt })}
+      />
+      <div class="act">
+        <NumberInput
+          label="A turn lasts"
+          value={rotation.every}
+          problem={wrong(`${at}.rotation`)}
+          onChange={(every) => set({ rotation: { ...rotation, every: every ?? 0 } })}
+        />
+        <select
+          aria-label="Unit of a turn"
+          value={rotation.unit}
+          onChange={({ currentTarget }) =>
+            set({ rotation: { ...rotation, unit: currentTarget.value as (typeof units)[number] } })
+          }
+        >
+          {units.map((unit) => (
+            <option key={unit} value={unit}>
+              {unit}
+            </option>
+          ))}
+        </select>
+      </div>
+      {participants.map((turn, index) => (
+        <fieldset key={index}>
+          <legend>Turn {index + 1}</legend>
+          {turn.length === 0 ? <p class="soft">Nobody of this layer.</p> : null}
+          <ChosenInput
+            label="Who"
+            add="Add a person"
+            options={{ People: Object.entries(names) }}
+            value={turn}
+            problem={undefined}
+            onChange={(userIds) => set({ participants: participants.with(index, [...userIds]) })}
+          />
+          {participants.length === 1 ? null : (
+            <button type="button" class="plain" onClick={() => set({ participants: participants.toSpliced(index, 1) })}>
+              Remove turn {index + 1}
+            </button>
+          )}
+        </fieldset>
+      ))}
+      <button type="button" class="plain" onClick={() => set({ participants: [...participants, []] })}>
+        Add a turn
+      </button>
+      <Wrong message={wrong(`${at}.participants`)} />
+      <Intervals
+        title="Only during"
+        value={restrictions}
+        at={`${at}.restrictions`}
+        wrong={wrong}
+        onChange={(intervals) => set({ restrictions: intervals })}
+      />
+      <button type="button" class="plain" onClick={onRemove}>
+        Remove this layer
+      </button>
+    </fieldset>
+  );
+};
+
+type Differences = NonNullable<Answered<typeof replaceSchedule>['differences']>;
+
+const Table = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
+  <table class="figures texts differences">
+    <Heads columns={['From', 'Until', 'Was to be', 'Would be']} />
+    <tbody>
+      {differences.map(({ from, to, before, after }) => (
+        <tr key={from}>
+          <td>{shownMoment(from).slice(0, 16)}</td>
+          <td>{shownMoment(to).slice(0, 16)}</td>
+          {[before, after].map((people, index) => (
+            <td key={index} class={people.length === 0 ? 'text-error' : ''}>
+              {people.length === 0 ? 'nobody' : shownText(named(people, names))}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+/** Who would be on call differently in the next 30 days. */
+const Differing = ({
+  id,
+  written,
+  names,
+}: {
+  readonly id: string;
+  readonly written: Written;
+  readonly names: Names;
+}) => {
+  const [asked] = useState(() => new Question(replaceCall));
+  const { answer, error, isAsking } = asked.standing.value;
+  const { differences } = answer ?? {};
+  return (
+    <>
+      <button
+        type="button"
+        class="plain"
+        disabled={isAsking}
+        onClick={() => asked.ask({ params: { id }, query: { dryRun: 'true' }, body: written })}
+      >
+        Show who would be on call differently
+      </button>
+      <Problem error={error} />
+      <p role="status">
+        {differences === undefined || error !== undefined
+          ? ''
+          : differences.length === 0
+            ? 'In the next 30 days nobody would be on call differently.'
+            : `In the next 30 days others would be on call ${differences.length} times.`}
+      </p>
+      {differences === undefined || error !== undefined || differences.length === 0 ? null : (
+        <Table differences={differences} names={names} />
+      )}
+    </>
+  );
+};
+
+export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined }) => {
+  const [written, setWritten] = useState<Written>(() => {
+    if (before === undefined) return empty();
+    const { name, description, timeZone, layers } = before;
+    return { name, description, timeZone, layers };
+  });
+  const { save, wrong, error, isRunning } = useSaving(createScheduleCall, replaceCall, before);
+  const names = usePeople();
+  const { layers } = written;
+  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
+  return (
+    <div class="form">
+      <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="For"
+        most={4096}
+        value={written.description ?? ''}
+        problem={wrong('description')}
+        onChange={(description) => set({ description })}
+      />
+      <TextInput
+        label="On the clock of"
+        value={written.timeZone}
+        problem={wrong('timeZone')}
+        onChange={(timeZone) => set({ timeZone })}
+      />
+      <p class="hint">Where several layers have somebody, the lowest of this page wins.</p>
+      {layers.map((layer, index) => (
+        <LayerFields
+          key={index}
+          {...{ layer, names, wrong, at: `layers.${index}` }}
+          onChange={(changed) => set({ layers: layers.with(index, changed) })}
+          onRemove={() => set({ layers: layers.toSpliced(index, 1) })}
+        />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => set({ layers: [...layers, newLayer(`Layer ${layers.length + 1}`)] })}
+      >
+        Add a layer
+      </button>
+      {before === undefined ? null : <Differing id={before.id} written={written} names={names} />}
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
+          {before === undefined ? 'Create the schedule' : 'Save the schedule'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

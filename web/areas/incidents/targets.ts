@@ -1,0 +1,23 @@
+/** Who and what a step can page: `<kind> <id>` by their names. */
+import type { OptionGroups } from '../../editors/inputs.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { channelsCall } from '../alerts/channels/calls.ts';
+import { schedulesCall } from './calls.ts';
+import { usePeople } from './people.ts';
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+export const useTargets = (): OptionGroups => {
+  const schedules = useAsked(schedulesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const channels = useAsked(channelsCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const people = Object.entries(usePeople()).map(([id, name]) => ({ id, name }));
+  const of = (kind: string, items: readonly Named[]) => items.map(({ id, name }) => [`${kind} ${id}`, name] as const);
+  return {
+    'Whoever is on call at': of('schedule', schedules),
+    People: of('person', people),
+    Channels: of('channel', channels),
+  };
+};
