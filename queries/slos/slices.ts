@@ -16,9 +16,11 @@ export interface SloSeries {
 
 /**
  * A statement is about some series. Named in pairs, with what follows them in the order of rows, the index leads to each: with the ids here and the series there
- * it led to nearly twice as many rows.
+ * it led to nearly twice as many rows. Of the rows it leads to, ids and series are looked at apart, which costs less: where an objective was once
+ * measured as another one is now, rows of that are among the answer, and are left.
  */
-export const ofSeries = '(slo_id, series) IN arrayZip({slos:Array(String)}, {series:Array(String)})';
+export const ofSeries =
+  'indexHint((slo_id, series) IN arrayZip({slos:Array(String)}, {series:Array(String)})) AND slo_id IN {slos:Array(String)} AND series IN {series:Array(String)}';
 export const seriesParameters = (of: readonly SloSeries[]) => ({
   slos: of.map(({ sloId }) => sloId),
   series: of.map(({ series }) => series),

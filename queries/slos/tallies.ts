@@ -3,7 +3,7 @@ import { SloObjective } from '../../schemas/slo-slices.ts';
 import type { Reading } from '../reading.ts';
 import { exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally, talliedWith } from './figures.ts';
 import { asNumber, decimal, fraction } from './fraction.ts';
-import { ofSeries, type SloSeries, seriesParameters } from './slices.ts';
+import { ofSeries, type SloSeries, seriesKey, seriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 /** Days of objectives whose sums are not true any more, that are named one by one; with more of them all slices are read. */
 const mostStale = 2000;
 
-/** Slices of fewer days cost less than another statement. */
+/** Slices of fewer days, of all objectives together, cost less than another statement. */
 const fewDays = 4;
 
 interface TallyRow {
@@ -129,22 +129,42 @@ const daysBetween = (cutsMs: readonly number[]) => {
   return { divided, from, to, whole: to - from - [...divided].filter((day) => day >= from && day < to).length };
 };
 
+/** The piece between cuts that a time is in, by its number. */
+const partSql = (time: string, cutsMs: readonly number[], cuts: string): string =>
+  cutsMs.length === 2 ? "'1'" : `toString(arrayCount(cut -> ${time} >= cut, ${cuts}))`;
+
 interface Stale {
   readonly sloId: string;
   readonly day: string;
 }
+
+/** Days whose sums are true for no series, and those that are not for some. */
+interface StaleDays {
+  readonly ofAll: readonly string[];
+  readonly ofSome: readonly Stale[];
+}
+
+/** Named once, a day costs less than with the id of each objective. */
+const staleDaysOf = (stale: readonly Stale[], series: number): StaleDays => {
+  const byDay = Map.groupBy(stale, ({ day }) => day);
+  const isOfAll = (day: string): boolean => byDay.get(day)?.length === series;
+  return {
+    ofAll: [...byDay.keys()].filter(isOfAll),
+    ofSome: stale.filter(({ day }) => !isOfAll(day)),
+  };
+};
 
 /** Takes the sums of whole days that are true; answers those that are not. */
 const takeDays = async (
   { columns }: OwnColumns,
   of: readonly SloSeries[],
   { cutsMs, objective, pieces }: { cutsMs: readonly number[]; objective: Objective; pieces: Pieces },
-): Promise<Stale[] | 'too many'> => {
+): Promise<StaleDays | 'too many'> => {
   const { divided, from, to } = daysBetween(cutsMs);
   const days = `${ofTenant} AND day >= {from:Date} AND day < {to:Date} AND day NOT IN {divided:Array(Date)}`;
   const isFor = objective.budgeting === 'occurrences' ? '' : ' AND counted_for = {counted:String}';
   const rows = await columns.query<Keyed<TallyRow> & { readonly stale: readonly string[] }>(
-    `SELECT slo_id, series, toString(arrayCount(cut -> toUInt16(day) >= cut, {cuts:Array(UInt16)})) AS part, ${told(countsOfDays(objective))},
+    `SELECT slo_id, series, ${partSql('toUInt16(day)', cutsMs, '{cuts:Array(UInt16)}')} AS part, ${told(countsOfDays(objective))},
       groupArrayIf(toString(day), NOT isTrue) AS stale
     FROM (
       SELECT slo_id, series, day, written, summed_changes = written${isFor} AS isTrue, good, total, slices, reached, shares, good_by_total
@@ -162,9 +182,14 @@ const takeDays = async (
     },
     { maxResultRows: 1_000_000 },
   );
-  const stale = rows.flatMap(({ slo_id: sloId, stale: each }) => each.map((day) => ({ sloId, day })));
-  if (stale.length > mostStale) return 'too many';
-  for (const row of rows) pieces.take(row);
+  const asked = new Set(of.map(seriesKey));
+  const own = rows.filter(({ slo_id: sloId, series }) => asked.has(seriesKey({ sloId, series })));
+  const stale = staleDaysOf(
+    own.flatMap(({ slo_id: sloId, stale: each }) => each.map((day) => ({ sloId, day }))),
+    asked.size,
+  );
+  if (stale.ofSome.length > mostStale) return 'too many';
+  for (const row of own) pieces.take(row);
   return stale;
 };
 
@@ -177,26 +202,29 @@ export const readCuts = async (
 ): Promise<(one: SloSeries) => Sums[]> => {
   const pieces = new Pieces(Math.max(0, cutsMs.length - 1));
   const { divided, whole } = daysBetween(cutsMs);
-  const stale = whole >= fewDays ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
+  const isByDays = whole * of.length >= fewDays;
+  const stale = isByDays ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
+  const left = stale === 'too many' ? undefined : { ...stale, days: [...[...divided].map(dateOf), ...stale.ofAll] };
+  if (left?.days.length === 0 && left.ofSome.length === 0) return (one) => pieces.of(one, objective);
   const isLeft =
-    stale === 'too many'
+    left === undefined
       ? ''
-      : `AND (toDate(begin) IN {divided:Array(Date)}${
-          stale.length === 0 ? '' : ' OR (slo_id, toDate(begin)) IN arrayZip({stale:Array(String)}, {days:Array(Date)})'
+      : `AND (toDate(begin) IN {left:Array(Date)}${
+          left.ofSome.length === 0
+            ? ''
+            : ' OR (slo_id, toDate(begin)) IN arrayZip({stale:Array(String)}, {days:Array(Date)})'
         })`;
-  if (stale !== 'too many' && stale.length === 0 && divided.size === 0) return (one) => pieces.of(one, objective);
   const cuts = cutsMs.map((ms) => Math.ceil(ms / 1000));
   const rows = await reading.columns.query<Keyed<TallyRow>>(
-    `SELECT slo_id, series, toString(arrayCount(cut -> toUnixTimestamp(begin) >= cut, {cuts:Array(UInt32)})) AS part, ${told(countsOfSlices(objective))}
+    `SELECT slo_id, series, ${partSql('toUnixTimestamp(begin)', cutsMs, '{cuts:Array(UInt32)}')} AS part, ${told(countsOfSlices(objective))}
     FROM slo_slices FINAL WHERE ${ofTenant}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ${isLeft}
     GROUP BY slo_id, series, part`,
     {
       ...seriesParameters(of),
       ...{ cuts, from: cuts[0] ?? 0, to: cuts.at(-1) ?? 0 },
-      ...(stale !== 'too many' && {
-        divided: [...divided].map(dateOf),
-        ...(stale.length > 0 && { stale: stale.map(({ sloId }) => sloId), days: stale.map(({ day }) => day) }),
+      ...(left !== undefined && {
+        ...{ left: left.days, stale: left.ofSome.map(({ sloId }) => sloId), days: left.ofSome.map(({ day }) => day) },
       }),
     },
     { maxResultRows: 1_000_000 },

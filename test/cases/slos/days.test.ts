@@ -24,11 +24,11 @@ test.after.always(() => tables?.close());
 
 type Told = readonly [beginMs: number, good: number, total: number];
 let offset = 0;
-const land = async (sloId: string, objective: SloObjective, slices: readonly Told[]): Promise<void> => {
+const land = async (sloId: string, objective: SloObjective, slices: readonly Told[], series = 's'): Promise<void> => {
   offset += 1;
   const lookMs = beginMs + days * dayMs + offset;
   const told = {
-    ...{ tenantId: 'a', sloId, series: 's', lookMs, error: '', objective, slices },
+    ...{ tenantId: 'a', sloId, series, lookMs, error: '', objective, slices },
     ...{ fromMs: beginMs, upToMs: lookMs, settledUpToMs: beginMs },
   };
   const { rejected } = await tables.land([{ offset, value: Buffer.from(JSON.stringify([told])), headers: {} }], {
@@ -223,6 +223,55 @@ test.serial('what is left out of a window is not in its sums, and is in those of
     { numRuns: 15 },
   );
 });
+
+test.serial(
+  'slices of an objective are not counted that are of how it was measured before, as another one is now',
+  async (t) => {
+    const [objective] = objectives as [SloObjective];
+    const inDay = (day: number, total: number): Told => [inMinutes(day * 1440 + 7), 1, total];
+    await land('now', objective, [inDay(0, 2), inDay(3, 3)]);
+    await land('other', objective, [inDay(0, 5), inDay(3, 7)], 'before');
+    await land('now', objective, [inDay(0, 11), inDay(3, 13)], 'before');
+    await sumUpDays(tables.columns, rested());
+    await land('now', objective, [inDay(3, 17)], 'before');
+    // Rows of one part lie beside each other, and the index does not tell them apart.
+    for (const table of ['slo_slices', 'slo_day_changes', 'slo_days'])
+      await tables.columns.execute(`OPTIMIZE TABLE ${table} FINAL`);
+    const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
+    const half = { fromMs: inMinutes(5), toMs: inMinutes(4 * 1440 + 5) };
+    for (const windows of [[window], [window, half]]) {
+      const asked = [
+        { ...{ sloId: 'now', series: 's', objective }, windows },
+        { ...{ sloId: 'other', series: 'before', objective }, windows },
+      ];
+      const summed = await readWindows(reading(), asked);
+      for (const one of windows) {
+        t.deepEqual(summed(0)(one).total, { over: 5n, under: 1n });
+        t.deepEqual(summed(1)(one).total, { over: 12n, under: 1n });
+      }
+    }
+  },
+);
+
+test.serial(
+  'days that changed for all objectives, or for some of them, are read from slices of those alone',
+  async (t) => {
+    const [objective] = objectives as [SloObjective];
+    const ids = ['first', 'second', 'third'];
+    const inDay = (day: number, total: number): Told => [inMinutes(day * 1440 + 7), 1, total];
+    for (const id of ids) await land(id, objective, [inDay(0, 2), inDay(1, 3), inDay(2, 5)]);
+    await sumUpDays(tables.columns, rested());
+    for (const id of ids) await land(id, objective, [inDay(1, 7)]);
+    await land('second', objective, [inDay(2, 11)]);
+    const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
+    const asked = ids.map((sloId) => ({ ...{ sloId, series: 's', objective }, windows: [window] }));
+    const summed = await readWindows(reading(), asked);
+    t.deepEqual(
+      ids.map((_, place) => summed(place)(window).total.over),
+      [14n, 20n, 14n],
+    );
+  },
+);
 
 test.serial('more totals than are added exactly give the same from days and from slices', async (t) => {
   const objective = objectives[2] as SloObjective;
