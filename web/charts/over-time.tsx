@@ -91,10 +91,13 @@ const useTheme = (): string => {
   return `${theme.value} ${times}`;
 };
 
+const isWhole = (values: TimeSeries['values']): values is readonly number[] => !values.includes(undefined);
+
 /** Values as they are drawn: those that are stacked stand on those before. */
-const drawnOf = (series: readonly TimeSeries[], length: number): (number | null)[][] => {
+const drawnOf = (series: readonly TimeSeries[], length: number): (readonly (number | null)[])[] => {
   const below = new Array<number>(length).fill(0);
   return series.map(({ values, isStacked }) => {
+    if (!isStacked && isWhole(values)) return values;
     const drawn = new Array<number | null>(length).fill(null);
     for (let at = 0; at < length; at++) {
       const value = values[at];

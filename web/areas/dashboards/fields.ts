@@ -81,16 +81,27 @@ const nameOf = ({ name, labels }: Result['series'][number], legend: string): str
 const bandOf = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
   part === undefined ? {} : { band: { part, of: JSON.stringify([query, name, others]) } };
 
-const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): Bare[] =>
-  Object.entries(results).flatMap(([query, { series }]) =>
+type Points = Result['series'][number]['points'];
+const isAt = (points: Points, times: readonly number[]): boolean =>
+  points.length === times.length && points.every(([time], at) => time === times[at]);
+
+const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): Bare[] => {
+  // Most have the times of the one before, which then are the same array.
+  let times: readonly number[] = [];
+  const sharedTimes = (points: Points): readonly number[] => {
+    if (!isAt(points, times)) times = points.map(([time]) => time);
+    return times;
+  };
+  return Object.entries(results).flatMap(([query, { series }]) =>
     series.map((one, at) => ({
       ...{ key: `${query} ${at}${suffix}`, name: `${nameOf(one, drawn.legends[query] ?? '')}${suffix}`, query },
       ...{ type: 'number' as const, unit: one.unit },
       values: one.points.map(([, value]) => value),
-      times: one.points.map(([time]) => time),
+      times: sharedTimes(one.points),
       ...bandOf(query, one),
     })),
   );
+};
 
 const columnFields = ({ columns, rows }: DrawnTable, query: string): Bare[] =>
   columns.map(({ name, type, unit }, at) => ({

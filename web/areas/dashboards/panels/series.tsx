@@ -39,7 +39,7 @@ const bandsOf = (fields: readonly Field[]): (readonly [upper: number, lower: num
 };
 
 const isSame = (one: readonly number[], other: readonly number[]): boolean =>
-  one.length === other.length && one.every((time, at) => time === other[at]);
+  one === other || (one.length === other.length && one.every((time, at) => time === other[at]));
 
 /** A field's values at the steps of its panel. */
 const atSteps = ({ values }: Field, times: readonly number[], steps: readonly number[]): readonly unknown[] => {
