@@ -72,7 +72,9 @@ export const percentileAt = (words: readonly Word[], at: number): Found | undefi
   return lowerAt(words, at) === 'percentile' && behind !== undefined ? figure(2, behind) : undefined;
 };
 
-const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first|busiest|highest|lowest|most|noisiest)$/;
+const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first)$/;
+/** Behind a number these are an order; before it they are of what the number says: "the most 503". */
+const ordersBehind = /^(?:busiest|highest|lowest|most|least|noisiest)$/;
 const listing: ReadonlySet<string> = new Set([
   'show',
   'list',
@@ -102,13 +104,13 @@ export const limitAt = (
   // "Which three routes": several of what can be grouped by.
   const isPlural = words[at + 1]?.lower !== behind && number.value <= mostGroups;
   const isGroups = isPlural && lexicon.fieldAt(words, at + 1) !== undefined;
-  return orders.test(before) || orders.test(behind) || isListed || isGroups
+  return orders.test(before) || orders.test(behind) || ordersBehind.test(behind) || isListed || isGroups
     ? one(1, { is: 'limit', limit: Math.min(number.value, mostLimit) })
     : undefined;
 };
 
 const statusWords: ReadonlySet<string> = new Set(['status', 'statuses', 'http', 'code']);
-const besideStatus = /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many)$/;
+const besideStatus = /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many|most)$/;
 /** Fields that hold statuses of HTTP. */
 export const statusField = /(?:^|\.)status_?code$/i;
 

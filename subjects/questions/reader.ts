@@ -100,11 +100,14 @@ export class QuestionReader {
     return one(operator.words + 1, { is: 'condition', condition: containing(word.inside) });
   }
 
-  /** "Mean time", "median time": what spans take. */
+  /** "Mean time", "redis time": what spans take. */
   #timeTaken(at: number): Found | undefined {
     const before = at > 0 ? phraseAt(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
     const isFigure = before === 'figure' || before === 'total' || percentileAt(this.#words, at - 1)?.words === 1;
-    return this.#target.of === 'traces' && this.#words[at]?.stem === 'time' && isFigure
+    const isOfDatabase =
+      at > 0 &&
+      this.#lexicon.valueAt(this.#words.slice(0, at), at - 1)?.options.some(({ field }) => /^db\./.test(field));
+    return this.#target.of === 'traces' && this.#words[at]?.stem === 'time' && (isFigure || isOfDatabase)
       ? one(1, { is: 'noun', noun: 'latency' })
       : undefined;
   }

@@ -41,18 +41,23 @@ export const recordMeanings = (asked: Draft, signal: Signal, hasServerSpans: boo
 };
 
 /** Conditions that the noun itself makes; two where it has two meanings. */
-const nounConditions = ({ nouns, conditions, ways }: Draft, hasServerSpans: boolean): Part[] => {
+const nounConditions = (draft: Draft, hasServerSpans: boolean): Part[] => {
+  const { nouns, conditions } = draft;
   const saysOther = conditions.some(({ field }) => asksOthers.test(field));
   const isKindSaid = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
   // Work of others is asked for by clients alone.
   if (nouns.has('calls') && !isKindSaid) return saysOther ? [[called]] : [[served], [called]];
-  // What comes from a service is what it asks of others, or what it answers.
-  const isFromService = conditions.some(({ field, isFrom }) => field === 'service' && isFrom === true);
-  if (nouns.has('requests') && !isKindSaid)
-    return ways.has('sent') ? [[called]] : isFromService ? [[served], [called]] : [[served]];
+  if (nouns.has('requests') && !isKindSaid) return requestsOf(draft);
   const isNamed = conditions.some(({ field }) => field === 'name');
   return nouns.has('latency') && !nouns.has('spans') && !saysOther && !isNamed ? [[served]] : [[]];
+};
+
+/** What a service sends it asks of others; what comes from it is that, or what it answers. */
+const requestsOf = ({ conditions, groupBy, ways }: Draft): Part[] => {
+  const services = conditions.filter(({ field }) => field === 'service');
+  if (ways.has('sent') && (services.length > 0 || groupBy.includes('service'))) return [[called]];
+  return services.some(({ isFrom }) => isFrom === true) ? [[served], [called]] : [[served]];
 };
 
 /** Figures of the query: none are rows, and several lists several meanings. */

@@ -8,7 +8,9 @@ import { hotel, hotelQuestions } from '../cases/questions/hotel.ts';
 import { metering, meteringQuestions, meteringQuestionsApart } from '../cases/questions/metering.ts';
 import { newspaper, newspaperQuestions } from '../cases/questions/newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from '../cases/questions/parcels.ts';
+import { port, portQuestions } from '../cases/questions/port.ts';
 import { railway, railwayQuestions } from '../cases/questions/railway.ts';
+import { resort, resortQuestions } from '../cases/questions/resort.ts';
 import { shop, shopQuestions } from '../cases/questions/shop.ts';
 
 const trades = [
@@ -21,6 +23,8 @@ const trades = [
   ['newspaper', newspaper, newspaperQuestions],
   ['hotel', hotel, hotelQuestions],
   ['airport', airport, airportQuestions],
+  ['container port', port, portQuestions],
+  ['ski resort', resort, resortQuestions],
 ] as const;
 
 const judged = (answer: string | string[], expected: string | readonly string[]): string => {

@@ -86,7 +86,13 @@ export const hotelQuestions: readonly Asked[] = [
   ['suites requested in berlin', 'refused unknown-name'],
   ['requests for suites in berlin', 'traces rows [hotel:berlin kind:server room.class:suite]'],
   ['99th percentile of charge card', 'traces p99(duration) [name:"charge card"]'],
-  ['redis time of rooms', 'refused unknown-name'],
+  [
+    'redis time of rooms',
+    [
+      'traces avg(duration) [db.system.name:redis service:rooms]',
+      'traces p95(duration) [db.system.name:redis service:rooms]',
+    ],
+  ],
   ['failed payments', 'traces rows [service:payments status:error]'],
   ['did payments get slower after version 2.1.0', 'refused unknown-name'],
   ['is ber-1 overloaded', 'refused unknown-name'],

@@ -170,6 +170,12 @@ export const meteringQuestionsApart: readonly Asked[] = [
   ['how many complaints came in', 'refused unknown-name'],
   ['success rate of billing', 'share traces [NOT status:error] of [kind:server service:billing]'],
   ['who changed the tariffs', 'refused elsewhere'],
-  ['mongodb time per service', 'refused unknown-name'],
+  [
+    'mongodb time per service',
+    [
+      'traces avg(duration) [db.system.name:mongodb] by service',
+      'traces p95(duration) [db.system.name:mongodb] by service',
+    ],
+  ],
   ['anything unusual with the readings', 'refused anomaly'],
 ];

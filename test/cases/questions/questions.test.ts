@@ -1,4 +1,4 @@
-/** What questions in plain language are read as, over what eight trades have. */
+/** What questions in plain language are read as, over what eleven trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
@@ -10,7 +10,9 @@ import { hotel, hotelQuestions } from './hotel.ts';
 import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
 import { newspaper, newspaperQuestions } from './newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
+import { port, portQuestions } from './port.ts';
 import { railway, railwayQuestions } from './railway.ts';
+import { resort, resortQuestions } from './resort.ts';
 import { shop, shopQuestions } from './shop.ts';
 
 const read = (question: string, timeZone = 'UTC') => understand({ question, nowMs, timeZone, usualRange }, shop);
@@ -25,6 +27,8 @@ const trades = [
   ['a newspaper', newspaper, newspaperQuestions],
   ['a hotel', hotel, hotelQuestions],
   ['an airport', airport, airportQuestions],
+  ['a container port', port, portQuestions],
+  ['a ski resort', resort, resortQuestions],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
