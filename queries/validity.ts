@@ -167,7 +167,7 @@ const landedOf = async ({ columns }: Reading, named: readonly Named[]): Promise<
       ? []
       : columns.query<{ metric: string }>(
           `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
-          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} LIMIT 1)`,
+          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} ORDER BY tenant_id LIMIT 1)`,
           { metrics },
         ),
   ]);

@@ -98,7 +98,7 @@ export const areRecordsThere = async (
   const before = kept.get(key);
   if (before !== undefined && performance.now() - before.atMs < keptForMs) return true;
   const rows = await columns.query(
-    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' LIMIT 1`,
+    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ORDER BY tenant_id LIMIT 1`,
     { ...parameters },
     { maxResultRows: 1 },
   );

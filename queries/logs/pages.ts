@@ -111,7 +111,7 @@ export const mayHaveRecords = (
   hasIndex(condition)
     ? async (stretch) => {
         const some = await columns.query(
-          `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) LIMIT 1`,
+          `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) ORDER BY tenant_id LIMIT 1`,
           { ...condition.parameters, ...rangeValues(stretch) },
           { maxResultRows: 1 },
         );

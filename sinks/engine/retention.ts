@@ -50,7 +50,7 @@ const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, now
 /** One statement a table, and none where nothing would go: each rewrites a column of the parts that it touches, and takes about a second. */
 const deleteWhere = async (columns: Columns, table: string, conditions: readonly string[]): Promise<number> => {
   const condition = conditions.map((each) => `(${each})`).join(' OR ');
-  const found = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} LIMIT 1`);
+  const found = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ORDER BY tenant_id LIMIT 1`);
   if (found.length === 0) return 0;
   await columns.execute(`DELETE FROM ${table} WHERE ${condition}`);
   return 1;

@@ -47,7 +47,7 @@ export const firstLanded = async (columns: TenantColumns, signal: Signal): Promi
   const own = `tenant_id = {tenant:String}${conditions[signal]}`;
   const firsts = await Promise.all(
     tables[signal].map(async (table) => {
-      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE ${own} LIMIT 1`);
+      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE ${own} ORDER BY tenant_id LIMIT 1`);
       if (some === undefined) return [];
       return columns.query<{ first: string }>(
         `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE ${own}`,

@@ -68,11 +68,11 @@ export const isService = async (
       : ` AND resource_id IN (SELECT resource_id FROM resource_activity WHERE tenant_id = {tenant:String} AND service = {service:String}${scope})`;
   const found = await Promise.all([
     columns.query(
-      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} LIMIT 1`,
+      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} ORDER BY tenant_id LIMIT 1`,
       values,
     ),
     columns.query(
-      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} LIMIT 1`,
+      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} ORDER BY tenant_id LIMIT 1`,
       values,
     ),
   ]);

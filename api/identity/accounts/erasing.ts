@@ -37,7 +37,7 @@ const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Prom
     // Signed tree heads hold no names, and prove the audit records that stay.
     if (name === evidenceHeadsTable.name) continue;
     // A deletion rewrites parts, so it is skipped where it would delete nothing.
-    const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} LIMIT 1`);
+    const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} ORDER BY tenant_id LIMIT 1`);
     if (found.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${rows}`);
   }
 };

@@ -29,7 +29,7 @@ export const landedOf = async ({ columns, plan, nowMs }: Reading, needs: readonl
       AND (fields.kind = 'record' OR key IN {keys:Array(String)}) GROUP BY ALL
     UNION ALL
     SELECT 'detections' AS what, 'record' AS kind, '' AS name FROM
-      (SELECT 1 FROM signals WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT 1)`,
+      (SELECT 1 FROM signals WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') ORDER BY tenant_id LIMIT 1)`,
     { metrics: [...metrics], keys: [...keys], since: String(nowMs - landedHours * 3_600_000) },
   );
   const found = new Set(rows.map(({ what, kind, name }) => `${what} ${kind} ${name}`));
