@@ -1,5 +1,6 @@
 /** What each server of ClickHouse has, and whether it gets new rows. */
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';
+import { brokenParts } from '../schemas/tables/broken-parts.ts';
 import { allTables, allViews } from '../schemas/tables/index.ts';
 import { noShard } from '../schemas/tables/placements.ts';
 
@@ -14,7 +15,7 @@ export interface ShardReport {
   readonly answers: boolean;
   /** How many shards of the cluster it knows; 1 without a cluster. */
   readonly known: number;
-  /** What is to be told of it, for people: tables that are not there, replicas that lag. */
+  /** What is to be told of it, for people: tables that are not there, replicas that lag, damage. */
   readonly problems: readonly string[];
 }
 
@@ -71,6 +72,15 @@ const tableProblems = async (columns: ServerColumns): Promise<string[]> => {
   return missing.length === 0 ? [] : [`it has no ${few(missing)}: run oiq migrate`];
 };
 
+const damageProblems = async (columns: ServerColumns): Promise<string[]> => {
+  const parts = await brokenParts(columns);
+  return parts.length === 0
+    ? []
+    : [
+        `parts of its tables are damaged and were set aside, so that their rows are missing (${few(parts)}): restore it from a backup, or remove them (ALTER TABLE … DROP DETACHED PART)`,
+      ];
+};
+
 const reportOf = async (server: string, columns: ServerColumns, cluster: string | undefined): Promise<ShardReport> => {
   const rows = cluster === undefined ? [] : await clusterRows(columns, cluster);
   const own = rows.find(({ isLocal }) => isLocal === 1);
@@ -89,6 +99,7 @@ const reportOf = async (server: string, columns: ServerColumns, cluster: string 
       ...(cluster !== undefined && own === undefined ? [`it is in no shard of the cluster ${cluster}`] : []),
       ...(await tableProblems(columns)),
       ...(await replicaProblems(columns)),
+      ...(await damageProblems(columns)),
     ],
   };
 };

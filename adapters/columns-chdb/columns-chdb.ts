@@ -8,6 +8,7 @@ import { Session } from 'chdb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
+import { brokenParts } from '../../schemas/tables/broken-parts.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { LandingsInMemory } from '../columns-sql/landings.ts';
@@ -250,12 +251,10 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
 
 /** The engine sets parts aside that it cannot read, and says nothing. */
 const tellBrokenParts = async (columns: Columns, directory: string, log: Log): Promise<void> => {
-  const parts = await columns.query<{ path: string }>(
-    "SELECT path FROM system.detached_parts WHERE startsWith(reason, 'broken') ORDER BY path LIMIT 100",
-  );
+  const parts = await brokenParts(columns);
   if (parts.length > 0)
     log.error(
-      { directory, parts: parts.map(({ path }) => path) },
+      { directory, parts },
       'parts of tables are damaged and were set aside: their rows are missing. Restore the directory from a backup, or remove these parts',
     );
 };

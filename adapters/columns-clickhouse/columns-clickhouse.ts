@@ -17,6 +17,7 @@ import { insertSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { fencedColumns } from '../columns-sql/tenant-fence.ts';
+import { BrokenParts } from './broken-parts.ts';
 import { answered, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
@@ -46,12 +47,14 @@ class ClickhouseColumns implements Columns {
   readonly #landings: StoredLandings;
   readonly #insertSettings: ClickHouseSettings;
   readonly #storage: Storage | undefined;
+  readonly #brokenParts: BrokenParts;
 
   constructor(servers: ClickhouseServers, insertSettings: ClickHouseSettings, storage: Storage | undefined, log: Log) {
     this.#storage = storage;
     this.#servers = servers;
     this.#placements = new Placements(servers);
     this.#insertSettings = insertSettings;
+    this.#brokenParts = new BrokenParts(log);
     this.#landings = new StoredLandings((...told) => this.#writeLandings(...told), log);
   }
 
@@ -211,6 +214,8 @@ class ClickhouseColumns implements Columns {
     // One that is alone may have been one of several.
     for (const member of this.#isCluster ? [] : this.#servers.members)
       await answered(this.#placements.checkWhole(member), queryError);
+    // Nobody waits for it: it is no reason not to be ready.
+    void this.#brokenParts.tell(this.each());
   }
 
   async close(): Promise<void> {

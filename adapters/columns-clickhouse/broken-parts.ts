@@ -1,0 +1,33 @@
+/** Tells of parts that servers set aside for damage. */
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { brokenParts } from '../../schemas/tables/broken-parts.ts';
+
+/** A server finds damage when it starts, which may be at any time. */
+const againMs = 300_000;
+
+export class BrokenParts {
+  readonly #log: Log;
+  readonly #told = new Set<string>();
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Looks on each server, if that is not long ago, and tells of each part once. A server that does not answer is left to whoever needs it. */
+  async tell(servers: ReturnType<Columns['each']>): Promise<void> {
+    if (performance.now() - this.#lookedMs < againMs) return;
+    this.#lookedMs = performance.now();
+    for (const { name, columns } of servers) {
+      const all = await brokenParts(columns).catch(() => []);
+      const parts = all.filter((path) => !this.#told.has(`${name} ${path}`));
+      for (const path of parts) this.#told.add(`${name} ${path}`);
+      if (parts.length > 0)
+        this.#log.error(
+          { server: name, parts },
+          'parts of tables are damaged and were set aside: their rows are missing. Restore the server from a backup, or remove these parts',
+        );
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/** Parts of tables that the engine set aside, since it could not read them. It says nothing of it, and reads without their rows. */
+import type { ServerColumns } from '../ports/columns.ts';
+
+/** Their directories, a hundred at most. Those of replicated tables are fetched from another replica, and no rows are missing. */
+export const brokenParts = async (columns: ServerColumns): Promise<readonly string[]> => {
+  const parts = await columns.query<{ path: string }>(
+    `SELECT path FROM system.detached_parts WHERE database = currentDatabase() AND startsWith(reason, 'broken')
+AND table NOT IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(engine, 'Replicated'))
+ORDER BY path LIMIT 100`,
+  );
+  return parts.map(({ path }) => path);
+};
