@@ -5,28 +5,11 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
-import { GrowingTree, leafHashOf } from '../../api/audit/merkle.ts';
 import { openHeadStore } from '../../api/audit/tree-head-store.ts';
-import { makeSecretBox } from '../../runtime/secret-box.ts';
-import type { GrowingHead } from '../../schemas/evidence.ts';
-import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { allTopics, topics } from '../../schemas/topics.ts';
-import { startSinks } from '../../sinks/index.ts';
+import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { eventually } from '../waiting.ts';
-
-const key = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
-
-const headOf = (tenantId: string, size: number, signedAt = '2026-03-01T10:00:00.123Z'): GrowingHead => {
-  const tree = new GrowingTree();
-  for (let n = 1; n <= size; n++) tree.append(leafHashOf(Buffer.from(`${n}`)));
-  const root = tree.root().toString('hex');
-  const head = key.sign({ tenantId, size, root, lastHash: 'a'.repeat(64), signedAt });
-  return { ...head, subtrees: tree.subtrees.map((subtree) => subtree.toString('hex')) };
-};
+import { headKey, headOf, headsIn, landHeads } from './signed-heads.ts';
 
 test('heads are read in order of size, landed or not, each once and each as it was signed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-heads-'));
@@ -41,24 +24,8 @@ test('heads are read in order of size, landed or not, each once and each as it w
     await columns.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const all = async (tenantId: string, after = 0, upTo = 1_000): Promise<GrowingHead[]> => {
-    const found: GrowingHead[] = [];
-    for await (const head of heads.inOrder(tenantId, after, upTo)) found.push(head);
-    return found;
-  };
-  const landed = async (): Promise<void> => {
-    const role = await startSinks({
-      ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
-      only: ['evidence-heads'],
-      embedded: true,
-      threads: 1,
-    });
-    await eventually('the heads to land', async () => {
-      const lags = await bus.lag('sinks.evidence-heads', [topics.evidenceHeads.name]);
-      return lags.every(({ lag }) => lag === 0);
-    });
-    await role.stop();
-  };
+  const all = (...asked: [tenantId: string, after?: number, upTo?: number]) => headsIn(heads, ...asked);
+  const landed = () => landHeads(bus, columns);
 
   const [three, seven, ten] = [headOf('a', 3), headOf('a', 7), headOf('a', 10)] as const;
   await heads.publish([three, headOf('b', 4), seven]);
@@ -80,6 +47,6 @@ test('heads are read in order of size, landed or not, each once and each as it w
   await landed();
   await columns.execute('OPTIMIZE TABLE evidence_heads FINAL');
   t.deepEqual(await all('a'), [three, again, ten], 'two heads over the same records are one');
-  t.true((await all('a')).every((head) => key.signed(head)));
+  t.true((await all('a')).every((head) => headKey.signed(head)));
   t.deepEqual(await all('c'), []);
 });

@@ -1,0 +1,46 @@
+/** Signed tree heads of made-up audit chains. */
+import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
+import { GrowingTree, leafHashOf } from '../../api/audit/merkle.ts';
+import type { HeadStore } from '../../api/audit/tree-head-store.ts';
+import { makeSecretBox } from '../../runtime/secret-box.ts';
+import type { GrowingHead } from '../../schemas/evidence.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import { systemClock } from '../../schemas/ports/clock.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { topics } from '../../schemas/topics.ts';
+import { startSinks } from '../../sinks/index.ts';
+import { eventually } from '../waiting.ts';
+
+export const headKey = evidenceKeyOf(makeSecretBox('a secret key of the tests, long enough'));
+
+export const headOf = (tenantId: string, size: number, signedAt = '2026-03-01T10:00:00.123Z'): GrowingHead => {
+  const tree = new GrowingTree();
+  for (let n = 1; n <= size; n++) tree.append(leafHashOf(Buffer.from(`${n}`)));
+  const root = tree.root().toString('hex');
+  const head = headKey.sign({ tenantId, size, root, lastHash: 'a'.repeat(64), signedAt });
+  return { ...head, subtrees: tree.subtrees.map((subtree) => subtree.toString('hex')) };
+};
+
+/** A tenant's heads, as they are read. */
+export const headsIn = async (heads: HeadStore, tenantId: string, after = 0, upTo = 1_000): Promise<GrowingHead[]> => {
+  const found: GrowingHead[] = [];
+  for await (const head of heads.inOrder(tenantId, after, upTo)) found.push(head);
+  return found;
+};
+
+/** Lands all heads that are on the bus. */
+export const landHeads = async (bus: Bus, columns: Columns): Promise<void> => {
+  const role = await startSinks({
+    ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
+    only: ['evidence-heads'],
+    embedded: true,
+    threads: 1,
+  });
+  await eventually('the heads to land', async () => {
+    const lags = await bus.lag('sinks.evidence-heads', [topics.evidenceHeads.name]);
+    return lags.every(({ lag }) => lag === 0);
+  });
+  await role.stop();
+};
