@@ -1,330 +1,271 @@
 /**
  * Answers of the PromQL panels of Grafana's dashboards beside those of a Prometheus with the same samples.
  *
- *     GRAFANA_DASHBOARDS=DIRECTORY node test/bench/dashboard-answers.ts PROMETHEUS
+ *     GRAFANA_DASHBOARDS=DIRECTORY node test/bench/dashboard-answers.ts PROMETHEUS [mended|apart]
  *
- * PROMETHEUS is its program. Every dashboard below the directory is imported. Its expressions get a value for each variable, and series
- * are made up that their selectors choose and their groupings tell apart: two for each selector, half an hour of them in both. Then all are
- * asked as a dashboard asks them. Numbers are equal to eleven digits. What differs is printed with its expression.
+ * PROMETHEUS is its program. Every dashboard below the directory is imported into a running process, and asked there thrice: as it is, with
+ * the last value of each variable, and with All or several where they take that. Prometheus has the same samples by remote-write, and is
+ * asked what Grafana would ask: expressions of the source with the same values, at the same steps. Numbers are equal to eleven digits.
+ * What differs is printed with its expression. `apart` is every third dashboard, on which nothing was mended.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import { parse } from '../../queries/promql/index.ts';
-import type { QueryReading } from '../../queries/promql/reading.ts';
-import { translationOf } from '../../queries/promql/settings.ts';
-import { testOf } from '../../queries/promql/syntax/matchers.ts';
-import { type Expression, type VectorSelector, walk } from '../../queries/promql/syntax/tree.ts';
-import type { PromqlQuery } from '../../queries/query.ts';
-import { answerOnly, queryOf } from '../../queries/run.ts';
-import { promqlTogether } from '../../queries/together/promql.ts';
-import { inQuery } from '../../queries/variables/in-query.ts';
-import { platformVariables } from '../../queries/variables/platform.ts';
-import { namesUsed } from '../../queries/variables/references.ts';
-import { type Scope, single } from '../../queries/variables/scope.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { settingsOf } from '../../schemas/settings.ts';
-import { migrate } from '../../sinks/migrations/index.ts';
-import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { readImported } from '../../subjects/dashboards/grafana/documents.ts';
-import { grafanaFiles } from '../cases/dashboards/grafana-files.ts';
-import { snappy, writeRequestOf } from '../end-to-end/conformance.ts';
-import { freePorts } from '../services/ports.ts';
+import { type GrafanaFile, grafanaFiles } from '../cases/dashboards/grafana-files.ts';
+import { type Subject, snappy, startSubject, write, writeRequestOf } from '../end-to-end/conformance.ts';
+import { landedRows } from '../end-to-end/reliability.ts';
+import { eventually } from '../waiting.ts';
+import {
+  type Asked,
+  type Choice,
+  type Fields,
+  fieldsIn,
+  grafanaText,
+  msOf,
+  panelsIn,
+  variablesIn,
+} from './grafana-filling.ts';
+import { type Labels, madeUpFor, samplesOf } from './grafana-samples.ts';
+import { type Found, foundIn, isSame, type Json, type Peer, startPeer, told } from './prometheus-peer.ts';
 
-const [program = ''] = process.argv.slice(2);
-const intervalMs = 15_000;
-const stepMs = 60_000;
-const lengthMs = 1_800_000;
-const endMs = Math.floor(Date.now() / stepMs) * stepMs - stepMs;
+const [program = '', part = ''] = process.argv.slice(2);
+const lengthMs = 3_600_000;
+const endMs = Math.floor(Date.now() / 300_000) * 300_000;
 const startMs = endMs - lengthMs;
-const steps = lengthMs / intervalMs + 1;
-const les = ['0.1', '1', '10', '+Inf'];
-/** Series of one metric. */
-const mostOfMetric = 60;
+/** Samples begin so much earlier. */
+const beforeMs = 900_000;
+const maxPoints = 121;
 const shown = 40;
 
-const platform = platformVariables({ fromMs: startMs, toMs: endMs, stepMs });
+const files = grafanaFiles().filter((_, at) => part === '' || (at % 3 === 2) === (part === 'apart'));
 
-/** An expression with a value for each of its variables: a name, or a duration where that is what it takes. */
-const filled = (query: PromqlQuery): PromqlQuery | undefined => {
-  const names = [...namesUsed(JSON.stringify(query))].filter((name) => !platform.has(name));
-  for (const value of ['v0', '5m', '1']) {
-    const scope: Scope = new Map([...platform, ...names.map((name) => [name, single(value)] as const)]);
-    try {
-      const made = inQuery(query, scope) as PromqlQuery;
-      parse(made.expression);
-      return made;
-    } catch {
-      // Another kind of value may do.
-    }
-  }
-  return undefined;
-};
+const peer = await startPeer(program);
 
-const dashboards = grafanaFiles().flatMap(({ name, dashboard }) => {
-  const read = readImported(JSON.stringify(dashboard));
-  if (read === undefined || !('document' in read)) return [];
-  const { panels } = DashboardFields.parse(read.document);
-  const queries = panels.flatMap(({ queries: all }) =>
-    all.flatMap(({ query }) => (query?.kind === 'promql' ? [query] : [])),
-  );
-  return [{ name, queries }];
-});
-
-type Labels = Readonly<Record<string, string>>;
-const series = new Map<string, Labels>();
-const ofMetric = new Map<string, number>();
-
-/** A value that passes; of a pattern one of its texts, if one does. */
-const valueFor = (matchers: VectorSelector['matchers'], name: string, variant: number): string | undefined => {
-  const own = matchers.filter((each) => each.name === name);
-  const texts = own.flatMap(({ value }) => [value, ...value.replace(/[()^$?]/g, '').split('|')]);
-  const plain = texts.map((text) => text.replaceAll(/\.[*+]|\\/g, ''));
-  return [`v${variant}`, ...texts, ...plain, ...plain.map((text) => `${text}1`), '200', 'x'].find((text) =>
-    own.every((matcher) => testOf(matcher)(text)),
-  );
-};
-
-const groupedBy = (node: Expression): readonly string[] => {
-  if (node.kind === 'aggregation') return node.without ? [] : node.grouping;
-  if (node.kind !== 'binary' || node.matching === undefined) return [];
-  return [...(node.matching.on ? node.matching.labels : []), ...node.matching.include];
-};
-
-/** Labels that an expression groups and matches by. */
-const groupingsOf = (expression: string): readonly string[] => {
-  const names = new Set(['instance', 'job']);
-  walk(parse(expression).expression, (node) => {
-    for (const name of groupedBy(node)) names.add(name);
+const ask = async ({ oiq, token }: Subject, path: string, body: unknown): Promise<Json> => {
+  const answer = await fetch(`${oiq.http}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   });
-  return [...names].filter((name) => name !== 'le' && name !== '__name__');
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
 };
 
-const addSeries = (labels: Labels): void => {
-  const metric = labels['__name__'] ?? '';
-  const key = JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
-  const count = ofMetric.get(metric) ?? 0;
-  if (series.has(key) || count >= mostOfMetric) return;
-  ofMetric.set(metric, count + 1);
-  series.set(key, labels);
-};
-
-const makeUpFor = ({ matchers }: VectorSelector, groupings: readonly string[], variant: number): void => {
-  const wanted = new Set([...groupings, ...matchers.map(({ name }) => name)]);
-  const pairs = [...wanted].map((name) => [name, valueFor(matchers, name, variant) ?? ''] as const);
-  const labels: Labels = Object.fromEntries(pairs.filter(([, value]) => value !== ''));
-  const { __name__: metric, le: own } = labels;
-  if (metric === undefined) return;
-  const isBuckets = metric.endsWith('_bucket') && !les.includes(own ?? '');
-  for (const le of isBuckets ? les : ['']) addSeries({ ...labels, ...(le && { le }) });
-};
-
-const makeUp = (expression: string): void => {
-  const groupings = groupingsOf(expression);
-  walk(parse(expression).expression, (node) => {
-    if (node.kind === 'selector' && !node.labelsOnly) for (const variant of [0, 1]) makeUpFor(node, groupings, variant);
-  });
-};
-
-const isCounter = (metric: string): boolean => /_(?:total|count|sum|bucket)$/.test(metric);
-/** The same in SQL and here. */
-const sampleOf = (id: number, step: number, metric: string, le: string | undefined): number => {
-  if (!isCounter(metric)) return (id * 31 + step * 17) % 100;
-  return step * (le === undefined ? 1 + (id % 7) : 2 + les.indexOf(le));
-};
-
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-
-const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-answers-'));
-const columns = await chdbColumns({ directory: join(directory, 'columns') });
-await migrate(columns, silent);
-
-const fill = async (): Promise<void> => {
-  const all = [...series.values()];
-  for (let from = 0; from < all.length; from += 500) {
-    const some = all.slice(from, from + 500);
-    const rows = some.map(({ __name__: metric = '', ...labels }, at) => {
-      const pairs = Object.entries(labels).flatMap(([name, value]) => [quoted(name), quoted(value)]);
-      return `('a', 'p', ${quoted(metric)}, ${from + at + 1}, 'unknown', 'prometheus', map(${pairs.join(', ')}), '', now64(3), now64(3))`;
-    });
-    await columns.execute(
-      `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen) VALUES ${rows.join(', ')}`,
-    );
-    const growths = some.map(({ __name__: metric = '', le }, at) =>
-      isCounter(metric) ? sampleOf(from + at + 1, 1, metric, le) : 0,
-    );
-    const metrics = some.map(({ __name__: metric = '' }) => quoted(metric));
-    await columns.execute(`INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value)
-      SELECT 'a', 'p', now64(3), [${metrics.join(', ')}][at + 1], ${from} + at + 1,
-        fromUnixTimestamp64Milli(toInt64(${startMs} + step * ${intervalMs}), 'UTC'),
-        if([${growths.join(', ')}][at + 1] > 0, step * [${growths.join(', ')}][at + 1], ((${from} + at + 1) * 31 + step * 17) % 100)
-      FROM (SELECT intDiv(number, ${steps}) AS at, number % ${steps} AS step FROM numbers(${some.length * steps}))`);
-  }
-};
-
-const [port = 0] = await freePorts(1);
-const url = `http://127.0.0.1:${port}/api/v1`;
-writeFileSync(join(directory, 'prometheus.yml'), 'global: {}\nstorage:\n  tsdb:\n    out_of_order_time_window: 24h\n');
-const peer = spawn(
-  program,
-  [
-    ...[`--config.file=${join(directory, 'prometheus.yml')}`, `--storage.tsdb.path=${join(directory, 'peer')}`],
-    ...[`--web.listen-address=127.0.0.1:${port}`, '--web.enable-remote-write-receiver'],
-    '--enable-feature=promql-experimental-functions',
-  ],
-  { stdio: 'ignore' },
-);
-
-const fillPeer = async (): Promise<void> => {
-  const headers = {
-    ...{ 'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request', 'content-encoding': 'snappy' },
-    'x-prometheus-remote-write-version': '2.0.0',
-  };
-  const all = [...series.values()];
-  for (let from = 0; from < all.length; from += 300) {
-    const some = all.slice(from, from + 300).map((labels, at) => ({
-      labels: Object.entries(labels),
-      samples: Array.from({ length: steps }, (_, step) => ({
-        value: sampleOf(from + at + 1, step, labels['__name__'] ?? '', labels['le']),
-        timestamp: startMs + step * intervalMs,
-      })),
-    }));
-    const body = new Uint8Array(snappy(writeRequestOf(2, some)));
-    const answer = await fetch(`${url}/write`, { method: 'POST', headers, body });
-    if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
-  }
-};
-
-const threads = openPromql();
-const reading: QueryReading = {
-  columns: columns.of('a'),
-  plan: defaultPlans['enterprise'] as Plan,
-  nowMs: Date.now(),
-  promql: { threads, translation: translationOf(settingsOf({})) },
-};
-const asked = { range: { from: BigInt(startMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n }, stepMs };
-
-/** Points by labels, or that there was an error. */
-type Found = ReadonlyMap<string, readonly (readonly [number, number])[]> | 'error';
-
-const keyOf = (labels: Labels): string =>
-  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
-
-type Series = readonly {
-  readonly labels: Labels;
-  readonly points: readonly (readonly [number, number | string | null])[];
-}[];
-const numberOf = (value: number | string | null): number => Number(String(value).replace(/^([+-])Inf$/, '$1Infinity'));
-const foundIn = (all: Series): Found =>
-  new Map(
-    all.map(({ labels, points }) => [keyOf(labels), points.map(([at, value]) => [at, numberOf(value)] as const)]),
-  );
-
-const ownAnswers = async (queries: readonly PromqlQuery[]): Promise<readonly Found[]> => {
-  const outcomes = await promqlTogether(queries, reading, asked);
-  return Promise.all(
-    outcomes.map(async (outcome, at): Promise<Found> => {
-      try {
-        const answer =
-          outcome === undefined
-            ? await answerOnly(queryOf(queries[at]), reading, asked)
-            : 'answer' in outcome && outcome.answer;
-        return answer ? foundIn(answer.series) : 'error';
-      } catch {
-        return 'error';
-      }
+/** An answer at one time is a table: its labels, and a value. */
+const foundOf = (result: Json): Found => {
+  if (result.form === 'series') return foundIn(result.series);
+  const names: readonly string[] = result.columns.map(({ name }: Json) => name);
+  return foundIn(
+    result.rows.map((row: readonly unknown[]) => {
+      const cells = names.map((name, at) => [name, row[at]] as const);
+      const labels = cells.filter(([name, value]) => !['time', 'value'].includes(name) && value !== '');
+      const at = cells.find(([name]) => name === 'time')?.[1];
+      const value = cells.find(([name]) => name === 'value')?.[1] as number | string | null;
+      return { labels: Object.fromEntries(labels), points: [[Number(at ?? endMs), value]] };
     }),
   );
 };
 
-const peerAnswer = async (expression: string): Promise<Found> => {
-  const parameters = {
-    query: expression,
-    start: String(startMs / 1000),
-    end: String(endMs / 1000),
-    step: String(stepMs / 1000),
-  };
-  const answer = await fetch(`${url}/query_range`, { method: 'POST', body: new URLSearchParams(parameters) });
-  const { status, data } = (await answer.json()) as {
-    readonly status: string;
-    readonly data?: {
-      readonly result: readonly { readonly metric: Labels; readonly values?: readonly (readonly [number, string])[] }[];
-    };
-  };
-  if (status !== 'success') return 'error';
-  return foundIn(
-    (data?.result ?? []).map(({ metric, values = [] }) => ({
-      labels: metric,
-      points: values.map(([at, value]) => [at * 1000, value] as const),
-    })),
-  );
+const send = async (subject: Subject, peer: Peer, all: readonly Labels[]): Promise<void> => {
+  let sent = 0;
+  for (let from = 0; from < all.length; from += 200) {
+    const some = all.slice(from, from + 200).map((labels) => samplesOf(labels, startMs - beforeMs, endMs));
+    sent += some.reduce((sum, { samples = [] }) => sum + samples.length, 0);
+    const body = writeRequestOf(2, some);
+    await peer.write(body);
+    const answer = await write(subject, 2, snappy(body));
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  }
+  await eventually(`${sent} samples have landed`, async () => (await landedRows(subject.oiq.http, 'samples')) >= sent);
 };
 
-const isNear = (one: number, other: number): boolean =>
-  Object.is(one, other) || one === other || Math.abs(one - other) <= 1e-11 * Math.max(Math.abs(one), Math.abs(other));
+type Variables = readonly {
+  readonly name: string;
+  readonly options: readonly { readonly value: string }[];
+  readonly selected: readonly string[];
+}[];
 
-const isSame = (one: Found, other: Found): boolean => {
-  if (one === 'error' || other === 'error') return one === other;
-  if (one.size !== other.size) return false;
-  return [...one].every(([key, points]) => {
-    const theirs = other.get(key);
-    return (
-      theirs?.length === points.length &&
-      points.every(([at, value], place) => theirs[place]?.[0] === at && isNear(value, theirs[place]?.[1] ?? 0))
-    );
+const choicesOf = (
+  variables: Variables,
+  repeat: Readonly<Record<string, string>> | null,
+): ReadonlyMap<string, Choice> => {
+  const chosen = variables.map(({ name, options, selected }): [string, Choice] => {
+    const isAll = selected[0] === '$__all';
+    return [name, { values: isAll ? options.map(({ value }) => value) : selected, isAll }];
   });
+  const repeated = Object.entries(repeat ?? {}).map(([name, value]): [string, Choice] => [
+    name,
+    { values: [value], isAll: false },
+  ]);
+  return new Map([...chosen, ...repeated]);
 };
 
-const told = (found: Found): string =>
-  found === 'error'
-    ? 'an error'
-    : JSON.stringify([...found].slice(0, 2).map(([key, points]) => [key, points.slice(-2)]));
+/** Other values of variables than those that the dashboard chooses: the last of each, or as many as it takes. */
+const otherChoices = (dashboard: Fields, variables: Variables, isMany: boolean): Record<string, unknown> => {
+  const asked = variablesIn(dashboard).filter(({ type }) => type === 'query' || type === 'custom');
+  const chosen = asked.flatMap(({ name, multi, includeAll }) => {
+    const { options = [] } = variables.find((each) => each.name === name) ?? {};
+    const last = options.at(-1)?.value;
+    if (last === undefined) return [];
+    if (!isMany) return [[String(name), last]];
+    if (includeAll === true) return [[String(name), '$__all']];
+    return multi === true ? [[String(name), options.slice(0, 2).map(({ value }) => value)]] : [];
+  });
+  return Object.fromEntries(chosen);
+};
 
-try {
-  const byDashboard = dashboards.map(({ name, queries }) => ({ name, filled: queries.map(filled) }));
-  const unfilled = byDashboard.flatMap((one) => one.filled).filter((query) => query === undefined).length;
-  const whole = byDashboard.map(({ name, filled: all }) => ({
-    name,
-    queries: all.filter((query) => query !== undefined),
-  }));
-  for (const { queries } of whole) for (const { expression } of queries) makeUp(expression);
-  console.log(
-    `${series.size} series of ${ofMetric.size} metrics; ${unfilled} expressions are not read with a plain value`,
+const counts = {
+  same: 0,
+  withPoints: 0,
+  refused: 0,
+  different: 0,
+  without: 0,
+  stepsOfOthers: 0,
+  sameOptions: 0,
+  differentOptions: 0,
+};
+
+interface Source {
+  readonly panel: Fields;
+  readonly target: Fields;
+  /** What its answer is called. */
+  readonly name: string;
+}
+
+/** What a panel asks of metrics. Names that are none here are told by their places, and those without one are letters. */
+const sourcesIn = (panel: Fields, results: Readonly<Record<string, unknown>>): readonly Source[] => {
+  const targets = fieldsIn(panel['targets']).filter(
+    ({ expr, hide }) => typeof expr === 'string' && expr !== '' && hide !== true,
   );
-  await fill();
-  for (let isReady = false; !isReady; )
-    isReady = await fetch(`http://127.0.0.1:${port}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await fillPeer();
-  const counts = { same: 0, withPoints: 0, errors: 0, different: 0 };
-  for (const { name, queries } of whole) {
-    const own = await ownAnswers(queries);
-    for (const [at, { expression }] of queries.entries()) {
-      const [ours, theirs] = [own[at] ?? 'error', await peerAnswer(expression)];
-      if (!isSame(ours, theirs)) {
-        counts.different++;
-        if (counts.different <= shown)
-          console.log(`\n${name}: ${expression}\n  ours ${told(ours)}\n  theirs ${told(theirs)}`);
-        continue;
-      }
-      counts.same++;
-      if (ours === 'error') counts.errors++;
-      else if (ours.size > 0) counts.withPoints++;
+  const places = Object.keys(results);
+  const nameOf = (refId: unknown, at: number): string => {
+    if (typeof refId !== 'string') return String.fromCharCode(65 + at);
+    return /^[A-Za-z_]\w*$/.test(refId) ? refId : (places[at] ?? '');
+  };
+  return targets.map((target, at) => ({ panel, target, name: nameOf(target['refId'], at) }));
+};
+
+/** The range and steps of one of a panel's questions, by what the source says. */
+const askedFor = (
+  { panel, target }: Source,
+  itemStepMs: number,
+  textOf: (text: string, asked: Asked) => string,
+): Asked => {
+  const [range, shift] = [msOf(panel['timeFrom']), msOf(panel['timeShift']) ?? 0];
+  const toMs = endMs - shift;
+  const plain: Asked = { fromMs: startMs, toMs: endMs, stepMs: itemStepMs, scrapeMs: undefined };
+  const lengthOf = (text: unknown): number | undefined =>
+    typeof text === 'string' ? msOf(textOf(text, plain)) : undefined;
+  const ownMs = lengthOf(target['interval']);
+  return {
+    ...{ fromMs: range === undefined ? startMs - shift : toMs - range, toMs },
+    stepMs: Math.max(itemStepMs, ownMs ?? 0, lengthOf(panel['interval']) ?? 0),
+    scrapeMs: ownMs,
+  };
+};
+
+const count = (ours: Found, isEqual: boolean): void => {
+  if (!isEqual) counts.different++;
+  else counts.same++;
+  if (isEqual && ours === 'error') counts.refused++;
+  if (isEqual && ours !== 'error' && ours.size > 0) counts.withPoints++;
+};
+
+const compare = async (file: string, variables: readonly Fields[], source: Source, item: Json, answered: Variables) => {
+  const { panel, target, name } = source;
+  const choices = choicesOf(answered, item.repeat);
+  const textOf = (text: string, asked: Asked): string => grafanaText(text, variables, choices, asked);
+  const asked = askedFor(source, item.stepMs, textOf);
+  if (Number(target['intervalFactor'] ?? 1) > 1) counts.stepsOfOthers++;
+  const result = item.results[name];
+  const isInstant = target['instant'] === true && target['range'] !== true;
+  const expression = textOf(String(target['expr']), asked);
+  const theirs = await peer.ask(expression, asked, isInstant);
+  const ours = result === undefined ? 'error' : foundOf(result);
+  const isEqual = isSame(ours, theirs);
+  count(ours, isEqual);
+  if (isEqual || counts.different > shown) return;
+  const steps = isInstant ? 'at one time' : `every ${asked.stepMs} ms, here ${result?.stepMs}`;
+  const values = JSON.stringify([...choices].map(([key, choice]) => [key, choice.values]));
+  console.log(
+    [
+      ...['', `${file} ${panel['id']} ${steps} ${values}`, target['expr'], expression],
+      `ours ${told(ours)} ${result === undefined ? JSON.stringify(item.error) : ''}`,
+      `theirs ${told(theirs)}`,
+    ].join('\n  '),
+  );
+};
+
+/** What a variable offers beside what Prometheus tells of its label; those with a pattern or values of their own are not compared. */
+const compareOptions = async (file: string, variables: readonly Fields[], answered: Variables): Promise<void> => {
+  const choices = choicesOf(answered, null);
+  const asked: Asked = { fromMs: startMs, toMs: endMs, stepMs: 60_000, scrapeMs: undefined };
+  for (const { name, query, definition, regex, sort, type, staticOptions } of variables) {
+    const ours = answered.find((each) => each.name === name)?.options.map(({ value }) => value);
+    const text = typeof query === 'string' ? query : String(definition ?? '');
+    const [, match, label = ''] = /^\s*label_values\((?:(.*),)?\s*(\w+)\s*\)\s*$/s.exec(text) ?? [];
+    if (
+      type !== 'query' ||
+      staticOptions !== undefined ||
+      label === '' ||
+      ours === undefined ||
+      (regex ?? '') !== '' ||
+      Number(sort ?? 0) > 1
+    )
+      continue;
+    const selector = match === undefined ? undefined : grafanaText(match, variables, choices, asked);
+    const theirs = await peer.labelValues(label, selector, asked);
+    const isEqual = JSON.stringify(ours) === JSON.stringify(theirs);
+    if (isEqual) counts.sameOptions++;
+    else {
+      counts.differentOptions++;
+      console.log(`\n${file} variable ${name}: ${text}\n  ours ${ours.join(' ')}\n  theirs ${theirs.join(' ')}`);
     }
   }
-  console.log(
-    `\n${counts.same} answers are the same, ${counts.withPoints} of them with points and ${counts.errors} errors; ${counts.different} differ`,
+};
+
+/** Panels that have an id of their own, by what they are called here. */
+const sourcesOf = (dashboard: Fields): ReadonlyMap<string, Fields> => {
+  const all = Map.groupBy(panelsIn(dashboard), ({ id }) => `panel-${id}`);
+  return new Map([...all].flatMap(([id, panels]) => (panels.length === 1 ? [[id, panels[0] as Fields]] : [])));
+};
+
+const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): Promise<void> => {
+  const { dashboard: made, report } = await ask(subject, '/api/dashboards/import', dashboard);
+  const placeholders = new Set(
+    report.panels.filter(({ outcome }: Json) => outcome === 'placeholder').map(({ panelId }: Json) => panelId),
   );
+  const sources = sourcesOf(dashboard);
+  const variables = variablesIn(dashboard);
+  let chosen: Record<string, unknown> = {};
+  for (const round of [0, 1, 2]) {
+    const question = { from: String(startMs), to: String(endMs), maxPoints, variables: chosen, annotations: false };
+    const answer = await ask(subject, `/api/dashboards/${made.id}/query`, question);
+    await compareOptions(name, variables, answer.variables);
+    for (const item of answer.items) {
+      const panel = sources.get(item.panelId);
+      if (panel === undefined || placeholders.has(item.panelId)) counts.without++;
+      else
+        for (const source of sourcesIn(panel, item.results))
+          await compare(name, variables, source, item, answer.variables);
+    }
+    chosen = otherChoices(dashboard, answer.variables, round === 1);
+    if (Object.keys(chosen).length === 0) return;
+  }
+};
+
+const subject = await startSubject({ OIQ_API_REQUESTS_PER_SECOND: '100000' });
+
+try {
+  const series = madeUpFor(files.map(({ dashboard }) => dashboard));
+  console.log(`${files.length} dashboards, ${series.length} series made up`);
+  await send(subject, peer, series);
+  for (const file of files) await compareAll(subject, file);
+  const { same, withPoints, refused, different, without, stepsOfOthers } = counts;
+  console.log(`\n${same} answers are the same, ${withPoints} of them with points, ${refused} refused by both`);
+  console.log(`${different} differ`);
+  console.log(`${counts.sameOptions} variables offer the same, ${counts.differentOptions} something else`);
+  console.log(`${without} panels are not compared: those of other data sources, and those without an id of their own`);
+  console.log(`${stepsOfOthers} compared at half the steps or so that Grafana asks, as the report of the import says`);
 } finally {
-  peer.kill('SIGKILL');
-  await threads.close();
-  await columns.close();
-  rmSync(directory, { recursive: true, force: true });
+  peer.stop();
+  await subject.close();
 }
 process.exit(0);

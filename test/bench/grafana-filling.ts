@@ -1,0 +1,122 @@
+/**
+ * What Grafana asks for a panel of its classic form: texts for variables and steps, written by its documentation and its data source of
+ * Prometheus, and by nothing of ours, so that answers can be compared.
+ */
+import { parseDuration } from '../../queries/time.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const fieldsIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+
+/** A panel that asks something, with those of its rows. */
+export const panelsIn = (dashboard: Fields): readonly Fields[] =>
+  [...fieldsIn(dashboard['rows']), dashboard].flatMap(({ panels }) =>
+    fieldsIn(panels).flatMap((panel) => [panel, ...panelsIn({ panels: panel['panels'] })]),
+  );
+
+export const variablesIn = (dashboard: Fields): readonly Fields[] =>
+  isFields(dashboard['templating']) ? fieldsIn(dashboard['templating']['list']) : [];
+
+/** A duration: also a number of seconds, or what is subtracted from now. */
+export const msOf = (given: unknown): number | undefined => {
+  if (typeof given !== 'string' || given === '') return undefined;
+  const text = given.replace(/^now-/, '');
+  const ns = /^\d+$/.test(text) ? BigInt(text) * 1_000_000_000n : parseDuration(text);
+  return ns === undefined ? undefined : Number(ns / 1_000_000n);
+};
+
+/** What is chosen of a variable: values, or All. */
+export interface Choice {
+  readonly values: readonly string[];
+  readonly isAll: boolean;
+}
+
+/** What a text is filled with beside the variables. */
+export interface Asked {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stepMs: number;
+  /** The least step of the query itself, from which ranges of rates are made. */
+  readonly scrapeMs: number | undefined;
+}
+
+const special = /[$^*{}[\]'+?.()|]/g;
+const escaped = (value: string): string => value.replaceAll('\\', '\\\\\\\\').replaceAll(special, '\\\\$&');
+
+/** Formats that expressions of PromQL are seen with. */
+const formats: Readonly<Record<string, (values: readonly string[]) => string>> = {
+  pipe: (values) => values.join('|'),
+  regex(values) {
+    const each = values.map((value) => value.replaceAll('\\', '\\\\').replaceAll(special, '\\$&'));
+    return each.length === 1 ? (each[0] as string) : `(${each.join('|')})`;
+  },
+};
+const ofOneText = new Set<unknown>(['interval', 'textbox', 'constant']);
+
+/** Grafana escapes values of a list for a regular expression also behind `=`, where that matches nothing: here it does not. */
+const isCompared = (before: string): boolean => /(?<!~\s*)"[^"]*$/.test(before);
+
+const choiceText = (
+  variable: Fields,
+  { values, isAll }: Choice,
+  { format, before }: { readonly format: string | undefined; readonly before: string },
+): string => {
+  const { type, multi, includeAll, allValue } = variable;
+  if (isAll && typeof allValue === 'string' && allValue !== '') return allValue;
+  if (format !== undefined) return formats[format]?.(values) ?? values.join(',');
+  const [first = ''] = values;
+  if (ofOneText.has(type)) return first;
+  if ((multi !== true && includeAll !== true) || (values.length === 1 && isCompared(before)))
+    return first.replaceAll('\\', '\\\\').replaceAll("'", "\\\\'");
+  return values.length === 1 ? escaped(first) : `(${values.map(escaped).join('|')})`;
+};
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+const stepText = (ms: number): string => {
+  const [unit, length] = units.find(([, each]) => ms % each === 0) ?? ['ms', 1];
+  return `${ms / length}${unit}`;
+};
+
+const builtIn = ({ fromMs, toMs, stepMs, scrapeMs = 15_000 }: Asked): ReadonlyMap<string, string> => {
+  const rateMs = Math.max(stepMs + scrapeMs, 4 * scrapeMs);
+  const seconds = String(Math.round((toMs - fromMs) / 1000));
+  return new Map([
+    ['__interval', stepText(stepMs)],
+    ['__interval_ms', String(stepMs)],
+    ['__rate_interval', stepText(rateMs)],
+    ['__rate_interval_ms', String(rateMs)],
+    ['__range', `${seconds}s`],
+    ['__range_s', seconds],
+    ['__range_ms', String(toMs - fromMs)],
+    ['__from', String(fromMs)],
+    ['__to', String(toMs)],
+  ]);
+};
+
+const use = /\$(\w+)|\[\[(\w+)(?::(\w+))?\]\]|\$\{(\w+)(?::(\w+))?\}/g;
+
+/** A text with the values of its variables. */
+export const grafanaText = (
+  text: string,
+  variables: readonly Fields[],
+  choices: ReadonlyMap<string, Choice>,
+  asked: Asked,
+): string => {
+  const own = builtIn(asked);
+  return text.replaceAll(use, (all, plain, square, squareFormat, braces, format, offset: number) => {
+    const name: string = plain ?? square ?? braces;
+    const variable = variables.find((each) => each['name'] === name);
+    const choice = choices.get(name);
+    if (variable !== undefined && choice !== undefined)
+      return choiceText(variable, choice, { format: squareFormat ?? format, before: text.slice(0, offset) });
+    return own.get(name) ?? all;
+  });
+};

@@ -1,0 +1,159 @@
+/**
+ * Series that the panels of Grafana's dashboards choose and tell apart, and their samples: counters that begin again, gauges, classic
+ * histograms, series that begin late, have gaps, or end with a mark of staleness, and values that are not numbers.
+ */
+import { parse } from '../../queries/promql/index.ts';
+import { testOf } from '../../queries/promql/syntax/matchers.ts';
+import { type Expression, type VectorSelector, walk } from '../../queries/promql/syntax/tree.ts';
+import type { TimeSeries } from '../end-to-end/conformance.ts';
+import { type Choice, type Fields, fieldsIn, grafanaText, isFields, panelsIn, variablesIn } from './grafana-filling.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+const intervalMs = 15_000;
+const les = ['0.1', '1', '10', '+Inf'];
+/** Values of labels that expressions do not name: with signs of regular expressions, as hosts and devices have. */
+const values = ['n-1.example:9100', 'eth0@if(3)+'] as const;
+/** Series of one metric. */
+const mostOfMetric = 60;
+/** A number whose bits say that a series ended. */
+const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer)[0] as number;
+
+/** A value that passes; of a pattern one of its texts, if one does. */
+const valueFor = (matchers: VectorSelector['matchers'], name: string, variant: number): string | undefined => {
+  const own = matchers.filter((each) => each.name === name);
+  const texts = own.flatMap(({ value }) => [value, ...value.replace(/[()^$?]/g, '').split('|')]);
+  const plain = texts.map((text) => text.replaceAll(/\.[*+]|\\/g, ''));
+  return [values[variant] ?? '', ...values, ...texts, ...plain, ...plain.map((text) => `${text}1`), '200', 'x'].find(
+    (text) => own.every((matcher) => testOf(matcher)(text)),
+  );
+};
+
+const groupedBy = (node: Expression): readonly string[] => {
+  if (node.kind === 'aggregation') return node.without ? [] : node.grouping;
+  if (node.kind !== 'binary' || node.matching === undefined) return [];
+  return [...(node.matching.on ? node.matching.labels : []), ...node.matching.include];
+};
+
+/** Labels that an expression groups and matches by. */
+const groupingsOf = (expression: Expression): readonly string[] => {
+  const names = new Set(['instance', 'job']);
+  walk(expression, (node) => {
+    for (const name of groupedBy(node)) names.add(name);
+  });
+  return [...names].filter((name) => name !== 'le' && name !== '__name__');
+};
+
+export const keyOf = (labels: Labels): string =>
+  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+/** Series by their labels. */
+class MadeUp {
+  readonly series = new Map<string, Labels>();
+  readonly #ofMetric = new Map<string, number>();
+
+  #add(labels: Labels): void {
+    const metric = labels['__name__'] ?? '';
+    const count = this.#ofMetric.get(metric) ?? 0;
+    if (this.series.has(keyOf(labels)) || count >= mostOfMetric) return;
+    this.#ofMetric.set(metric, count + 1);
+    this.series.set(keyOf(labels), labels);
+  }
+
+  #addFor({ matchers }: VectorSelector, groupings: readonly string[], variant: number): void {
+    const wanted = new Set([...groupings, ...matchers.map(({ name }) => name)]);
+    const pairs = [...wanted].map((name) => [name, valueFor(matchers, name, variant) ?? ''] as const);
+    const labels: Labels = Object.fromEntries(pairs.filter(([, value]) => value !== ''));
+    const { __name__: metric, le: own } = labels;
+    if (metric === undefined) return;
+    const isBuckets = metric.endsWith('_bucket') && !les.includes(own ?? '');
+    for (const le of isBuckets ? les : ['']) this.#add({ ...labels, ...(le && { le }) });
+  }
+
+  /** Two series for each selector of an expression that is one. */
+  addAll(text: string): void {
+    let expression: Expression;
+    try {
+      ({ expression } = parse(text));
+    } catch {
+      return;
+    }
+    const groupings = groupingsOf(expression);
+    walk(expression, (node) => {
+      if (node.kind === 'selector' && !node.labelsOnly)
+        for (const variant of [0, 1]) this.#addFor(node, groupings, variant);
+    });
+  }
+}
+
+/** What a variable has while series are made up. */
+const choiceOf = (variable: Fields, variant: string): Choice => {
+  const { type, current, query } = variable;
+  const first = String(query ?? '').split(',')[0] ?? '';
+  const [, , own = first] = /^(.+?)\s:\s(.+)$/s.exec(first) ?? [];
+  const value = isFields(current) && typeof current['value'] === 'string' ? current['value'] : '';
+  if (type === 'query') return { values: [variant], isAll: false };
+  return { values: [value === '' || value.startsWith('$__') ? own.trim() : value], isAll: false };
+};
+
+/** What a variable asks, as an expression that has its values. */
+const askedBy = (variable: Fields): string => {
+  const asked = isFields(variable['query']) ? variable['query']['query'] : variable['query'];
+  const text = typeof asked === 'string' ? asked.trim() : '';
+  const [, match = 'up', label = ''] = /^label_values\((?:(.*),)?\s*(\w+)\s*\)$/s.exec(text) ?? [];
+  if (label !== '') return `count by (${label}) (${match})`;
+  return /^query_result\((.*)\)$/s.exec(text)?.[1] ?? text;
+};
+
+/** Series for all that dashboards ask. */
+export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
+  const made = new MadeUp();
+  for (const dashboard of dashboards) {
+    const variables = variablesIn(dashboard);
+    const texts = [
+      ...variables.filter(({ type }) => type === 'query').map(askedBy),
+      ...panelsIn(dashboard).flatMap(({ targets }) =>
+        fieldsIn(targets).flatMap(({ expr }) => (typeof expr === 'string' ? [expr] : [])),
+      ),
+    ];
+    const asked = { fromMs: 0, toMs: 3_600_000, stepMs: 60_000, scrapeMs: undefined };
+    for (const variant of values) {
+      const choices = new Map(variables.map((each) => [String(each['name']), choiceOf(each, variant)]));
+      for (const text of texts) made.addAll(grafanaText(text, variables, choices, asked));
+    }
+  }
+  return [...made.series.values()];
+};
+
+const hashOf = (text: string): number => {
+  let hash = 7;
+  for (const letter of text) hash = (hash * 31 + letter.charCodeAt(0)) % 1_000_003;
+  return hash;
+};
+
+const isCounter = (metric: string): boolean => /_(?:total|count|sum|bucket)$/.test(metric);
+
+/** The samples of a series; all buckets of a histogram begin again at the same times. */
+export const samplesOf = (labels: Labels, startMs: number, endMs: number): TimeSeries => {
+  const { le, ...own } = labels;
+  const hash = hashOf(keyOf(own));
+  const metric = labels['__name__'] ?? '';
+  const offsetMs = hash % intervalMs;
+  const count = Math.floor((endMs - startMs - offsetMs) / intervalMs) + 1;
+  const resets = hash % 3 === 0 ? [41, 77] : [];
+  const growth = le === undefined ? 1 + (hash % 7) : 2 + les.indexOf(le);
+  const valueAt = (step: number): number => {
+    if (!isCounter(metric)) return hash % 23 === 0 && step % 9 === 4 ? Number.NaN : ((hash + step * 17) % 100) / 4 - 3;
+    const since = resets.findLast((at) => at <= step) ?? 0;
+    return (step - since) * growth + (le === undefined ? (((hash + step) * 13) % 10) / 16 : 0);
+  };
+  const first = hash % 13 === 5 ? 30 : 0;
+  const end = hash % 11 === 4 ? Math.floor(count * 0.75) : count;
+  const samples = Array.from({ length: count }, (_, step) => step)
+    .filter((step) => step >= first && step <= end && !(hash % 7 === 3 && step > 50 && step < 80))
+    .map((step) => ({
+      value: step === end ? stale : valueAt(step),
+      timestamp: startMs + offsetMs + step * intervalMs,
+    }));
+  return { labels: Object.entries(labels), samples };
+};

@@ -1,0 +1,122 @@
+/** A Prometheus that is written to and asked as Grafana asks it, and how its answers are compared. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { contentTypes, snappy } from '../end-to-end/conformance.ts';
+import { freePorts } from '../services/ports.ts';
+import { eventually } from '../waiting.ts';
+import type { Asked } from './grafana-filling.ts';
+import { keyOf, type Labels } from './grafana-samples.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers over HTTP, as their contracts say
+export type Json = any;
+
+/** Points by labels, or that there was an error. */
+export type Found = ReadonlyMap<string, readonly (readonly [number, number])[]> | 'error';
+type Points = readonly (readonly [number, number | string | null])[];
+
+const numberOf = (value: number | string | null): number => Number(String(value).replace(/^([+-]?)Inf$/, '$1Infinity'));
+export const foundIn = (all: readonly { readonly labels: Labels; readonly points: Points }[]): Found =>
+  new Map(
+    all.map(({ labels, points }) => [keyOf(labels), points.map(([at, value]) => [at, numberOf(value)] as const)]),
+  );
+
+const answerOf = async (
+  url: string,
+  expression: string,
+  { fromMs, toMs, stepMs }: Asked,
+  isInstant: boolean,
+): Promise<Found> => {
+  // Grafana begins where a step does, before the range if need be; here the first one is within it.
+  const aligned = (ms: number, toward: (value: number) => number): string =>
+    String((toward(ms / stepMs) * stepMs) / 1000);
+  const body = new URLSearchParams({
+    query: expression,
+    ...(isInstant
+      ? { time: String(toMs / 1000) }
+      : { start: aligned(fromMs, Math.ceil), end: aligned(toMs, Math.floor), step: String(stepMs / 1000) }),
+  });
+  const answer = await fetch(`${url}/${isInstant ? 'query' : 'query_range'}`, { method: 'POST', body });
+  const { status, data } = (await answer.json()) as Json;
+  if (status !== 'success') return 'error';
+  if (data.resultType === 'scalar') return foundIn([{ labels: {}, points: [[toMs, data.result[1]]] }]);
+  return foundIn(
+    data.result.map(({ metric, value, values = [value] }: Json) => ({
+      labels: metric,
+      points: values.map(([at, each]: Json) => [Math.round(at * 1000), each]),
+    })),
+  );
+};
+
+const isNear = (one: number, other: number): boolean =>
+  Object.is(one, other) || one === other || Math.abs(one - other) <= 1e-11 * Math.max(Math.abs(one), Math.abs(other));
+
+export const isSame = (one: Found, other: Found): boolean => {
+  if (one === 'error' || other === 'error') return one === other;
+  if (one.size !== other.size) return false;
+  return [...one].every(([key, points]) => {
+    const theirs = other.get(key);
+    return (
+      theirs?.length === points.length &&
+      points.every(([at, value], place) => theirs[place]?.[0] === at && isNear(value, theirs[place]?.[1] ?? 0))
+    );
+  });
+};
+
+export const told = (found: Found): string =>
+  found === 'error'
+    ? 'an error'
+    : `${found.size} ${JSON.stringify([...found].slice(0, 2).map(([key, points]) => [key, points.length, points.slice(-2)]))}`;
+
+export interface Peer {
+  /** A remote-write request, not yet compressed. */
+  write(body: Uint8Array): Promise<void>;
+  ask(expression: string, asked: Asked, isInstant: boolean): Promise<Found>;
+  labelValues(label: string, match: string | undefined, asked: Asked): Promise<readonly string[]>;
+  stop(): void;
+}
+
+/** Starts the program. */
+export const startPeer = async (program: string): Promise<Peer> => {
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}/api/v1`;
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-answers-'));
+  writeFileSync(
+    join(directory, 'prometheus.yml'),
+    'global: {}\nstorage:\n  tsdb:\n    out_of_order_time_window: 24h\n',
+  );
+  const options = [
+    ...[`--config.file=${join(directory, 'prometheus.yml')}`, `--storage.tsdb.path=${join(directory, 'peer')}`],
+    ...[`--web.listen-address=127.0.0.1:${port}`, '--web.enable-remote-write-receiver'],
+    '--enable-feature=promql-experimental-functions',
+  ];
+  const child = spawn(program, options, { stdio: 'ignore' });
+  const isReady = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually('Prometheus is ready', isReady);
+  const headers = {
+    ...{ 'content-type': contentTypes[2], 'content-encoding': 'snappy' },
+    'x-prometheus-remote-write-version': '2.0.0',
+  };
+  return {
+    async write(body) {
+      const answer = await fetch(`${url}/write`, { method: 'POST', headers, body: new Uint8Array(snappy(body)) });
+      if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
+    },
+    ask: (expression, asked, isInstant) => answerOf(url, expression, asked, isInstant),
+    async labelValues(label, match, { fromMs, toMs }) {
+      const range = { start: String(fromMs / 1000), end: String(toMs / 1000) };
+      const parameters = new URLSearchParams({ ...range, ...(match !== undefined && { 'match[]': match }) });
+      const { data = [] } = (await (await fetch(`${url}/label/${label}/values?${parameters}`)).json()) as Json;
+      return data;
+    },
+    stop() {
+      child.kill('SIGKILL');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+};
