@@ -1,4 +1,8 @@
 /** Which slices records came for after they had ended: these alone are measured again. */
+
+import { metricsRead } from '../../queries/promql/metrics-read.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
+import { usualLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { signals } from '../../queries/signals/index.ts';
 import type { Window } from '../../queries/slos/windows.ts';
@@ -37,7 +41,7 @@ const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window
 
 const pointTables = ['samples', 'histograms', 'summaries'] as const;
 
-/** The first times in a window that points of metrics were received for since it ended, in milliseconds by metric. Of other metrics nothing is read. */
+/** The first times in a window, and at its end, that points of metrics were received for since, in milliseconds by metric. Of other metrics nothing is read. */
 const readPoints = async (
   { columns }: Pick<Reading, 'columns'>,
   metrics: readonly string[],
@@ -46,7 +50,7 @@ const readPoints = async (
   const firsts = pointTables.map(
     (table) => `SELECT toString(metric) AS name, toUnixTimestamp64Milli(min(timestamp)) AS first FROM ${table}
     WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND received_at >= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-      AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+      AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY name`,
   );
   const rows = await columns.query<{ readonly name: string; readonly earliest: string }>(
@@ -61,21 +65,42 @@ interface Counted {
   /** Of records, all where it is absent. */
   readonly service?: string;
   readonly metrics: readonly string[];
+  /** Of PromQL, which looks at the end of each slice. */
+  readonly expressions: readonly string[];
 }
 
 /** What an objective counts; undefined where it cannot be told which slices a record says something of. */
 const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined => {
-  if (sli === undefined) return { signals: ['traces'], service, metrics: [] };
+  if (sli === undefined) return { signals: ['traces'], service, metrics: [], expressions: [] };
   const signals = new Set<Found>();
   const metrics = new Set<string>();
+  const expressions = new Set<string>();
   for (const query of [sli.good, sli.bad, sli.total, sli.value]) {
     if (query === undefined) continue;
     if (query.kind === 'metric') metrics.add(query.metric);
+    else if (query.kind === 'promql') expressions.add(query.expression);
     else if (query.kind === 'aggregate' && (query.signal === 'logs' || query.signal === 'traces'))
       signals.add(query.signal);
     else return undefined;
   }
-  return { signals: [...signals], metrics: [...metrics] };
+  return { signals: [...signals], metrics: [...metrics], expressions: [...expressions] };
+};
+
+/** Stored metrics that expressions read at the ends of a window's slices; undefined where a slice may follow from later points, or from any metrics. */
+const metricsOf = async (
+  expressions: readonly string[],
+  { fromMs, toMs, sliceMs }: Window & { readonly sliceMs: number },
+  { columns, promql }: QueryReading,
+): Promise<readonly string[] | undefined> => {
+  if (promql === undefined && expressions.length > 0) return undefined;
+  const all = new Set<string>();
+  for (const expression of expressions) {
+    const steps = { startMs: fromMs + sliceMs, endMs: toMs, stepMs: sliceMs, lookbackMs: usualLookbackMs };
+    const metrics = promql && (await metricsRead(expression, steps, { columns, translation: promql.translation }));
+    if (metrics === undefined) return undefined;
+    for (const metric of metrics) all.add(metric);
+  }
+  return [...all];
 };
 
 /** Windows of whole slices that have these minutes. */
@@ -95,28 +120,34 @@ const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs
 export const lateWindows = async (
   slo: SloFields,
   window: Window,
-  { reading, answers }: { readonly reading: Reading; readonly answers: Answers },
+  { reading, answers }: { readonly reading: QueryReading; readonly answers: Answers },
 ): Promise<Window[]> => {
   const counted = countedOf(slo);
-  if (counted === undefined) return [window];
-  const { signals: ofSignals, service, metrics } = counted;
   const sliceMs = msOf(slo.query.slice);
+  const ofPromql = counted && (await metricsOf(counted.expressions, { ...window, sliceMs }, reading));
+  if (counted === undefined || ofPromql === undefined) return [window];
+  const { signals: ofSignals, service, metrics } = counted;
   const about = `${window.fromMs} ${window.toMs}`;
   const found = await Promise.all(
     ofSignals.map((signal) =>
       gathered(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, window)),
     ),
   );
-  const firsts = await Promise.all(
-    metrics.map(async (member) => {
-      const points = await gathered(answers, { key: `late points ${about}`, member }, (members) =>
-        readPoints(reading, members, window),
+  const firstOf = async (members: readonly string[]): Promise<number> => {
+    const firsts = members.map(async (member) => {
+      const points = await gathered(answers, { key: `late points ${about}`, member }, (all) =>
+        readPoints(reading, all, window),
       );
       return points.get(member) ?? Number.POSITIVE_INFINITY;
-    }),
+    });
+    return Math.min(...(await Promise.all(firsts)));
+  };
+  const [first, firstOfPromql] = await Promise.all([firstOf(metrics), firstOf(ofPromql)]);
+  // A point says something of slices after it, too: a counter grows from it to the next one. At its own time PromQL looks for the slice that ends then.
+  const onMs = Math.min(
+    ...[window.toMs, Math.floor(first / sliceMs) * sliceMs],
+    Math.max(window.fromMs, Math.ceil(firstOfPromql / sliceMs) * sliceMs - sliceMs),
   );
-  // A point says something of slices after it, too: a counter grows from it to the next one.
-  const onMs = Math.floor(Math.min(window.toMs, ...firsts) / sliceMs) * sliceMs;
   const minutes = found
     .flatMap((each) => (service === undefined ? [...each.values()].flat() : (each.get(service) ?? [])))
     .filter((minute) => minute * minuteMs < onMs);

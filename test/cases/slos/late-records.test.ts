@@ -1,10 +1,15 @@
 /** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
 import test from 'ava';
+import { openPromql } from '../../../queries/promql/evaluation/threads.ts';
+import { translationOf } from '../../../queries/promql/settings.ts';
+import { changedSlices, type MeasuredSlice } from '../../../queries/slos/slices.ts';
 import { Answers } from '../../../queries/together/answers.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
+import { settingsOf } from '../../../schemas/settings.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { lateWindows } from '../../../subjects/slos/late-records.ts';
 import { looksAt, type Measured } from '../../../subjects/slos/looks.ts';
+import { measureSlices } from '../../../subjects/slos/measure.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
 const minuteMs = 60_000;
@@ -15,7 +20,8 @@ let tables: Tables;
 test.before(async () => {
   tables = await openTables();
 });
-test.after.always(() => tables?.close());
+const threads = openPromql({ size: 1 });
+test.after.always(() => Promise.all([tables?.close(), threads.close()]));
 
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const ofRequests = SloFields.parse({ name: 'requests', service: 'shop' });
@@ -112,6 +118,7 @@ test('of the time before, slices are measured again that records came for, and n
     await landed(table, 'shop', nowMs - 25 * hourMs, nowMs);
   }
   for (const slo of [ofRequests, ofLogs]) t.deepEqual(await lateOf(slo), []);
+  // Without what evaluates it, nothing is known of PromQL.
   t.deepEqual(await lateOf(ofPromql), [window]);
   const [first, near, far] = [nowMs - 20 * hourMs, nowMs - 20 * hourMs + 10 * minuteMs, nowMs - 3 * hourMs];
   for (const ms of [first, near, far])
@@ -150,4 +157,93 @@ test('of metrics, slices are measured again from the first point on that came la
   t.deepEqual(await lateOf(ofMetrics), [last]);
   await landed('samples', 'served', nowMs - 4 * hourMs, nowMs);
   t.deepEqual(await lateOf(ofMetrics), [{ ...last, fromMs: nowMs - 4 * hourMs }]);
+});
+
+/** What each says of the time before a point, which came late at 05:30 within half a day that ends at 11:00. */
+const expressions: readonly (readonly [string, 'from it on' | 'all'])[] = [
+  ['sum(served)', 'from it on'],
+  ['sum(increase(served[5m]))', 'from it on'],
+  ['sum(increase(served[1h] offset 10m))', 'from it on'],
+  ['max_over_time(sum(rate(served[2m]))[30m:1m])', 'from it on'],
+  ['sum(served) - (sum(failed) or vector(0))', 'from it on'],
+  ['sum(served offset -20m)', 'all'],
+  [`sum(served @ ${Date.UTC(2026, 4, 4, 5, 33) / 1000})`, 'all'],
+  ['sum({__name__=~"serv.*"})', 'all'],
+];
+
+test('what is measured again of PromQL after points came late is what one question over all of the window says', async (t) => {
+  const tenant = 'promql';
+  const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
+  const window = { fromMs: nowMs - 13 * hourMs, toMs: nowMs - hourMs };
+  const lateMs = Date.UTC(2026, 4, 4, 5, 30);
+  const metrics = ['served', 'failed', 'other'];
+  const seriesIn = metrics.map(
+    (metric, index) =>
+      `('${tenant}', 'p', '${metric}', ${index + 1}, 'counter', 0, false, 'prometheus', map('k', 'v'), 's', ${at(window.fromMs)}, ${at(nowMs)})`,
+  );
+  await tables.columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, source, attributes, attribute_types, first_seen, last_seen) VALUES ${seriesIn.join(', ')}`,
+  );
+  const landed = async (points: readonly (readonly [number, number])[], receivedMs: (ms: number) => number) => {
+    const rows = points.flatMap(([ms, value]) =>
+      metrics.map(
+        (metric, index) =>
+          `('${tenant}', 'p', ${at(receivedMs(ms))}, '${metric}', ${index + 1}, ${at(ms)}, ${value * (index + 1)})`,
+      ),
+    );
+    await tables.columns.execute(
+      `INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value) VALUES ${rows.join(', ')}`,
+    );
+  };
+  const minutes = (window.toMs - window.fromMs) / minuteMs;
+  const numberAt = (minute: number): number => minute * 3 + (minute % 7);
+  const all = Array.from(
+    { length: minutes + 60 },
+    (_, minute) => [window.fromMs + minute * minuteMs, numberAt(minute)] as const,
+  );
+  // The point at the end of the window is received after it, as late ones are. A quarter of an hour is missing at first, of which the first point is at the end of a slice.
+  const isLate = ([ms]: readonly [number, number]): boolean => ms >= lateMs && ms < lateMs + 15 * minuteMs;
+  await landed(
+    all.filter((point) => !isLate(point) && point[0] !== window.toMs),
+    (ms) => ms + 500,
+  );
+  const reading = {
+    ...{ columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs },
+    promql: { threads, translation: translationOf(settingsOf({})) },
+  };
+  const asking = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  const slos = expressions.map(([expression]) =>
+    SloFields.parse({
+      ...{ name: expression, type: 'ratio' },
+      query: {
+        slice: '5m',
+        sli: { good: { kind: 'promql', expression }, total: { kind: 'promql', expression: `1000000 + ${expression}` } },
+      },
+    }),
+  );
+  const before: MeasuredSlice[][] = [];
+  for (const slo of slos) {
+    before.push(await measureSlices(slo, window, asking()));
+    const isKnown = expressions.some(([expression, which]) => expression === slo.name && which === 'from it on');
+    t.deepEqual(await lateWindows(slo, window, asking()), isKnown ? [] : [window], slo.name);
+  }
+  await landed(all.filter(isLate), () => nowMs);
+  for (const [index, slo] of slos.entries()) {
+    const [expression, which] = expressions[index] as (typeof expressions)[number];
+    const windows = await lateWindows(slo, window, asking());
+    const fromMs = which === 'all' ? window.fromMs : lateMs - 5 * minuteMs;
+    t.deepEqual(windows, [{ fromMs, toMs: window.toMs }], expression);
+    const slices = new Map((before[index] ?? []).map((slice) => [slice[0], slice]));
+    for (const each of windows) {
+      const known = [...slices.values()].filter(([beginMs]) => beginMs >= each.fromMs && beginMs < each.toMs);
+      for (const slice of changedSlices(known, await measureSlices(slo, each, asking()))) slices.set(slice[0], slice);
+    }
+    const ought = await measureSlices(slo, window, asking());
+    t.notDeepEqual(ought, before[index], expression);
+    t.deepEqual(
+      [...slices.values()].filter(([, , total]) => total > 0).toSorted(([one], [other]) => one - other),
+      ought,
+      expression,
+    );
+  }
 });

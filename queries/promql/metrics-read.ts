@@ -1,0 +1,27 @@
+/** Which stored metrics an expression reads. */
+import type { EvaluationWindow } from './evaluation/messages.ts';
+import type { Scope } from './fetch/scope.ts';
+import { metricsNamed } from './fetch/stored-metrics.ts';
+import { parse, selectionsOf } from './index.ts';
+import { hasSteadySteps } from './kept-steps.ts';
+
+/**
+ * Stored metrics that an expression reads, where each of its steps follows from points that are no later, wherever the range begins. Undefined
+ * where that does not hold, or where what it reads is not told by names.
+ */
+export const metricsRead = async (
+  expression: string,
+  window: EvaluationWindow,
+  scope: Scope,
+): Promise<readonly string[] | undefined> => {
+  const parsed = parse(expression);
+  if (!hasSteadySteps(parsed, window)) return undefined;
+  const metrics = new Set<string>();
+  for (const { matchers, fromMs, toMs } of selectionsOf(parsed, window)) {
+    const name = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=')?.value ?? '';
+    // `target_info` is there while any of a resource's series are.
+    if (name === '' || name === 'target_info' || toMs > window.endMs) return undefined;
+    for (const { metric } of await metricsNamed(scope, { fromMs, toMs }, matchers)) metrics.add(metric);
+  }
+  return [...metrics];
+};
