@@ -43,6 +43,8 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     max_server_memory_usage: maxMemoryBytes,
     // Else it counts all processes of its control group, and refuses everything where an editor beside it has a gigabyte.
     memory_worker_use_cgroup: 0,
+    // It looks at its allocator's counters each time, by its own default ten times a second.
+    memory_worker_period_ms: 500,
     // Of the limit: what was freed and is kept for the next insert.
     memory_worker_purge_dirty_pages_threshold_ratio: 0.15,
     mark_cache_size: 48 * mebibyte,
