@@ -59,7 +59,7 @@ const computedMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system
 /** Watches the loop of this thread, once in a process, until `stop`. */
 export const watchLoop = ({ log, metrics, ...limits }: LoopWatchOptions): LoopWatch => {
   const { blockedMs = usualBlockedMs, longMs = usualLongMs } = limits;
-  const beatMs = blockedMs / 4;
+  const beatMs = blockedMs / 2;
   const beats = new BigInt64Array(new SharedArrayBuffer(8));
   beats[0] = process.hrtime.bigint();
   const toldAt = new Map<string, number>();

@@ -4,6 +4,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { every } from '../../runtime/every.ts';
 import { doing } from '../../runtime/work.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
@@ -105,7 +106,7 @@ export class Streams implements StreamServer {
     perMessageDeflate: false,
   });
   readonly #open = new Set<Open>();
-  readonly #rightsTimer: NodeJS.Timeout;
+  readonly #stopCheckingRights: () => void;
   readonly #pingTimer: NodeJS.Timeout;
   #closed = false;
 
@@ -119,7 +120,7 @@ export class Streams implements StreamServer {
     this.#sockets.on('wsClientError', (error, socket) =>
       refuse(socket, new ApiError('VALIDATION_FAILED', error.message), randomUUID()),
     );
-    this.#rightsTimer = setInterval(() => this.#checkRights(), rightsEveryMs).unref();
+    this.#stopCheckingRights = every(rightsEveryMs, () => this.#checkRights());
     this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs).unref();
   }
 
@@ -150,7 +151,7 @@ export class Streams implements StreamServer {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#rightsTimer);
+    this.#stopCheckingRights();
     clearInterval(this.#pingTimer);
     for (const open of this.#open) this.#end(open, 1001, 'the instance stops');
     const deadline = performance.now() + closingMs;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
+import { every } from '../../runtime/every.ts';
 import { type KeptResources, keepResources } from '../../runtime/kept.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -398,7 +399,7 @@ class Deliveries {
 
 /** Starts reading notifications and sending them. Several instances share the work. */
 export const startDeliveries = async (options: DeliveriesOptions): Promise<RunningDeliveries> => {
-  const { bus, documents, lookMs = 200, log } = options;
+  const { bus, documents, lookMs = 250, log } = options;
   const channels = await keepResources(documents, notificationChannels);
   const deliveries = new Deliveries(options, channels);
   const feed: Feed = await documents.follow(pendingDeliveries, ({ tenantId, id, document }) =>
@@ -406,7 +407,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
   );
   const consumer = bus.consumer({ group: consumerGroup('processors', deliveriesName), maxWaitMs: 100 });
   const done = consumer.run([topics.notifications.name], (batch) => deliveries.queue(batch));
-  const looking = setInterval(() => deliveries.look(), lookMs);
+  const stopLooking = every(lookMs, () => deliveries.look());
   const stopping = new AbortController();
   const sweeping = (async () => {
     while (!stopping.signal.aborted) {
@@ -421,7 +422,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
     done,
     async stop() {
       stopping.abort();
-      clearInterval(looking);
+      stopLooking();
       await consumer.stop();
       await done.catch(() => undefined);
       await deliveries.stop();

@@ -15,6 +15,12 @@ export interface DueLooksOptions {
 /** Of the shortest time: it looks that seldom where nothing is due, since clocks are set and documents fall behind. */
 const most = 10;
 
+/** How long it waits where nothing is due: to a round moment, so that all schedules wake the process up at once. */
+const idleMs = (nowMs: number, leastMs: number): number => {
+  const waitMs = most * leastMs - (nowMs % (most * leastMs));
+  return waitMs < leastMs ? waitMs + most * leastMs : waitMs;
+};
+
 /** Looks when something is due, until `stop`. */
 export class DueLooks {
   readonly #options: DueLooksOptions;
@@ -44,7 +50,8 @@ export class DueLooks {
   #arm(dueMs: number): void {
     const { now, leastMs } = this.#options;
     const nowMs = now();
-    const waitMs = Math.min(Math.max(dueMs - nowMs, leastMs), most * leastMs);
+    const isSoon = dueMs - nowMs <= most * leastMs;
+    const waitMs = isSoon ? Math.max(dueMs - nowMs, leastMs) : idleMs(nowMs, leastMs);
     this.#atMs = nowMs + waitMs;
     this.#timers.clearTimeout(this.#timer);
     this.#timer = this.#timers.setTimeout(() => this.#look(), waitMs);

@@ -1,6 +1,7 @@
 /** The threads in which tasks run, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { every } from '../../runtime/every.ts';
 import { Memory } from '../../runtime/memory.ts';
 import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
@@ -111,7 +112,7 @@ export class TaskPool {
   readonly #memory = new Memory();
   readonly #documents = new Map<string, DocumentChange>();
   readonly #watched = new WeakMap<PoolThread<TaskReply>, Watched>();
-  readonly #checking: NodeJS.Timeout;
+  readonly #stopChecking: () => void;
   readonly #budget: Budget;
   #started: Progress | undefined;
   #lastTask = 0;
@@ -127,7 +128,7 @@ export class TaskPool {
       workerData: () => this.#start(url),
       resourceLimits,
     });
-    this.#checking = setInterval(() => this.#check(messageSeconds), checkMs).unref();
+    this.#stopChecking = every(checkMs, () => this.#check(messageSeconds));
   }
 
   /** A document that some processor follows. Each thread applies changes between two calls. */
@@ -194,7 +195,7 @@ export class TaskPool {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#checking);
+    this.#stopChecking();
     await this.#pool.close();
   }
 

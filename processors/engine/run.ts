@@ -1,5 +1,6 @@
 /** A processor in this process: its consumer, and a task for each partition that it has. */
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { every } from '../../runtime/every.ts';
 import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
 import type { Processor } from './definition.ts';
 import { PartitionRun } from './partition-run.ts';
@@ -58,14 +59,14 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
     metrics.set('oiq_processor_state_entries', entries, { processor: processor.name });
     metrics.set('oiq_processor_state_bytes', bytes, { processor: processor.name });
   };
-  const ticking = setInterval(() => {
+  const stopTicking = every(pace.tickMs, () => {
     reportSizes();
     for (const [key, run] of partitions) {
       run
         .tick()
         .catch((error: unknown) => log.warn({ processor: processor.name, partition: key, error }, 'a tick failed'));
     }
-  }, pace.tickMs).unref();
+  });
   try {
     await consumer.run(
       processor.reads.topics.map(({ name }) => name),
@@ -73,7 +74,7 @@ export const runProcessor = async (processor: Processor, consumer: Consumer, run
       { assigned, revoked },
     );
   } finally {
-    clearInterval(ticking);
+    stopTicking();
     reportSizes();
   }
 };

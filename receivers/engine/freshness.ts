@@ -1,4 +1,5 @@
 /** How current the license keys, plans and limits in memory are, and whether requests may still be admitted by them. */
+import { every } from '../../runtime/every.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
@@ -21,13 +22,12 @@ export interface FreshnessOptions {
 /** Reports once a second: a metric, and one line in the log for each change of state. */
 export class Freshness {
   readonly #options: FreshnessOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopReporting: () => void;
   #reported: State = 'current';
 
   constructor(options: FreshnessOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.report(), reportEveryMs);
-    this.#timer.unref();
+    this.#stopReporting = every(reportEveryMs, () => this.report());
     this.report();
   }
 
@@ -67,7 +67,7 @@ export class Freshness {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopReporting();
   }
 
   #state(): State {

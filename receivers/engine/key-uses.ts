@@ -1,4 +1,5 @@
 /** Uses of license keys: kept in memory with each request and written a few times a minute. */
+import { every } from '../../runtime/every.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -107,15 +108,14 @@ export class KeyUses {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #uses = new Map<string, KeyUse>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopWriting: () => void;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(documents: Documents, clock: Clock, log: Log) {
     this.#documents = documents;
     this.#clock = clock;
     this.#log = log;
-    this.#timer = setInterval(() => void this.writeDue(), checkEveryMs);
-    this.#timer.unref();
+    this.#stopWriting = every(checkEveryMs, () => void this.writeDue());
   }
 
   /** The use of a secret, the same one each time. */
@@ -128,7 +128,7 @@ export class KeyUses {
 
   /** Writes everything that is not written yet, unless the store does not take it. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopWriting();
     await this.#writing;
     await this.#write([...this.#uses.values()].filter((use) => use.isDirty));
   }

@@ -1,4 +1,5 @@
 /** Counts requests in plain fields and adds them to the metrics once a second, so that no request pays for labels. */
+import { every } from '../../runtime/every.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -101,13 +102,12 @@ export class ReceiverMetrics {
   readonly bus: PublishMetrics;
   readonly #metrics: Metrics;
   readonly #requestMetrics: RequestMetrics[] = [];
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopFlushing: () => void;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
     this.bus = new PublishMetrics(metrics);
-    this.#timer = setInterval(() => this.flush(), 1_000);
-    this.#timer.unref();
+    this.#stopFlushing = every(1_000, () => this.flush());
   }
 
   of(receiver: string, signal: Signal): RequestMetrics {
@@ -122,7 +122,7 @@ export class ReceiverMetrics {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopFlushing();
     this.flush();
   }
 }

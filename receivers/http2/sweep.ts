@@ -1,5 +1,6 @@
 /** One timer for all connections finds streams that take too long. */
 import type { Server } from 'node:net';
+import { every } from '../../runtime/every.ts';
 
 interface Swept {
   /** Ends itself when its time is over; `now` is on the `performance.now()` clock. */
@@ -8,9 +9,9 @@ interface Swept {
 
 /** Sweeps the present members of `all` at intervals until the server is closed. */
 export const sweepUntilClosed = (server: Server, everyMs: number, all: Pick<ReadonlySet<Swept>, 'keys'>): void => {
-  const timer = setInterval(() => {
+  const stop = every(everyMs, () => {
     const now = performance.now();
     for (const each of all.keys()) each.sweep(now);
-  }, everyMs).unref();
-  server.once('close', () => clearInterval(timer));
+  });
+  server.once('close', stop);
 };

@@ -3,8 +3,8 @@ import test from 'ava';
 import { DueLooks } from '../../processors/engine/due-looks.ts';
 
 /** Looks over time that passes when it is told to. `dueMs` is what a look answers. */
-const looking = (dueMs: number) => {
-  const state = { nowMs: 0, dueMs };
+const looking = (dueMs: number, nowMs = 0) => {
+  const state = { nowMs, dueMs };
   const lookedAt: number[] = [];
   let timer: { readonly atMs: number; readonly work: () => void } | undefined;
   const looks = new DueLooks({
@@ -46,7 +46,7 @@ test('A look comes at the moment at which something is due', (t) => {
   const { lookedAt, passUntil, state } = looking(437);
   passUntil(200);
   state.dueMs = 10_000;
-  passUntil(1_000);
+  passUntil(999);
   t.deepEqual(lookedAt, [100, 437]);
 });
 
@@ -70,10 +70,10 @@ test('What becomes due earlier is looked at in time, however often that is told'
   passUntil(619);
   t.deepEqual(lookedAt, [100, 300]);
   state.dueMs = Number.POSITIVE_INFINITY;
-  passUntil(1_619);
+  passUntil(999);
   t.deepEqual(lookedAt, [100, 300, 620]);
-  passUntil(1_620);
-  t.deepEqual(lookedAt, [100, 300, 620, 1_620]);
+  passUntil(1_000);
+  t.deepEqual(lookedAt, [100, 300, 620, 1_000]);
 });
 
 test('Nothing is looked at after the stop, nor when something becomes due then', (t) => {
@@ -82,4 +82,14 @@ test('Nothing is looked at after the stop, nor when something becomes due then',
   looks.due(0);
   passUntil(5_000);
   t.deepEqual(lookedAt, []);
+});
+
+test('Those that have nothing to do look at the same moments', (t) => {
+  const moments = [0, 130, 770, 999].map((beginMs) => {
+    const { lookedAt, passUntil, looks } = looking(Number.POSITIVE_INFINITY, beginMs);
+    passUntil(5_000);
+    looks.stop();
+    return lookedAt.filter((atMs) => atMs > 2_000);
+  });
+  for (const one of moments) t.deepEqual(one, [3_000, 4_000, 5_000]);
 });
