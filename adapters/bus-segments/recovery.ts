@@ -3,7 +3,9 @@ import type { SegmentFile } from './disk.ts';
 import { bad, find, headBytes, magic, stampOf, verified } from './record.ts';
 import { noteRecord, type Segment, type SegmentIndex } from './segment.ts';
 
-const chunkBytes = 4 * 1024 * 1024;
+const chunkBytes = 1024 * 1024;
+/** So far behind a fault it looks for what was never written. */
+const unwrittenBytes = 4 * 1024 * 1024;
 const sectorBytes = 512;
 
 export interface Recovered {
@@ -24,6 +26,8 @@ class Window {
   readonly #file: SegmentFile;
   readonly #size: number;
   #start = 0;
+  /** Used again for each part: what is garbage stays in memory for a while, and a start reads hundreds of megabytes. */
+  #memory: Buffer = Buffer.alloc(0);
   buffer: Buffer = Buffer.alloc(0);
 
   constructor(file: SegmentFile, size: number) {
@@ -35,8 +39,9 @@ class Window {
   async at(position: number, needed: number): Promise<number> {
     const until = Math.min(this.#size, position + needed);
     if (position < this.#start || until > this.#start + this.buffer.length) {
-      const buffer = Buffer.allocUnsafeSlow(Math.min(this.#size - position, Math.max(needed, chunkBytes)));
-      this.buffer = buffer.subarray(0, await this.#file.read(buffer, position));
+      const bytes = Math.min(this.#size - position, Math.max(needed, chunkBytes));
+      if (bytes > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(bytes);
+      this.buffer = this.#memory.subarray(0, await this.#file.read(this.#memory.subarray(0, bytes), position));
       this.#start = position;
     }
     return position - this.#start;
@@ -93,7 +98,7 @@ const nextGoodIn = async (window: Window, size: number, from: number) => {
 /** True when a whole sector of zeros lies in a range: what a power failure leaves of pages that were never written. */
 const unwritten = async (file: SegmentFile, from: number, to: number): Promise<boolean> => {
   const zeros = Buffer.alloc(sectorBytes);
-  const buffer = Buffer.alloc(Math.min(to - from, chunkBytes));
+  const buffer = Buffer.alloc(Math.min(to - from, unwrittenBytes));
   const bytes = await file.read(buffer, from);
   if (bytes < sectorBytes) return buffer.subarray(0, bytes).equals(zeros.subarray(0, bytes));
   const aligned = (sectorBytes - (from % sectorBytes)) % sectorBytes;
