@@ -49,7 +49,7 @@ const inJson = (text: string): string[] => {
   const ascii = plain.replace(/[\u007f-\uffff]/g, unicode);
   return [
     ...[plain, ascii, ...[plain, ascii].map((one) => one.replaceAll('/', '\\/'))],
-    ...[plain, ascii].map((one) => one.replace(/[<>&']/g, unicode)),
+    ...[plain, ascii].flatMap((one) => [one.replace(/[<>&]/g, unicode), one.replace(/[<>&']/g, unicode)]),
   ];
 };
 

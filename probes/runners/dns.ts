@@ -39,6 +39,19 @@ const recordsOf = async (resolver: Resolver, name: string, type: RecordType): Pr
   }
 };
 
+/** The address, or the first of a network, that a name of reverse look-ups stands for; none for other names. */
+const pointedTo = (name: string): readonly string[] => {
+  const labels = name.toLowerCase().split('.').filter(Boolean).toReversed();
+  const [top, zone, ...parts] = labels;
+  if (top !== 'arpa') return [];
+  if (zone === 'in-addr') return [[...parts, '0', '0', '0', '0'].slice(0, 4).join('.')];
+  if (zone !== 'ip6') return [];
+  return [(parts.slice(0, 32).join('').padEnd(32, '0').match(/.{4}/g) ?? []).join(':')];
+};
+
+const nobodysBusiness = (name: string): StepFailure =>
+  new StepFailure(`${name} is in a private network, which this location does not tell of`, { outcome: 'unknown' });
+
 export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
   'lookup',
   ({ server }) => server,
@@ -46,6 +59,9 @@ export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
     const resolver = new Resolver({ timeout: 2000, tries: 3 });
     const server = written === null ? undefined : bareHost(written);
     if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
+    // The location's own name servers know names of its network, which are nobody's business.
+    const mayTell = (address: string): boolean => server !== undefined || fence.mayReach(address);
+    if (!pointedTo(name).every(mayTell)) throw nobodysBusiness(name);
     const stop = (): void => resolver.cancel();
     signal.addEventListener('abort', stop, { once: true });
     let records: string[] = [];
@@ -59,12 +75,8 @@ export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
     } finally {
       signal.removeEventListener('abort', stop);
     }
-    // The location's own name servers know names of its network, which are nobody's business.
     const isAddress = record === 'A' || record === 'AAAA';
-    if (server === undefined && isAddress && !records.every((address) => fence.mayReach(address)))
-      throw new StepFailure(`${name} is in a private network, which this location does not tell of`, {
-        outcome: 'unknown',
-      });
+    if (isAddress && !records.every(mayTell)) throw nobodysBusiness(name);
     const isMissing = assertions.length === 0 && records.length === 0;
     return { seen: { records, code }, ...(isMissing && { message: `${name} has no record ${record} (${code})` }) };
   },

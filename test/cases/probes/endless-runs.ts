@@ -1,4 +1,4 @@
-/** `node test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed, and tells when each run begins and ends. */
+/** `node test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed or nobody listens, and tells when each run begins and ends. */
 import { lookup } from 'node:dns';
 import { Pace } from '../../../probes/pace.ts';
 import { runCheck } from '../../../probes/run-check.ts';
@@ -26,6 +26,7 @@ const around = {
 
 const tell = (told: ToldByRuns): void => void process.send?.(told);
 
+process.once('disconnect', () => process.exit());
 for (;;) {
   tell('began');
   const { outcome, message } = await runCheck({ check, variables: {}, location: 'here' }, around);

@@ -124,3 +124,19 @@ test('a DNS check judges records and the code of the answer', async (t) => {
   t.regex(silent.message, /127\.0\.0\.1 took too long/);
   t.is((await dns({ name: 'a.example' }, { allowed: [] })).outcome, 'unknown');
 });
+
+test('the name servers of a location are not asked whose names private addresses have', async (t) => {
+  const asked = (name: string, record: string, allowed: readonly string[] = []) =>
+    run({ type: 'dns', timeout: soon(1000), dns: { name, record } }, { allowed });
+  const local = `${'0.'.repeat(28)}0.0.c.f.ip6.arpa`;
+  const names = ['4.3.0.10.in-addr.arpa', '4.3.0.10.IN-ADDR.arpa.', '168.192.in-addr.arpa', `1.${local.slice(2)}`];
+  for (const name of names)
+    for (const record of ['PTR', 'CNAME', 'NS']) {
+      const seen = await asked(name, record);
+      t.is(seen.outcome, 'unknown', `${name} ${record}: ${seen.message}`);
+      t.regex(seen.message, /is in a private network, which this location does not tell of/);
+    }
+  const told = await asked('4.3.0.10.in-addr.arpa', 'PTR', ['10.0.0.0/8']);
+  t.notRegex(told.message, /does not tell of/, 'where its network is allowed');
+  t.notRegex((await asked('8.8.8.8.in-addr.arpa', 'PTR')).message, /does not tell of/, 'a public address');
+});
