@@ -52,7 +52,15 @@ test.before(async () => {
   );
   await harness.columns.execute(
     `INSERT INTO service_edges (received_at, minute, tenant_id, project_id, server_project_id, connection, client, client_kind, server, server_kind, requests, timed, duration_sum, duration_max, duration_buckets)
-    VALUES (now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', 'payments', 'service', 'bank.example', 'external', 60, 60, ${60 * duration}, ${duration}, map(${durationBucket(duration)}, 60))`,
+    VALUES ${[
+      ['payments', 'bank.example', 'external'],
+      ['web', 'payments', 'service'],
+    ]
+      .map(
+        ([client, server, kind]) =>
+          `(now64(3), toDateTime(${now / 1000}), 'a', 'p1', 'p1', 'request', '${client}', 'service', '${server}', '${kind}', 60, 60, ${60 * duration}, ${duration}, map(${durationBucket(duration)}, 60))`,
+      )
+      .join(', ')}`,
   );
 });
 test.after.always(async () => {
@@ -92,7 +100,7 @@ declare('a service opens beside the list, and leads to its slow and failed trace
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/services?from=now-30m');
-  await page.locator('.services .extent .row', { hasText: 'payments' }).click();
+  await page.locator('.services .extent .row', { hasText: 'payments' }).first().click();
   const service = page.getByRole('complementary', { name: 'Service' });
   const endpoint = service.getByRole('row', { name: /^POST \/<i>payments<\/i> 200 60/ });
   await endpoint.waitFor();
@@ -173,10 +181,15 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/services?service=payments', 'editor@a.example');
+    await signedInAt(tab, harness.url, '/services?service=web', 'editor@a.example');
     const service = page.getByRole('complementary', { name: 'Service' });
+    await service.getByText('Most of its time it waits for').getByRole('link').click();
+    await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
     await service.getByRole('link', { name: 'Make a rule of it' }).click();
+    t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'p95 of payments');
     await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
+    await page.getByRole('button', { name: 'Go to what is missing' }).click();
+    await tab.until(`document.activeElement?.getAttribute('type') === 'number'`);
     t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
     await page.getByLabel('Value', { exact: true }).fill('1500');
     await page.getByRole('region', { name: 'What it would find' }).getByRole('heading', { name: 'Now' }).waitFor();

@@ -15,7 +15,7 @@ const createDashboard = creationOf<typeof dashboardResource, typeof DashboardFie
 
 interface Asking {
   readonly query: z.input<typeof Query>;
-  /** What the panel is called. */
+  /** What the panel or the rule is called. */
   readonly title: string;
 }
 
@@ -28,7 +28,9 @@ export const PutOnDashboard = ({ query, title }: Asking) =>
 export const KeepAsking = (asking: Asking) => (
   <>
     {may(createRule) ? (
-      <Link to={toArea('/alerts/rule', { query: JSON.stringify(asking.query) })}>Make a rule of it</Link>
+      <Link to={toArea('/alerts/rule', { query: JSON.stringify(asking.query), name: asking.title })}>
+        Make a rule of it
+      </Link>
     ) : null}
     <PutOnDashboard {...asking} />
   </>

@@ -89,7 +89,7 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
         ...{ 'alerts that fire': rule.standing?.firing, ...rule.annotations },
       }}
     />
-    <h3>Labels</h3>
+    {Object.keys(rule.labels ?? {}).length === 0 ? null : <h3>Labels</h3>}
     <Fields values={rule.labels ?? {}} />
     <h3>Condition</h3>
     <Scrolled class="body" label="Condition">

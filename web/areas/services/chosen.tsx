@@ -89,7 +89,17 @@ export const OpenService = ({
 }) => (
   <Beside label="Service" title={name} onClose={onClose}>
     <Ways name={name} service={service} />
-    {wait === undefined ? null : <p>Most of its time it waits for {shownText(shownWait(wait))}.</p>}
+    {wait === undefined ? null : (
+      <p>
+        Most of its time it waits for{' '}
+        {wait.server.kind === 'service' ? (
+          <Link to={toArea('/services', { service: wait.server.name })}>{shownText(shownWait(wait))}</Link>
+        ) : (
+          shownText(shownWait(wait))
+        )}
+        .
+      </p>
+    )}
     <Endpoints name={name} />
     <p class="links">
       <KeepAsking

@@ -28,9 +28,12 @@ const emptyThreshold = (query: Query | undefined): Threshold => ({
   ...(query?.kind === 'aggregate' && query.measures[0]?.field === 'duration' ? { unit: 'ms' } : {}),
 });
 
-export const emptyRule = (query: Query | undefined, projectId: string): WrittenRule => ({
-  name: '',
-  projectId: projectId === '' ? null : projectId,
+export const emptyRule = (
+  query: Query | undefined,
+  { name, projectId }: Pick<WrittenRule, 'name' | 'projectId'>,
+): WrittenRule => ({
+  name,
+  projectId: projectId || null,
   condition: {
     kind: 'threshold',
     query: query ?? (queryOf('count logs', writtenOf(undefined)) as Query),
@@ -76,7 +79,7 @@ let waiting: ReturnType<typeof setTimeout> | undefined;
 
 const keepInAddress = (rule: WrittenRule): void => {
   const text = JSON.stringify(rule);
-  go(addressWith({ draft: text.length > mostCharacters ? '' : text, query: '' }), { replace: true });
+  go(addressWith({ draft: text.length > mostCharacters ? '' : text, query: '', name: '' }), { replace: true });
 };
 
 /** Changes the draft; when nothing more is typed the address has it. */

@@ -179,7 +179,11 @@ const useDraft = (id: string): Rule | undefined => {
     const { rule, query } = inTheAddress();
     refused.value = undefined;
     preview.clear();
-    draft.value = rule ?? (id === '' ? emptyRule(query, projectId.peek()) : undefined);
+    draft.value =
+      rule ??
+      (id === ''
+        ? emptyRule(query, { name: inAddress('name').slice(0, 256), projectId: projectId.peek() })
+        : undefined);
     stored.clear();
     if (id !== '') stored.ask({ params: { id } });
     return () => {

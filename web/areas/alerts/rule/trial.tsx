@@ -4,8 +4,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { shownValue } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
 import { Question } from '../../../client/question.ts';
+import { toArea } from '../../../frame/address.ts';
 import { shownDuration } from '../../../frame/durations.ts';
 import { later } from '../../../frame/later.tsx';
+import { Link } from '../../../frame/link.tsx';
 import { may } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shownMoment } from '../../../frame/shown-time.ts';
@@ -218,8 +220,9 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
             <li key={routeId}>
               <b>{shownText(name)}</b>:{' '}
               {channels.length === 0
-                ? 'no channel'
+                ? 'no channel. '
                 : shownText(channels.map((channel) => channel.name ?? channel.id).join(', '))}
+              {channels.length === 0 ? <Link to={toArea('/alerts/channels')}>Channels</Link> : null}
               {mutedBy === null ? '' : `, muted now: ${mutedBy}`}
             </li>
           ))}
@@ -228,6 +231,22 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
     </>
   );
 };
+
+/** The field that is missing may be out of sight. */
+const Unread = () => (
+  <>
+    <p class="soft">What it would find is shown once the rule can be read.</p>
+    {preview.standing.value.error === undefined ? null : (
+      <button
+        type="button"
+        class="plain"
+        onClick={() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()}
+      >
+        Go to what is missing
+      </button>
+    )}
+  </>
+);
 
 export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
   useEffect(
@@ -241,7 +260,7 @@ export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
   return (
     <section class="trial" aria-label="What it would find">
       {answer === undefined ? (
-        <p class="soft">What it would find is shown once the rule can be read.</p>
+        <Unread />
       ) : (
         <>
           <Values past={answer.past} />
