@@ -1,4 +1,4 @@
-/** A shard's only server is killed (-9) while sinks land on all and readers count: nothing is lost or doubled, and no smaller number is answered. */
+/** A shard's only server is killed (-9) while sinks land on both and readers count: nothing is lost or doubled, and no smaller number is answered. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { placeOfTenant } from '../../schemas/tables/lying.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { shardCount, shardKills } from '../budget.ts';
+import { shardKills } from '../budget.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import { unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -19,10 +19,12 @@ import { logBatch, newLanding } from './log-batches.ts';
 import { tenantOf } from './tenants-of-shards.ts';
 
 const perBatch = 20;
+/** Of three, the third may end with the killed one as no server of an installation does (`services/README.md`). */
+const shardCount = 2;
 const reason = unavailable('clickhouse');
 const run = reason === undefined ? test : test.skip;
 
-run(`one of ${shardCount} shards is killed again and again while all are written and read`, async (t) => {
+run('a shard is killed again and again while both are written and read', async (t) => {
   t.timeout(120_000 + shardKills * 60_000);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-shard-kills-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
