@@ -12,8 +12,10 @@ const dayMs = 86_400_000;
 /** Days of objectives whose sums are not true any more, that are named one by one; with more of them all slices are read. */
 const mostStale = 2000;
 
-/** Slices of fewer days, of all objectives together, cost less than another statement. */
+/** Slices of fewer days cost less than another statement, */
 const fewDays = 4;
+/** and those of fewer days of all objectives together. */
+const fewDaysTogether = 20;
 
 interface TallyRow {
   readonly part: string;
@@ -202,7 +204,7 @@ export const readCuts = async (
 ): Promise<(one: SloSeries) => Sums[]> => {
   const pieces = new Pieces(Math.max(0, cutsMs.length - 1));
   const { divided, whole } = daysBetween(cutsMs);
-  const isByDays = whole * of.length >= fewDays;
+  const isByDays = whole >= fewDays || whole * of.length >= fewDaysTogether;
   const stale = isByDays ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
   const left = stale === 'too many' ? undefined : { ...stale, days: [...[...divided].map(dateOf), ...stale.ofAll] };
   if (left?.days.length === 0 && left.ofSome.length === 0) return (one) => pieces.of(one, objective);
