@@ -20,6 +20,12 @@ export const shownText = (text: string, { lines = false }: { readonly lines?: bo
   return [...pieces, text.slice(at)];
 };
 
+/** A text as it is where nothing in it is hidden, which is a cell of a row by itself. */
+export const inCell = (text: string): ComponentChildren => {
+  const pieces = shownText(text);
+  return typeof pieces === 'string' ? pieces : <bdi>{pieces}</bdi>;
+};
+
 const numberOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 

@@ -1,7 +1,16 @@
 /** A long list of rows, of which only those in sight are in the document. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, CSSProperties } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useVirtual } from './virtual.ts';
+
+/** A cell with a look of its own, which needs no element of its own for it. */
+export interface LookingCell {
+  readonly look: { readonly class?: string; readonly style?: CSSProperties };
+  readonly content: ComponentChildren;
+}
+export type Cell = ComponentChildren | LookingCell;
+
+const isLooking = (cell: Cell): cell is LookingCell => typeof cell === 'object' && cell !== null && 'look' in cell;
 
 export interface RowsProps<Item> {
   /** Undefined: it was let go, and is read again when it is in sight. */
@@ -15,7 +24,7 @@ export interface RowsProps<Item> {
   /** Rows take the height that their text needs. */
   readonly wraps?: boolean;
   readonly keyOf: (item: Item) => string;
-  readonly cellsOf: (item: Item) => readonly ComponentChildren[];
+  readonly cellsOf: (item: Item) => readonly Cell[];
   readonly classOf?: (item: Item) => string;
   /** The key of the row that is open. */
   readonly open: string;
@@ -80,18 +89,19 @@ const Row = <Item,>(props: RowProps<Item>) => {
         if (item !== undefined) onOpen(keyOf(item));
       }}
     >
-      {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) =>
+      {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) => {
+        const { look, content } = isLooking(cell) ? cell : { look: {}, content: cell };
         // A text is its cell, with a direction of its own: an element less in each.
-        typeof cell === 'string' ? (
-          <span key={columns[column]} role="gridcell" dir="auto">
-            {cell}
+        return typeof content === 'string' ? (
+          <span key={columns[column]} role="gridcell" dir="auto" {...look}>
+            {content}
           </span>
         ) : (
-          <span key={columns[column]} role="gridcell">
-            {cell}
+          <span key={columns[column]} role="gridcell" {...look}>
+            {content}
           </span>
-        ),
-      )}
+        );
+      })}
     </div>
   );
 };

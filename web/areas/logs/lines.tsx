@@ -1,7 +1,6 @@
 /** Records as rows: the usual columns, and those that were chosen. */
-import type { ComponentChildren } from 'preact';
 import { levelOf } from '../../frame/severity.ts';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { inCell, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import type { LogRecord } from './calls.ts';
 import { columns, valueIn, wraps } from './log-search.ts';
@@ -28,12 +27,6 @@ export const lineForm = () => ({
 const shown = (record: LogRecord, name: string): string => {
   const value = valueIn(record, name);
   return value === undefined || value === null ? '' : cut(value);
-};
-
-/** A text as it is where nothing in it is hidden, which is a cell by itself. */
-const inCell = (text: string): ComponentChildren => {
-  const pieces = shownText(text);
-  return typeof pieces === 'string' ? pieces : <bdi>{pieces}</bdi>;
 };
 
 export const cellsOf = (record: LogRecord) => {

@@ -4,8 +4,8 @@ import { useMemo } from 'preact/hooks';
 import { change, go, inAddress, toArea } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { levelOf } from '../../frame/severity.ts';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
-import { Rows } from '../../lists/rows.tsx';
+import { inCell, shownText, textOf } from '../../frame/shown-text.tsx';
+import { type Cell, type LookingCell, Rows } from '../../lists/rows.tsx';
 import type { Trace, TraceLog } from './calls.ts';
 import { nanosecondsOf, type PlacedSpan, unfolded } from './span-order.ts';
 
@@ -56,25 +56,23 @@ const rowsOf = (placed: readonly PlacedSpan[], logs: readonly TraceLog[], begin:
 
 const percent = (part: number, whole: number): string => `${Math.min(100, Math.max(0, (part / whole) * 100))}%`;
 
-const Bar = ({
-  of: { span, offsetNs },
-  whole,
-  stretches,
-}: {
-  readonly of: PlacedSpan;
-  readonly whole: number;
-  readonly stretches: readonly Stretch[];
-}) => (
-  <span class="track">
+const track = { class: 'track' };
+
+const barCell = ({ span, offsetNs }: PlacedSpan, whole: number, stretches: readonly Stretch[]): Cell => ({
+  look: track,
+  content: [
     <span
+      key="bar"
       class={span.status === 'error' ? 'bar failed' : 'bar'}
       style={{ left: percent(offsetNs, whole), width: percent(Number(span.durationNs), whole) }}
-    />
-    {stretches.slice(0, 50).map(({ offsetNs: at, durationNs }) => (
-      <span key={at} class="waited" style={{ left: percent(at, whole), width: percent(durationNs, whole) }} />
-    ))}
-  </span>
-);
+    />,
+    ...stretches
+      .slice(0, 50)
+      .map(({ offsetNs: at, durationNs }) => (
+        <span key={at} class="waited" style={{ left: percent(at, whole), width: percent(durationNs, whole) }} />
+      )),
+  ],
+});
 
 /** What is odd about a span, in words. */
 const oddities = {
@@ -83,49 +81,66 @@ const oddities = {
   'clock-skew': 'clock moved',
 } as const;
 
-const Name = ({ of: { span, depth, below }, isMatch }: { readonly of: PlacedSpan; readonly isMatch: boolean }) => {
+const Fold = ({ id, below, isFolded }: { readonly id: string; readonly below: number; readonly isFolded: boolean }) => (
+  <button
+    type="button"
+    class="fold"
+    tabIndex={-1}
+    aria-label={isFolded ? `Show ${below} below` : `Hide ${below} below`}
+    onClick={(event) => {
+      event.stopPropagation();
+      fold(id, !isFolded);
+    }}
+  >
+    {isFolded ? '▸' : '▾'}
+  </button>
+);
+
+/** Indented as it stands; what has nothing below leaves the place of its fold empty. */
+const indented = (depth: number, hasFold: boolean): LookingCell['look'] => ({
+  style: { paddingLeft: `calc(${Math.min(depth, 20)}em + ${hasFold ? 0 : 24}px)` },
+});
+
+const nameCell = ({ span, depth, below }: PlacedSpan, isMatch: boolean): Cell => {
+  const name = shownText(span.name);
+  const look = indented(depth, below > 0);
+  const hasFailed = span.status === 'error';
+  // Most spans are no more than their name.
+  if (below === 0 && !hasFailed && !isMatch && span.warnings.length === 0 && typeof name === 'string')
+    return { look, content: name };
   const isFolded = folded.value.has(span.spanId);
   const odd = span.warnings.flatMap((warning) =>
     warning in oddities ? [oddities[warning as keyof typeof oddities]] : [],
   );
-  return (
-    <span style={{ paddingLeft: `${Math.min(depth, 20)}em` }}>
-      {below === 0 ? (
-        <span class="no-fold" />
-      ) : (
-        <button
-          type="button"
-          class="fold"
-          tabIndex={-1}
-          aria-label={isFolded ? `Show ${below} below` : `Hide ${below} below`}
-          onClick={(event) => {
-            event.stopPropagation();
-            fold(span.spanId, !isFolded);
-          }}
-        >
-          {isFolded ? '▸' : '▾'}
-        </button>
-      )}
-      {span.status === 'error' ? <b class="text-error">failed </b> : null}
-      <bdi class={isMatch ? 'match' : ''}>{shownText(span.name)}</bdi>
-      {isFolded ? <span class="soft"> and {below} below</span> : null}
-      {odd.length === 0 ? null : <span class="text-warn"> {odd.join(', ')}</span>}
-    </span>
-  );
+  return {
+    look,
+    content: (
+      <>
+        {below === 0 ? null : <Fold {...{ id: span.spanId, below, isFolded }} />}
+        {hasFailed ? <b class="text-error">failed </b> : null}
+        <bdi class={isMatch ? 'match' : ''}>{name}</bdi>
+        {isFolded ? <span class="soft"> and {below} below</span> : null}
+        {odd.length === 0 ? null : <span class="text-warn"> {odd.join(', ')}</span>}
+      </>
+    ),
+  };
 };
 
 const keyOf = (row: Row): string => ('of' in row ? row.of.span.spanId : `log ${row.log.id}`);
 
-const logCells = ({ log, depth, offsetNs }: Exclude<Row, { of: PlacedSpan }>, whole: number) => [
-  <span key="name" style={{ paddingLeft: `${Math.min(depth, 20) + 1.5}em` }} class="in-line">
-    <b class={`text-${levelOf(log.severity)}`}>{log.severity || 'log'}</b>{' '}
-    <bdi>{shownText(textOf(log.body).slice(0, 300))}</bdi>
-  </span>,
-  <bdi key="service">{shownText(log.service)}</bdi>,
+const logCells = ({ log, depth, offsetNs }: Exclude<Row, { of: PlacedSpan }>, whole: number): readonly Cell[] => [
+  {
+    look: { ...indented(depth, false), class: 'in-line' },
+    content: (
+      <>
+        <b class={`text-${levelOf(log.severity)}`}>{log.severity || 'log'}</b>{' '}
+        <bdi>{shownText(textOf(log.body).slice(0, 300))}</bdi>
+      </>
+    ),
+  },
+  inCell(log.service),
   `at ${shownDuration(offsetNs)}`,
-  <span key="when" class="track">
-    <span class="moment" style={{ left: percent(offsetNs, whole) }} />
-  </span>,
+  { look: track, content: <span class="moment" style={{ left: percent(offsetNs, whole) }} /> },
 ];
 
 export const Waterfall = ({
@@ -160,10 +175,10 @@ export const Waterfall = ({
       cellsOf={(row) =>
         'of' in row
           ? [
-              <Name key="name" of={row.of} isMatch={matches.has(row.of.span.spanId)} />,
-              <bdi key="service">{shownText(row.of.span.service)}</bdi>,
+              nameCell(row.of, matches.has(row.of.span.spanId)),
+              inCell(row.of.span.service),
               shownDuration(row.of.span.durationNs),
-              <Bar key="bar" of={row.of} whole={whole} stretches={paths.get(row.of.span.spanId) ?? []} />,
+              barCell(row.of, whole, paths.get(row.of.span.spanId) ?? []),
             ]
           : logCells(row, whole)
       }
