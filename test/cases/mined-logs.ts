@@ -20,13 +20,14 @@ let tenants = 0;
 
 /** Logs of a tenant of its own, which land and pass the processor's task of their shard. */
 export class MinedLogs {
-  readonly tenantId: string = `tenant-${++tenants}`;
-  readonly tables: Tables;
+  readonly tenantId: string;
+  readonly tables: Pick<Tables, 'columns' | 'land'>;
   readonly #runs: readonly TaskRun[];
   #offset = 0;
 
-  constructor(tables: Tables, shards = 1) {
+  constructor(tables: Pick<Tables, 'columns' | 'land'>, shards = 1, tenantId = `tenant-${++tenants}`) {
     this.tables = tables;
+    this.tenantId = tenantId;
     this.#runs = Array.from({ length: shards }, (_, partition) => new TaskRun(logPatterns, { partition }));
   }
 
