@@ -151,6 +151,21 @@ for (const [question, what] of otherwise)
     t.is(read(question).is, 'refusal');
   });
 
+test('a word that nothing is called is never lost, wherever it stands in a question', (t) => {
+  for (const [catalogue, questions] of [
+    [port, portQuestions],
+    [resort, resortQuestions],
+  ] as const)
+    for (const [question, expected] of questions.filter(([, each]) => !String(each).startsWith('refused'))) {
+      const words = question.split(' ');
+      for (const at of [...words.keys(), words.length]) {
+        const asked = words.toSpliced(at, 0, 'zebra').join(' ');
+        const answer = String(answerTo(asked, catalogue));
+        t.true(answer.startsWith('refused') || answer.includes('zebra'), `${asked}: ${answer}, as ${expected}`);
+      }
+    }
+});
+
 const hostile: readonly (readonly [title: string, text: string])[] = [
   ['many words', 'logs of cart '.repeat(800)],
   ['one long word', 'a'.repeat(10_000)],
