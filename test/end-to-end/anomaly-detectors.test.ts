@@ -8,10 +8,12 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
+import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 import { startChromium } from './chromium.ts';
+import { landOtlp, resourceOf } from './land-otlp.ts';
 import { holdsAsAView, signedInAt } from './page-walk.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
@@ -47,6 +49,58 @@ const insert = (service: string, host: string, fromMs: number, toMs: number, apa
     SELECT 'a', 'p1', fromUnixTimestamp64Milli(toInt64(${fromMs} + number * ${apartMs}), 'UTC') AS at, 0, ${++offset}, number, at, at, '${service}', 9, '', 'done', 's', map('host.name', '${host}'), 's'
     FROM numbers(${Math.floor((toMs - fromMs) / apartMs)})`,
   );
+
+/** As a collector sends them: three near the begin in either form, one long before, and one of another organization. */
+const landClusterEvents = async (beginMs: number): Promise<void> => {
+  const told = (atMs: number, pod: string, reason: string, type: string) => ({
+    resource: resourceOf({ 'k8s.object.kind': 'Pod', 'k8s.object.name': pod, 'k8s.node.name': 'n1' }),
+    scopeLogs: [
+      {
+        logRecords: [
+          {
+            timeUnixNano: `${atMs}000000`,
+            severityText: type,
+            body: { stringValue: 'killed' },
+            attributes: [text('k8s.event.reason', reason), text('k8s.event.uid', `${pod}-${reason}`)],
+          },
+        ],
+      },
+    ],
+  });
+  const watched = (atMs: number, pod: string, reason: string, type: string) => ({
+    resource: resourceOf({ 'k8s.cluster.name': 'c1' }),
+    scopeLogs: [
+      {
+        logRecords: [
+          {
+            timeUnixNano: `${atMs}000000`,
+            body: mapOf({ type: 'ADDED', object: { type, reason, involvedObject: { kind: 'Pod', name: pod } } }),
+            attributes: [text('k8s.resource.name', 'events')],
+          },
+        ],
+      },
+    ],
+  });
+  const resourceLogs = [
+    told(beginMs - 20_000, 'shop-1', 'OOMKilling', 'Warning'),
+    told(beginMs - 10_000, 'shop-1', 'Killing', 'Normal'),
+    watched(beginMs - 5_000, 'shop-2', 'BackOff', 'Warning'),
+    told(beginMs - 2 * 3_600_000, 'shop-0', 'OOMKilling', 'Warning'),
+  ];
+  await landOtlp(harness.columns, { signal: 'logs', request: { resourceLogs } });
+  const others = [told(beginMs - 15_000, 'theirs', 'OOMKilling', 'Warning')];
+  await landOtlp(harness.columns, { tenantId: 'b', signal: 'logs', request: { resourceLogs: others } });
+};
+
+type Tree = { readonly [name: string]: string | Tree };
+/** A body of OTLP that is an object. */
+const mapOf = (tree: Tree): object => ({
+  kvlistValue: {
+    values: Object.entries(tree).map(([key, value]) => ({
+      ...{ key, value: typeof value === 'string' ? { stringValue: value } : mapOf(value) },
+    })),
+  },
+});
 
 const query = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] };
 const ask = async (method: string, path: string, options: Parameters<typeof harness.ask>[2] = {}) => {
@@ -84,8 +138,20 @@ test.serial(
     t.is(found.detectorId, id);
     t.true(found.score > 0.9 && found.timesPerWeek < 0.1, JSON.stringify(found));
     t.regex(found.text, /^(higher than expected|risen)/);
+    const beginMs = Date.parse(found.begin);
+    await landClusterEvents(beginMs);
     const shown = await read(`/api/ai/anomalies/${encodeURIComponent(found.id)}`);
     t.true(shown.points.length > 0);
+    t.deepEqual(
+      shown.kubernetes.map(({ reason, type, object }: { reason: string; type: string; object: { name: string } }) => [
+        ...[reason, type, object.name],
+      ]),
+      [
+        ['BackOff', 'Warning', 'shop-2'],
+        ['Killing', 'Normal', 'shop-1'],
+        ['OOMKilling', 'Warning', 'shop-1'],
+      ],
+    );
     const { contributions } = shown;
     t.is(contributions.by, 'host.name');
     t.is(contributions.groups[0].group, 'h2');
@@ -132,6 +198,7 @@ inThePage(
     await beside.getByText(anomaly.text, { exact: true }).waitFor();
     await beside.locator('.plot[aria-label*="what was expected: 4 series"]').waitFor();
     const [part] = shown.contributions.groups;
+    await beside.getByText('Warning OOMKilling shop-1: killed').waitFor();
     await beside.getByRole('row', { name: new RegExp(`${part.group}.*${(100 * part.share).toFixed(1)} %`) }).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await beside.getByRole('button', { name: 'It was none' }).click();
@@ -151,7 +218,8 @@ inThePage(
     await form.getByLabel('Name').fill('By <b>hand</b>');
     await form.getByLabel('A point each').fill('1m');
     await form.getByRole('button', { name: 'Try it over the range' }).click();
-    await form.getByText(/^2 series; \d+ anomalies/).waitFor();
+    // Records of clusters are of no service.
+    await form.getByText(/^3 series; \d+ anomalies/).waitFor();
     await form.getByRole('button', { name: 'Create the detector' }).click();
     await form.getByRole('heading', { name: 'By <b>hand</b>' }).waitFor();
     await form.getByText('a point each').waitFor();

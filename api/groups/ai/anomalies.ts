@@ -7,15 +7,15 @@ import { type Contributions, readContributions } from '../../../subjects/anomali
 import { readDetector } from '../../../subjects/anomalies/detector.ts';
 import { findAnomaly, readAnomalies, readScores, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import { FeedEvent } from '../../../subjects/events/events.ts';
-import { feedPage } from '../../../subjects/events/feed.ts';
 import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
+import { KubernetesEvent } from '../../../subjects/kubernetes/events.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, notFound } from '../../errors.ts';
-import { eventSources } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { AnomalyView, anomalyView } from './anomaly-view.ts';
+import { clusterEventsNear, eventsNear, rangeOf } from './near.ts';
 import { feedbackOf } from './stored-feedback.ts';
 
 export const anomalyId = z.strictObject({ id: z.string().min(1).max(256) });
@@ -54,10 +54,7 @@ const bound = z.number().nullable();
 
 /** Steps of the series that are shown beside an anomaly: before it, and of all. */
 const shown = { before: 60, after: 20, most: 1000 };
-/** Events this long before it began, and after, are near it. */
-const near = { beforeMs: 3_600_000, afterMs: 600_000, most: 50 };
 const similarMs = 90 * 86_400_000;
-const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
 
 export const showAnomaly = defineOperation({
   method: 'GET',
@@ -83,6 +80,9 @@ export const showAnomaly = defineOperation({
     near: z
       .array(FeedEvent)
       .describe('What happened from an hour before it began to ten minutes after, the newest first'),
+    kubernetes: z
+      .array(KubernetesEvent)
+      .describe('What clusters told in that time, the newest first: at most 50 warnings and 50 others'),
     similar: z.array(AnomalyView).describe('Of the same series that went the same way, of the last 90 days'),
     together: z.array(AnomalyView).describe('Of other series, which began within some steps of it'),
     partial: z.array(Incompleteness),
@@ -94,7 +94,7 @@ export const showAnomaly = defineOperation({
     const { beginMs, endMs, stepMs } = anomaly;
     const partial: z.output<typeof Incompleteness>[] = [];
     const own = ports.documents.of(caller.tenantId);
-    const [points, contributions, events, similar, together, feedback] = await Promise.all([
+    const [points, contributions, events, clusterEvents, similar, together, feedback] = await Promise.all([
       readScores(reading, anomaly, {
         fromMs: beginMs - shown.before * stepMs,
         toMs: (endMs ?? reading.nowMs) + shown.after * stepMs,
@@ -102,6 +102,7 @@ export const showAnomaly = defineOperation({
       }),
       contributionsOf(anomaly, { caller, ports, signal }),
       eventsNear(anomaly, { caller, ports, partial }),
+      clusterEventsNear(anomaly, { reading, partial }),
       readAnomalies(
         reading,
         { detectorId: anomaly.detectorId, series: anomaly.key, direction: anomaly.direction },
@@ -118,16 +119,12 @@ export const showAnomaly = defineOperation({
       ]),
       contributions: { ...contributions, groups: [...contributions.groups] },
       near: events,
+      kubernetes: clusterEvents,
       similar: similar.map((each) => anomalyView(each, marks)),
       together: together.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
       partial,
     };
   },
-});
-
-const rangeOf = (fromMs: number, toMs: number) => ({
-  from: BigInt(fromMs) * 1_000_000n,
-  to: BigInt(toMs) * 1_000_000n,
 });
 
 interface Asking {
@@ -151,17 +148,4 @@ const contributionsOf = async (
     const message = error instanceof ApiError || error instanceof Error ? error.message : '';
     return { ...none, reason: `its parts could not be read: ${message}` };
   }
-};
-
-const eventsNear = async (
-  { id, beginMs, projectId }: StoredAnomaly,
-  { caller, ports, partial }: Asking & { readonly partial: z.output<typeof Incompleteness>[] },
-): Promise<FeedEvent[]> => {
-  const asked = {
-    range: rangeOf(beginMs - near.beforeMs, beginMs + near.afterMs),
-    ...{ kinds: nearKinds, isChosen: true, projectId: projectId || undefined },
-  };
-  const sources = eventSources(asked, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
-  const { events } = await feedPage(sources, { limit: near.most, after: {} });
-  return events.filter(({ details }) => details['anomalyId'] !== id);
 };

@@ -124,6 +124,21 @@ const Near = ({ of }: { readonly of: ShownAnomaly['near'] }) =>
     </>
   );
 
+const Clusters = ({ of }: { readonly of: ShownAnomaly['kubernetes'] }) =>
+  of.length === 0 ? null : (
+    <>
+      <h3>What Kubernetes told near it</h3>
+      <ul>
+        {of.map(({ id, timestamp, type, reason, object, message }) => (
+          <li key={id}>
+            {shownMoment(timestamp)} {shownText([type, reason, object.name].filter((part) => part !== null).join(' '))}:{' '}
+            {shownText(message)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
 const Told = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
   const { series, begin, end, value, expected, low, high, score, timesPerWeek, sign, detectorId } = anomaly;
   const { unit } = series;
@@ -157,6 +172,7 @@ const Told = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
       </ul>
       <Contributions of={anomaly.contributions} unit={unit} />
       <Near of={anomaly.near} />
+      <Clusters of={anomaly.kubernetes} />
       <Others title="Together with it" of={anomaly.together} />
       <Others title="Like it" of={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (

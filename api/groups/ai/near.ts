@@ -1,0 +1,58 @@
+/** What happened near an anomaly: events of the feed, and what clusters told. */
+import { type Range, whyUnreadable } from '../../../queries/range.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import type { Incompleteness } from '../../../queries/result.ts';
+import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
+import type { FeedEvent } from '../../../subjects/events/events.ts';
+import { feedPage } from '../../../subjects/events/feed.ts';
+import { type KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { eventSources } from '../../event-feed/sources.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+/** Events this long before it began, and after, are near it. */
+const near = { beforeMs: 3_600_000, afterMs: 600_000, most: 50 };
+const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
+
+export const rangeOf = (fromMs: number, toMs: number): Range => ({
+  from: BigInt(fromMs) * 1_000_000n,
+  to: BigInt(toMs) * 1_000_000n,
+});
+
+const rangeNear = ({ beginMs }: StoredAnomaly): Range => rangeOf(beginMs - near.beforeMs, beginMs + near.afterMs);
+
+export const eventsNear = async (
+  anomaly: StoredAnomaly,
+  { caller, ports, partial }: { readonly caller: Caller; readonly ports: Ports; readonly partial: Incompleteness[] },
+): Promise<FeedEvent[]> => {
+  const asked = {
+    range: rangeNear(anomaly),
+    ...{ kinds: nearKinds, isChosen: true, projectId: anomaly.projectId || undefined },
+  };
+  const sources = eventSources(asked, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
+  const { events } = await feedPage(sources, { limit: near.most, after: {} });
+  return events.filter(({ details }) => details['anomalyId'] !== anomaly.id);
+};
+
+/** Warnings are read apart, since clusters tell much that is none. They are log records, which a plan may not have, or no longer. */
+export const clusterEventsNear = async (
+  anomaly: StoredAnomaly,
+  { reading, partial }: { readonly reading: Reading; readonly partial: Incompleteness[] },
+): Promise<KubernetesEvent[]> => {
+  const range = rangeNear(anomaly);
+  const why = whyUnreadable(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  if (why !== undefined) {
+    partial.push({ code: 'retention', message: `no events of Kubernetes: ${why}` });
+    return [];
+  }
+  const scope = { projectId: anomaly.projectId || undefined };
+  const pages = await Promise.all(
+    (['Warning', 'Normal'] as const).map((type) =>
+      readEvents(reading, range, { type, ...scope }, { limit: near.most }),
+    ),
+  );
+  return pages
+    .flatMap(({ items }) => items)
+    .toSorted((one, other) => (one.timestamp < other.timestamp ? 1 : one.timestamp > other.timestamp ? -1 : 0));
+};
