@@ -1,6 +1,5 @@
 /** One timer for all connections finds streams that take too long. */
 import type { Server } from 'node:net';
-import { every } from '../../runtime/every.ts';
 
 interface Swept {
   /** Ends itself when its time is over; `now` is on the `performance.now()` clock. */
@@ -9,9 +8,9 @@ interface Swept {
 
 /** Sweeps the present members of `all` at intervals until the server is closed. */
 export const sweepUntilClosed = (server: Server, everyMs: number, all: Pick<ReadonlySet<Swept>, 'keys'>): void => {
-  const stop = every(everyMs, () => {
+  const timer = setInterval(() => {
     const now = performance.now();
     for (const each of all.keys()) each.sweep(now);
-  });
-  server.once('close', stop);
+  }, everyMs).unref();
+  server.once('close', () => clearInterval(timer));
 };
