@@ -19,7 +19,7 @@ import { logBatch, newLanding } from './log-batches.ts';
 import { tenantOf } from './tenants-of-shards.ts';
 
 const perBatch = 20;
-/** Of three, the third may end with the killed one as no server of an installation does (`services/README.md`). */
+/** Of three, the third may end with the killed one: servers of tests end where a connection is reset (`services/README.md`). */
 const shardCount = 2;
 const reason = unavailable('clickhouse');
 const run = reason === undefined ? test : test.skip;
