@@ -1,6 +1,7 @@
 /** Measures objectives: each minute the slices that ended, every ten minutes late records, and at first the time before. */
 import { z } from 'zod';
 import { keptDays } from '../../queries/range.ts';
+import { signals } from '../../queries/signals/index.ts';
 import {
   changedSlices,
   type MeasuredSlice,
@@ -16,7 +17,7 @@ import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
 import { messageOf } from '../../subjects/alerts/ask.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
-import type { KnownSlo } from '../../subjects/slos/document.ts';
+import type { KnownSlo, SloFields } from '../../subjects/slos/document.ts';
 import { excludedIn, readExclusions } from '../../subjects/slos/exclusions.ts';
 import { gathered } from '../../subjects/slos/gathered.ts';
 import { lateWindows } from '../../subjects/slos/late-records.ts';
@@ -65,6 +66,17 @@ const toldIn = async (
   return found.get(seriesKey(of)) ?? [];
 };
 
+/** Up to when records were received that had landed, of all that an objective counts; undefined where it is not told. */
+const landedUpTo = async (
+  slo: Pick<SloFields, 'query'>,
+  { columns }: MeasureOptions['reading'],
+): Promise<number | undefined> => {
+  const tables = signalsMeasured(slo).map((signal) => signals[signal].newest.table);
+  const told = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
+  const known = told.filter((ms) => ms !== undefined);
+  return known.length < told.length ? undefined : Math.min(...known);
+};
+
 /** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
 const look = async (
   sloId: string,
@@ -85,13 +97,18 @@ const look = async (
     };
     if (looks.before.length > 0)
       await backFills.inTurn(asking.reading.columns.tenantId, performance.now() + longestWaitMs, before);
-    const sought = await Promise.all(looks.sought.map((window) => lateWindows(slo, window, asking)));
+    const isLate = looks.late.length + looks.sought.length > 0;
+    const landed = isLate ? await landedUpTo(slo, asking.reading) : undefined;
+    const sought = await Promise.all(
+      looks.sought.map((window) => lateWindows(slo, window, { ...asking, landedMs: known.landedMs })),
+    );
     for (const window of [...looks.late, ...sought.flat()]) {
       const told = await toldIn({ sloId, series: measured.series }, window, asking);
       slices.push(changedSlices(told, await measureSlices(slo, window, asking)));
     }
     const { lateMs, allMs } = looks.next;
-    return { slices, measured: { ...measured, lateMs, allMs }, error: '' };
+    // What landed while it was looked for is looked for again.
+    return { slices, measured: { ...measured, lateMs, allMs, landedMs: landed ?? known.landedMs }, error: '' };
   } catch (error) {
     asking.signal?.throwIfAborted();
     return { slices, measured, error: messageOf(error).slice(0, 4096) };

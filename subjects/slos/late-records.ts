@@ -22,40 +22,45 @@ type Found = 'logs' | 'traces';
 /** Minutes by service. */
 type LateMinutes = ReadonlyMap<string, readonly number[]>;
 
+/** Since when records were received that may not have been measured: as a rule the end of the window, and earlier where they landed late. */
+interface Since extends Window {
+  readonly sinceMs: number;
+}
+
 /**
- * Minutes of a window that records were received for since it ended. Rows that were received lately lie in few parts, and no others are read
+ * Minutes of a window that records were received for since then. Rows that were received lately lie in few parts, and no others are read
  * (`queries/freshness.ts`).
  */
-const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window: Window): Promise<LateMinutes> => {
+const read = async ({ columns }: Pick<Reading, 'columns'>, signal: Found, window: Since): Promise<LateMinutes> => {
   const { table } = signals[signal].newest;
   const rows = await columns.query<{ readonly name: string; readonly minutes: readonly string[] }>(
     `SELECT toString(service) AS name, arrayMap(minute -> toString(minute), groupUniqArray(intDiv(toUnixTimestamp(timestamp), 60))) AS minutes
-    FROM ${table} WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    FROM ${table} WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND toStartOfTenMinutes(timestamp) >= toStartOfTenMinutes(fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY name`,
-    { from: String(window.fromMs), to: String(window.toMs) },
+    { from: String(window.fromMs), to: String(window.toMs), since: String(window.sinceMs) },
   );
   return new Map(rows.map(({ name, minutes }) => [name, minutes.map(Number)]));
 };
 
 const pointTables = ['samples', 'histograms', 'summaries'] as const;
 
-/** The first times in a window, and at its end, that points of metrics were received for since, in milliseconds by metric. Of other metrics nothing is read. */
+/** The first times in a window, and at its end, that points of metrics were received for since then, in milliseconds by metric. Of other metrics nothing is read. */
 const readPoints = async (
   { columns }: Pick<Reading, 'columns'>,
   metrics: readonly string[],
-  window: Window,
+  window: Since,
 ): Promise<ReadonlyMap<string, number>> => {
   const firsts = pointTables.map(
     (table) => `SELECT toString(metric) AS name, toUnixTimestamp64Milli(min(timestamp)) AS first FROM ${table}
-    WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND received_at >= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY name`,
   );
   const rows = await columns.query<{ readonly name: string; readonly earliest: string }>(
     `SELECT name, toString(min(first)) AS earliest FROM (${firsts.join(' UNION ALL ')}) GROUP BY name`,
-    { metrics: [...metrics], from: String(window.fromMs), to: String(window.toMs) },
+    { metrics: [...metrics], from: String(window.fromMs), to: String(window.toMs), since: String(window.sinceMs) },
   );
   return new Map(rows.map(({ name, earliest }) => [name, Number(earliest)]));
 };
@@ -116,27 +121,35 @@ const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs
   return windows.length > mostPieces ? [{ fromMs, toMs }] : windows;
 };
 
-/** What of a window is measured again. It begins and ends with slices. */
+/**
+ * What of a window is measured again. It begins and ends with slices. Before, records that were received up to `landedMs` had landed; others landed since,
+ * however long ago they were received.
+ */
 export const lateWindows = async (
   slo: SloFields,
   window: Window,
-  { reading, answers }: { readonly reading: QueryReading; readonly answers: Answers },
+  {
+    reading,
+    answers,
+    landedMs = window.toMs,
+  }: { readonly reading: QueryReading; readonly answers: Answers; readonly landedMs?: number | undefined },
 ): Promise<Window[]> => {
   const counted = countedOf(slo);
   const sliceMs = msOf(slo.query.slice);
   const ofPromql = counted && (await metricsOf(counted.expressions, { ...window, sliceMs }, reading));
   if (counted === undefined || ofPromql === undefined) return [window];
   const { signals: ofSignals, service, metrics } = counted;
-  const about = `${window.fromMs} ${window.toMs}`;
+  const since = { ...window, sinceMs: Math.min(window.toMs, landedMs) };
+  const about = `${window.fromMs} ${window.toMs} ${since.sinceMs}`;
   const found = await Promise.all(
     ofSignals.map((signal) =>
-      gathered(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, window)),
+      gathered(answers, { key: `late ${signal} ${about}`, member: '' }, () => read(reading, signal, since)),
     ),
   );
   const firstOf = async (members: readonly string[]): Promise<number> => {
     const firsts = members.map(async (member) => {
       const points = await gathered(answers, { key: `late points ${about}`, member }, (all) =>
-        readPoints(reading, all, window),
+        readPoints(reading, all, since),
       );
       return points.get(member) ?? Number.POSITIVE_INFINITY;
     });

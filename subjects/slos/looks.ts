@@ -17,10 +17,10 @@ const freshMs = 3 * minuteMs;
 const lateEveryMs = 9 * minuteMs;
 /**
  * So far back all is measured again with each look for late records, however long they took to land. Of the time before, what was received since
- * then is looked for, which reads nothing else (`late-records.ts`).
+ * then is looked for, or since what had landed with the look before, which reads nothing else (`late-records.ts`).
  */
 const measuredAgainMs = 60 * minuteMs;
-/** So often all of the last day is measured again: records that took longer than that to land, and what cannot be found by its reception. */
+/** So often all of the last day is measured again: records that landed later than others that were received after them, and what cannot be found by its reception. */
 const allEveryMs = 180 * minuteMs;
 /** After such a pause too. */
 const pauseMs = measuredAgainMs / 2;
@@ -36,6 +36,8 @@ export interface Measured {
   readonly lateMs: number;
   /** When all was measured again last; absent in what former versions kept. */
   readonly allMs?: number | undefined;
+  /** Records that were received up to then had landed when late ones were looked for; absent where that was not known. */
+  readonly landedMs?: number | undefined;
 }
 
 /** What is measured, as a short text: another indicator begins another series. */
@@ -106,7 +108,7 @@ export const looksAt = (
   const endMs = begin(nowMs);
   const series = seriesOf(slo);
   const oldestMs = begin(nowMs - Math.min(keptDays, slicesKeptDays) * dayMs) + sliceMs;
-  const fresh = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
+  const fresh: Measured = { series, fromMs: endMs, upToMs: endMs, lateMs: nowMs, allMs: nowMs };
   const own = known?.series === series ? known : fresh;
   const ahead = piecesOf(
     { fromMs: Math.max(oldestMs, own.fromMs, Math.min(own.upToMs, begin(nowMs - freshMs))), toMs: endMs },
@@ -120,7 +122,7 @@ export const looksAt = (
   const lateFromMs = Math.max(begin(own.lateMs - lateMs), own.fromMs, oldestMs);
   const { late, sought, ...looked } = lateLooks(slo, own, { nowMs, fromMs: lateFromMs, toMs: settlingMs });
   const fromMs = Math.min(own.fromMs, before.at(-1)?.fromMs ?? own.fromMs);
-  return { ended: ahead, before, late, sought, next: { series, fromMs, upToMs, ...looked } };
+  return { ended: ahead, before, late, sought, next: { series, fromMs, upToMs, landedMs: own.landedMs, ...looked } };
 };
 
 /** Up to when late records are counted. */

@@ -103,6 +103,28 @@ test('a late record counts with the next look for late ones, and settledUpTo say
   t.deepEqual(await slicesOf(slo), [[atMs, 10, 12]]);
 });
 
+test('records that landed long after they were received count with the next look for late ones', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const slo = await made({ name: 'Lagging', type: 'ratio', query: { sli: ratioOf('lagging') } });
+  const atMs = nowMs - 10 * hourMs;
+  let landedMs = atMs + 500;
+  const asked = {
+    of: (tenantId: string) => ({ ...harness.columns.of(tenantId), landedUpTo: async () => landedMs }),
+  };
+  const measure = measuring({ ...harness, asked });
+  await logs('lagging', [{ atMs, good: 10, bad: 0 }], 'a', landedMs);
+  let minute = 0;
+  // A look for late ones is every nine minutes.
+  for (; minute < 10; minute++) await measure(slo, nowMs + minute * minuteMs);
+  await logs('lagging', [{ atMs: atMs + 2 * minuteMs, good: 0, bad: 2 }], 'a', atMs + 2 * minuteMs + 500);
+  landedMs = nowMs + minute * minuteMs;
+  for (; minute < 20; minute++) await measure(slo, nowMs + minute * minuteMs);
+  t.deepEqual(await slicesOf(slo), [
+    [atMs, 10, 10],
+    [atMs + 2 * minuteMs, 0, 2],
+  ]);
+});
+
 test('after a pause all slices are measured that ended meanwhile', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await made({ name: 'Pause', type: 'ratio', query: { sli: ratioOf('pause') } });

@@ -26,20 +26,26 @@ const recordsOf = ({ atMs, good, bad }: Logged): object[] =>
 export const telemetryIn = (columns: Columns) => {
   const land = landIn(columns);
   let offset = 0;
-  const landed = async (signal: 'logs' | 'traces', body: Uint8Array, tenantId: string): Promise<void> => {
-    const member = { length: body.length, size: body.length, records: 1, receivedAtMs: Date.now(), source: '' };
+  const landed = async (
+    signal: 'logs' | 'traces',
+    body: Uint8Array,
+    tenantId: string,
+    receivedAtMs = Date.now(),
+  ): Promise<void> => {
+    const member = { length: body.length, size: body.length, records: 1, receivedAtMs, source: '' };
     const headers = { tenantId, projectId: '', signal, offset: offset++, members: [{ ...member, traceparent: '' }] };
     const { rejected } = await land([messageOf([body], headers)], { sink: signal });
     if (rejected.length > 0) throw new Error(rejected[0]?.message);
   };
   return {
-    logs: (service: string, logged: readonly Logged[], tenantId = 'a') =>
+    logs: (service: string, logged: readonly Logged[], tenantId = 'a', receivedAtMs?: number) =>
       landed(
         'logs',
         logsRequest({
           resourceLogs: [{ resource: resource(service), scopeLogs: [{ logRecords: logged.flatMap(recordsOf) }] }],
         }),
         tenantId,
+        receivedAtMs,
       ),
     /** Requests of a server, each of so many milliseconds. */
     requests: (service: string, requests: readonly (Logged & { readonly tookMs: number })[], tenantId = 'a') =>
