@@ -149,16 +149,20 @@ const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
     throw new Unclear('it asks for two things with "and": ask for one at a time');
 };
 
-/** "5xx errors", "failed with 404": those with such a status, whatever their spans say. */
-const isStatusOf = (condition: Condition, other: Mark | undefined): boolean =>
+/** "5xx errors", "failed with 404", "failed requests of cart with status 404": those with such a status, whatever their spans say. */
+const isToldByStatus = (condition: Condition, marks: readonly Mark[]): boolean =>
   condition.search === 'status:error' &&
-  other?.is === 'condition' &&
-  other.condition.isPart === true &&
-  other.condition.field !== 'status';
+  marks.some(
+    (mark, at) =>
+      mark.is === 'condition' &&
+      mark.condition.isPart === true &&
+      mark.condition.field !== 'status' &&
+      marks[at - 1]?.is !== 'not',
+  );
 
 const addCondition = (condition: Condition, draft: Draft, place: Place): void => {
   refuseTwo({ is: 'condition', condition }, place);
-  if ([place.at - 2, place.at].some((beside) => isStatusOf(condition, place.marks[beside]))) return;
+  if (isToldByStatus(condition, place.marks)) return;
   const before = place.marks[place.at - 2];
   // "Latency above 2 s" is what is compared, and no figure.
   if (condition.field === 'duration' && before?.is === 'noun' && before.noun === 'latency')

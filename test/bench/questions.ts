@@ -5,6 +5,7 @@ import { answerTo } from '../cases/questions/asked.ts';
 import { bank, bankQuestions } from '../cases/questions/bank.ts';
 import { clinic, clinicQuestions } from '../cases/questions/clinic.ts';
 import { hotel, hotelQuestions } from '../cases/questions/hotel.ts';
+import { library, libraryQuestions } from '../cases/questions/library.ts';
 import { metering, meteringQuestions, meteringQuestionsApart } from '../cases/questions/metering.ts';
 import { newspaper, newspaperQuestions } from '../cases/questions/newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from '../cases/questions/parcels.ts';
@@ -25,6 +26,7 @@ const trades = [
   ['airport', airport, airportQuestions],
   ['container port', port, portQuestions],
   ['ski resort', resort, resortQuestions],
+  ['libraries', library, libraryQuestions],
 ] as const;
 
 const judged = (answer: string | string[], expected: string | readonly string[]): string => {

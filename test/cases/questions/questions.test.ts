@@ -7,6 +7,7 @@ import { answerTo, nowMs, usualRange } from './asked.ts';
 import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
 import { hotel, hotelQuestions } from './hotel.ts';
+import { library, libraryQuestions } from './library.ts';
 import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
 import { newspaper, newspaperQuestions } from './newspaper.ts';
 import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
@@ -29,6 +30,7 @@ const trades = [
   ['an airport', airport, airportQuestions],
   ['a container port', port, portQuestions],
   ['a ski resort', resort, resortQuestions],
+  ['libraries of a city', library, libraryQuestions],
 ] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
@@ -155,6 +157,7 @@ test('a word that nothing is called is never lost, wherever it stands in a quest
   for (const [catalogue, questions] of [
     [port, portQuestions],
     [resort, resortQuestions],
+    [library, libraryQuestions],
   ] as const)
     for (const [question, expected] of questions.filter(([, each]) => !String(each).startsWith('refused'))) {
       const words = question.split(' ');
