@@ -99,6 +99,20 @@ test('a location that a check needs is deleted by force alone, and checks leave 
   t.is((await harness.ask('DELETE', `${locations}/local?force=true`)).status, 409);
 });
 
+test.serial('an organization has 50 locations besides the local one', async (t) => {
+  const make = (name: string) => harness.ask('POST', locations, { ...elsewhere, body: { name } });
+  const made = await Promise.all(Array.from({ length: 50 }, (_, count) => make(`Place ${count}`)));
+  t.true(made.every(({ status }) => status === 200));
+  t.is((await harness.ask('GET', locations, elsewhere)).body.items.length, 51);
+  const refused = await make('One more');
+  t.is(refused.status, 409);
+  t.regex(refused.body.message, /there are 50 synthetic locations/);
+  const other = await harness.ask('POST', locations, { body: { name: 'Of another organization' } });
+  t.is(other.status, 200);
+  for (const { body } of made) t.is((await harness.ask('DELETE', `${locations}/${body.id}`, elsewhere)).status, 200);
+  t.is((await harness.ask('DELETE', `${locations}/${other.body.id}`)).status, 200);
+});
+
 test('a secret is sealed, masked and bound to its hosts; more hosts need it again', async (t) => {
   const value = 'correct-horse-9';
   const set = (body: object) => harness.ask('PUT', `${variables}/shop_password`, { body });
