@@ -437,3 +437,47 @@ test('a receiver with an escalation policy is told once more, for the incident, 
   );
   t.is(new Set(told.map(({ id }) => id)).size, 3);
 });
+
+const day = 86_400_000;
+/** A wall-clock time, as windows begin. */
+const wall = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
+const paging = {
+  route: { receiver: 'team', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '3h' },
+  receivers: [{ name: 'team', channelIds: ['mail'], escalationPolicyId: 'policy' }],
+};
+/** Each mutes for the first ten minutes. */
+const mutings: Record<string, (world: World) => void> = {
+  'a silence': (world) => world.silence('s', [matcher('alertname', 'Slow')], 0, 10 * minute),
+  'a maintenance window': (world) => world.window({ startsAt: wall(firstMs) }),
+  'a maintenance window that recurs': (world) =>
+    world.window({ startsAt: wall(firstMs - 30 * day), recurrence: 'FREQ=DAILY;INTERVAL=3' }),
+  'a maintenance window that recurs in a time zone': (world) =>
+    // The first of January is a Thursday; 5:30 there is midnight.
+    world.window({
+      ...{ startsAt: wall(firstMs - 14 * day + 330 * minute), timeZone: 'Asia/Kolkata' },
+      recurrence: 'FREQ=WEEKLY;BYDAY=MO,TH',
+    }),
+};
+
+for (const [what, mute] of Object.entries(mutings)) {
+  test(`what fires during ${what} is told nobody, and what still fires at its end is told and paged once`, (t) => {
+    const world = new World(paging);
+    mute(world);
+    world.alert(minute, slow('a'), 'firing');
+    world.alert(2 * minute, slow('b'), 'firing');
+    world.alert(8 * minute, slow('b'), 'inactive');
+    t.deepEqual(world.told(10 * minute - second), []);
+    const afterEnd = world.told(2 * 60 * minute);
+    t.deepEqual(
+      afterEnd.map((text) => text.replace(/^\d+s /, '')),
+      ['mail first: a', ' first: a'],
+    );
+    t.true(afterEnd.every((text) => Number.parseInt(text, 10) <= 15 * 60));
+    t.deepEqual(
+      world.run.emitted<Notification>(topics.notifications).map(({ escalationPolicyId }) => escalationPolicyId),
+      [undefined, 'policy'],
+    );
+    world.alert(121 * minute, slow('a'), 'inactive');
+    t.is(world.told(130 * minute).length, 1, 'its end');
+  });
+}
