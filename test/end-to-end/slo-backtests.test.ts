@@ -91,6 +91,21 @@ const objectives: Record<string, { readonly targetPct: number; readonly query?: 
   maintained: { targetPct: 99.5, query: { excludeMaintenance: true } },
 };
 
+/** An objective's rules, the first with how it is measured. */
+const ruled = async (name: string) => {
+  const { targetPct, query } = objectives[name] ?? {};
+  const sli = { bad: count('service:shop AND severity:error'), total: count('service:shop') };
+  const made = { name, type: 'ratio', windowDays: 1, targetPct, query: { ...query, sli, alerting: { rules } } };
+  const { id } = await ask('POST', '/api/slos', made);
+  const own = harness.documents.of('a');
+  const slo = (await own.collection(slos).find(id)) as StoredSlo & Stored;
+  const documents = await Promise.all(rules.map((_, index) => own.collection(alertRules).find(`${id}-${index + 1}`)));
+  return (documents as (StoredAlertRule & Stored)[]).map((rule, index) => ({
+    ...{ name, slo, rule, evaluate: evaluating(rule) },
+    measure: index === 0 ? measuring(harness) : undefined,
+  }));
+};
+
 test('rules of objectives tell over past slices what they told live, bit by bit', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   await ask('POST', '/api/maintenance-windows', {
@@ -98,18 +113,7 @@ test('rules of objectives tell over past slices what they told live, bit by bit'
     ...{ startsAt: new Date(beginMs + 28 * minuteMs).toISOString().slice(0, 16) },
     matchers: [{ name: 'slo', value: 'maintained' }],
   });
-  const live = [];
-  for (const [name, { targetPct, query }] of Object.entries(objectives)) {
-    const sli = { bad: count('service:shop AND severity:error'), total: count('service:shop') };
-    const made = { name, type: 'ratio', windowDays: 1, targetPct, query: { ...query, sli, alerting: { rules } } };
-    const { id } = await ask('POST', '/api/slos', made);
-    const own = harness.documents.of('a');
-    const slo = (await own.collection(slos).find(id)) as StoredSlo & Stored;
-    for (const place of [1, 2]) {
-      const rule = (await own.collection(alertRules).find(`${id}-${place}`)) as StoredAlertRule & Stored;
-      live.push({ name, slo, rule, measure: place === 1 ? measuring(harness) : undefined, evaluate: evaluating(rule) });
-    }
-  }
+  const live = (await Promise.all(Object.keys(objectives).map(ruled))).flat();
   const measured = (ms: number) => Promise.all(live.map(({ slo, measure }) => measure?.(slo, ms)));
   await measured(beginMs);
   for (let minute = 0; minute < minutes; minute++) {
