@@ -11,7 +11,7 @@ import { msOf } from '../alerts/durations.ts';
 import type { KnownSlo } from './document.ts';
 import { excludedIn } from './exclusions.ts';
 import { seriesOf } from './looks.ts';
-import { figuresOf, toldObjective } from './status.ts';
+import { figuresOf, lastLookTold, toldObjective, toldUpTo } from './status.ts';
 
 /** A Monday, with which weeks begin, and a first of January. */
 const startsAt = '2024-01-01T00:00';
@@ -44,7 +44,7 @@ interface Asked {
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-/** Figures of periods. One that ended is told with the target at its end; one that goes on, so far and with today's. */
+/** Figures of periods, and how far they are measured. A period that ended is told with the target at its end; one that goes on, so far and with today's. */
 export const reportOf = async (
   reading: Pick<Reading, 'columns'>,
   known: KnownSlo,
@@ -54,15 +54,15 @@ export const reportOf = async (
   const of = { sloId: id, series: seriesOf(slo) };
   const sliceMs = msOf(slo.query.slice);
   const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
-  const measuredMs = Math.floor(Math.min(nowMs, last?.upToMs ?? nowMs) / sliceMs) * sliceMs;
+  const toldMs = toldUpTo(slo, last, nowMs);
   const soFar = periods.map((period) => {
-    const endMs = Math.max(period.fromMs, Math.min(period.toMs, measuredMs));
+    const endMs = Math.max(period.fromMs, Math.min(period.toMs, toldMs));
     return { ...period, endMs, sliceMs, window: { fromMs: period.fromMs, toMs: endMs } };
   });
   const excluded = soFar.flatMap((period) => excludedIn(known, maintenance, period, sliceMs));
   const windows = soFar.map(({ window }) => window);
   const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows, excluded }]))(0);
-  return soFar.map(({ window, ...period }) => {
+  const told = soFar.map(({ window, ...period }) => {
     const hasEnded = period.toMs <= nowMs;
     const targetPct = targetAt(Math.min(period.toMs, nowMs));
     const then = { ...slo, targetPct };
@@ -77,6 +77,7 @@ export const reportOf = async (
       withMaintenance: slo.query.excludeMaintenance ? figuresOf(then, summed(window, 'all'), period, []) : null,
     };
   });
+  return { ...lastLookTold(last), periods: told };
 };
 
 /** A period as it is frozen: the same figures are the same text. */

@@ -25,7 +25,7 @@ const dayMs = 86_400_000;
 const hundred = fraction(100n);
 /** Windows of burn rates are of 30 days at most. */
 const longestBurnMs = 30 * dayMs;
-/** A look that is not older tells up to where there are slices; behind that, what is missing lowers the coverage. */
+/** So long after a slice ended it may still be on its way to be measured; later it is missing, and lowers the coverage. */
 const recentMs = 600_000;
 
 type OwnColumns = Pick<Reading, 'columns'>;
@@ -49,15 +49,22 @@ export interface WindowSoFar extends Window {
   readonly sliceMs: number;
 }
 
-/** The window of an objective at a time, up to the slices that were measured. */
-export const windowSoFar = (
-  { query: { slice, calendar }, windowDays }: SloFields,
-  last: LastLook | undefined,
-  nowMs: number,
-): WindowSoFar => {
+/**
+ * Up to where figures are told at a time: the slices that were measured, or, where measuring has stopped, those that ended: what was not
+ * measured is then missing, and the coverage says so.
+ */
+export const toldUpTo = ({ query: { slice } }: SloFields, last: LastLook | undefined, nowMs: number): number => {
   const sliceMs = msOf(slice);
   const endedMs = Math.floor(nowMs / sliceMs) * sliceMs;
-  const endMs = last !== undefined && nowMs - last.upToMs < recentMs ? Math.min(endedMs, last.upToMs) : endedMs;
+  return last !== undefined && nowMs - (last.upToMs + sliceMs) < recentMs ? Math.min(endedMs, last.upToMs) : endedMs;
+};
+
+/** The window of an objective at a time, up to where its figures are told. */
+export const windowSoFar = (slo: SloFields, last: LastLook | undefined, nowMs: number): WindowSoFar => {
+  const { query, windowDays } = slo;
+  const { calendar } = query;
+  const sliceMs = msOf(query.slice);
+  const endMs = toldUpTo(slo, last, nowMs);
   if (calendar === undefined) return { ...rollingAt(windowDays, endMs), endMs, sliceMs };
   const period = periodAt(calendar, nowMs);
   return { ...period, endMs: Math.max(period.fromMs, endMs), sliceMs };
@@ -76,6 +83,14 @@ const burnWindows = ({ query: { alerting, slice } }: SloFields): number[] => {
 
 const numberOf = (value: Fraction | undefined): number | null => (value === undefined ? null : asNumber(value));
 const time = (ms: number): string => new Date(ms).toISOString();
+
+/** How far an objective is measured. */
+const lookTold = ({ upToMs, settledUpToMs, error }: LastLook) => ({
+  ...{ measuredUpTo: time(upToMs), settledUpTo: time(settledUpToMs), error: error || null },
+});
+/** The same of one that may not have been measured yet. */
+export const lastLookTold = (last: LastLook | undefined) =>
+  last === undefined ? { measuredUpTo: null, settledUpTo: null, error: null } : lookTold(last);
 
 /** Indicator, budget and coverage of a window. */
 export const figuresOf = (
@@ -130,7 +145,7 @@ export const standingsOf = async (
     if (last === undefined || place === undefined) return null;
     return {
       ...figuresOf(slo, summed(place)(window), soFar, excluded),
-      ...{ measuredUpTo: time(last.upToMs), settledUpTo: time(last.settledUpToMs), error: last.error || null },
+      ...lookTold(last),
     };
   });
 };
@@ -168,8 +183,6 @@ export const statusOf = async (
       };
     }),
     window: { from: time(soFar.fromMs), to: time(soFar.toMs) },
-    measuredUpTo: last === undefined ? null : time(last.upToMs),
-    settledUpTo: last === undefined ? null : time(last.settledUpToMs),
-    error: last?.error || null,
+    ...lastLookTold(last),
   };
 };

@@ -1,8 +1,13 @@
 /** Reports of objectives: the target then in force, maintenance, incidents, and what is frozen once a period has settled. */
 import test from 'ava';
+import { periodAt } from '../../queries/slos/windows.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloReports } from '../../schemas/resources/slo-report.ts';
+import type { KnownSlo } from '../../subjects/slos/document.ts';
+import { reportOf } from '../../subjects/slos/report.ts';
+import { standingsOf, statusOf } from '../../subjects/slos/status.ts';
+import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -88,3 +93,43 @@ test('the target is the one that was in force, and too many periods are refused'
   const refused = await harness.ask('GET', `/api/slos/${id}/report?period=day&from=now-200d`);
   t.is(refused.body.details[0].path, 'from');
 });
+
+for (const slice of ['1m', '15m'])
+  test(`status and report of slices of ${slice} agree where measuring has stopped: slices are missing since then`, async (t) => {
+    const { logs } = telemetryIn(harness.columns);
+    const name = `stopped-${slice}`;
+    const asked = { bad: count(`service:${name} AND severity:error`), total: count(`service:${name}`) };
+    const calendar = { period: 'day', timeZone: 'UTC', startsAt: '2026-01-01T00:00' };
+    const query = { sli: asked, slice, calendar };
+    const body = { name, type: 'ratio', targetPct: 99, query };
+    const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+    const stored = (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
+    const known = { id, slo: readSlo(stored) } as KnownSlo;
+    const fromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
+    const sliceMs = Number.parseInt(slice, 10) * minuteMs;
+    const slices = 20;
+    await logs(
+      name,
+      Array.from({ length: slices }, (_, index) => ({ atMs: fromMs + index * sliceMs, good: 1, bad: 0 })),
+    );
+    const lookMs = fromMs + slices * sliceMs;
+    const measure = measuring(harness);
+    for (const minute of [-1, 0]) await measure(stored, lookMs + minute * minuteMs);
+    const reading = { columns: harness.columns.of('a') };
+    const toldAt = async (nowMs: number) => {
+      const status = await statusOf(reading, known, { nowMs });
+      const [standing] = await standingsOf(reading, [known], { nowMs });
+      const periods = [periodAt({ ...calendar, period: 'day' }, fromMs)];
+      const report = await reportOf(reading, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
+      const [period] = report.periods;
+      for (const one of [standing, period])
+        t.like(one, { sli: status.sli, total: status.total, budget: status.budget, coverage: status.coverage });
+      const { measuredUpTo, settledUpTo, error } = status;
+      for (const one of [standing, report]) t.like(one, { measuredUpTo, settledUpTo, error });
+      t.is(measuredUpTo, new Date(lookMs).toISOString());
+      return status.coverage;
+    };
+    t.is(await toldAt(lookMs + 5000), 1);
+    t.is(await toldAt(lookMs + sliceMs + 5000), 1, 'the next slice is on its way');
+    t.is(await toldAt(lookMs + 30 * sliceMs), 20 / 50, 'measuring has stopped');
+  });

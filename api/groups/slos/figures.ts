@@ -12,3 +12,10 @@ export const sloFigures = {
   }),
   coverage: z.number().describe('Which share of the slices that ended is known, 0 to 1'),
 };
+
+/** How far it is measured. */
+export const lastLook = {
+  measuredUpTo: z.iso.datetime().nullable().describe('Null where nothing was measured yet'),
+  settledUpTo: z.iso.datetime().nullable().describe('Up to here no late record changes a figure any more'),
+  error: z.string().nullable().describe('Why the last look could not measure it; null where it could'),
+};

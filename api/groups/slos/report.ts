@@ -19,7 +19,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { versionsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { sloFigures } from './figures.ts';
+import { lastLook, sloFigures } from './figures.ts';
 import { foundSlo } from './found.ts';
 import { rangeOfSlices } from './range.ts';
 
@@ -161,7 +161,9 @@ export const getSloReport = defineOperation({
     to: timeParameter.default('now'),
     format: z.enum(['json', 'csv']).default('json'),
   }),
-  response: z.strictObject({ period: z.enum(calendarPeriods), timeZone: z.string(), items: z.array(Period) }),
+  response: z.strictObject({
+    ...{ period: z.enum(calendarPeriods), timeZone: z.string(), ...lastLook, items: z.array(Period) },
+  }),
   async handler({ caller, params, query, request }, ports) {
     const known = await foundSlo(params.id, caller, ports);
     const ownZone = known.slo.query.calendar?.timeZone ?? 'UTC';
@@ -172,7 +174,7 @@ export const getSloReport = defineOperation({
     if (periods === undefined)
       throw invalid('from', `gives more than ${mostPeriods} periods: take a later one, or longer periods`);
     const own = ports.documents.of(caller.tenantId);
-    const reports = await reportOf(readingOf(caller, ports), known, {
+    const { periods: reports, ...measured } = await reportOf(readingOf(caller, ports), known, {
       ...{ periods, nowMs, maintenance: await readExclusions(own, [known.slo]) },
       targetAt: await targetsOf(own, known),
     });
@@ -194,7 +196,7 @@ export const getSloReport = defineOperation({
         : { revision: null, sha256: null };
       items.push({ ...figures, ...frozen });
     }
-    if (format === 'json') return { period, timeZone, items };
+    if (format === 'json') return { period, timeZone, ...measured, items };
     request.reply('Content-Disposition', `attachment; filename="slo-${period}.csv"`);
     return { contentType: csvType, content: [...csvOf(items)].join('') };
   },

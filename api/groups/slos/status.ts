@@ -6,7 +6,7 @@ import { statusOf } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { sloFigures } from './figures.ts';
+import { lastLook, sloFigures } from './figures.ts';
 import { foundSlo } from './found.ts';
 
 const Status = z.strictObject({
@@ -33,9 +33,7 @@ const Status = z.strictObject({
     .nullable()
     .describe('How its error-budget policy stands; null without one'),
   window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
-  measuredUpTo: z.iso.datetime().nullable().describe('Null where nothing was measured yet'),
-  settledUpTo: z.iso.datetime().nullable().describe('Up to here no late record changes a figure any more'),
-  error: z.string().nullable().describe('Why the last look could not measure it; null where it could'),
+  ...lastLook,
 });
 
 export const getSloStatus = defineOperation({
