@@ -62,7 +62,11 @@ browserTest('steps are taken as a person takes them, and what the page did is to
   const [first] = seen.steps;
   t.is(first?.status, 200);
   t.true((first?.page?.vitals.ttfb ?? 0) > 0);
-  t.true((first?.page?.vitals.fcp ?? 0) > 0, JSON.stringify(first?.page));
+  // A page that is slow paints after the step that opened it has ended.
+  t.true(
+    seen.steps.some(({ page }) => (page?.vitals.fcp ?? 0) > 0),
+    JSON.stringify(first?.page),
+  );
   t.is(first?.page?.vitals.cls, 0);
   t.regex(first?.page?.errors.join() ?? '', /a complaint with \//);
   const [document] = first?.page?.requests ?? [];
