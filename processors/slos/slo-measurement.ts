@@ -12,6 +12,7 @@ import {
 } from '../../queries/slos/slices.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
+import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -42,11 +43,21 @@ const sloOf = (document: StoredSlo & Stored) => {
   return slo;
 };
 
+interface Looking extends Pick<SchedulePorts, 'documents'> {
+  readonly looks: Looks;
+  readonly known: Measured;
+  readonly asking: MeasureOptions;
+}
+
 interface Looked {
   readonly slices: readonly MeasuredSlice[][];
   /** How far it is measured; as before where not even the slices that ended could be. */
   readonly measured: Measured;
   readonly error: string;
+}
+
+interface TenantPorts extends Pick<SchedulePorts, 'documents'> {
+  readonly columns: MeasureOptions['reading']['columns'];
 }
 
 const backFills = new BackFills();
@@ -66,22 +77,37 @@ const toldIn = async (
   return found.get(seriesKey(of)) ?? [];
 };
 
-/** Up to when records were received that had landed, of all that an objective counts; undefined where it is not told. */
-const landedUpTo = async (
-  slo: Pick<SloFields, 'query'>,
-  { columns }: MeasureOptions['reading'],
-): Promise<number | undefined> => {
+/** The newest time of reception of what has landed, of all that an objective counts; undefined where it is not told. */
+const newestLanded = async (slo: Pick<SloFields, 'query'>, { columns }: TenantPorts): Promise<number | undefined> => {
   const tables = signalsMeasured(slo).map((signal) => signals[signal].newest.table);
   const told = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
   const known = told.filter((ms) => ms !== undefined);
   return known.length < told.length ? undefined : Math.min(...known);
 };
 
+/** Records are on the bus so long after they were received at the latest. */
+const publishedMs = 60_000;
+
+/**
+ * Since when records wait that others may have overtaken, as where a partition is behind: the platform tells the organization of that
+ * (`api/platform-watch/`), from when the oldest began to wait until none waits for a minute. Undefined where nothing is told.
+ */
+const waitingSince = async ({ columns: { tenantId }, documents }: TenantPorts): Promise<number | undefined> => {
+  const late = await documents.of(tenantId).collection(platformAlerts).find('records-late');
+  return late && Date.parse(late.since) - publishedMs;
+};
+
+/** Up to when records were received that have all landed; undefined where it is not told. */
+const landedUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts): Promise<number | undefined> => {
+  const [newestMs, waitingMs] = await Promise.all([newestLanded(slo, ports), waitingSince(ports)]);
+  return newestMs !== undefined && waitingMs !== undefined ? Math.min(newestMs, waitingMs) : (waitingMs ?? newestMs);
+};
+
 /** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
 const look = async (
   sloId: string,
   slo: NonNullable<ReturnType<typeof readSlo>>,
-  { looks, known, asking }: { readonly looks: Looks; readonly known: Measured; readonly asking: MeasureOptions },
+  { looks, known, asking, documents }: Looking,
 ): Promise<Looked> => {
   const slices: MeasuredSlice[][] = [];
   let measured = known;
@@ -98,7 +124,7 @@ const look = async (
     if (looks.before.length > 0)
       await backFills.inTurn(asking.reading.columns.tenantId, performance.now() + longestWaitMs, before);
     const isLate = looks.late.length + looks.sought.length > 0;
-    const landed = isLate ? await landedUpTo(slo, asking.reading) : undefined;
+    const landed = isLate ? await landedUpTo(slo, { columns: asking.reading.columns, documents }) : undefined;
     const sought = await Promise.all(
       looks.sought.map((window) => lateWindows(slo, window, { ...asking, landedMs: known.landedMs })),
     );
@@ -160,7 +186,12 @@ export const sloMeasurement = defineSchedule({
     const { upToMs, series } = looks.next;
     const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
     const asking = { reading, signal, dueMs, answers: ruleAnswers(ports.columns, tenantId) };
-    const { slices, measured, error } = await look(document.id, slo, { looks, known, asking });
+    const { slices, measured, error } = await look(document.id, slo, {
+      looks,
+      known,
+      asking,
+      documents: ports.documents,
+    });
     const told = {
       ...{ tenantId, sloId: document.id, series, lookMs: dueMs, error },
       ...{ fromMs: measured.fromMs, upToMs: measured.upToMs, settledUpToMs: settledUpTo(measured) },

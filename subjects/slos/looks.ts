@@ -20,7 +20,7 @@ const lateEveryMs = 9 * minuteMs;
  * then is looked for, or since what had landed with the look before, which reads nothing else (`late-records.ts`).
  */
 const measuredAgainMs = 60 * minuteMs;
-/** So often all of the last day is measured again: records that landed later than others that were received after them, and what cannot be found by its reception. */
+/** So often all of the last day is measured again: what cannot be found by its reception. */
 const allEveryMs = 180 * minuteMs;
 /** After such a pause too. */
 const pauseMs = measuredAgainMs / 2;
@@ -36,7 +36,7 @@ export interface Measured {
   readonly lateMs: number;
   /** When all was measured again last; absent in what former versions kept. */
   readonly allMs?: number | undefined;
-  /** Records that were received up to then had landed when late ones were looked for; absent where that was not known. */
+  /** All records that were received up to then had landed when late ones were looked for; absent where that was not known. */
   readonly landedMs?: number | undefined;
 }
 

@@ -7,6 +7,7 @@ import { asNumber, decimal, dividedBy } from '../../queries/slos/fraction.ts';
 import { type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
+import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
 import { seriesOf } from '../../subjects/slos/looks.ts';
@@ -118,6 +119,33 @@ test('records that landed long after they were received count with the next look
   for (; minute < 10; minute++) await measure(slo, nowMs + minute * minuteMs);
   await logs('lagging', [{ atMs: atMs + 2 * minuteMs, good: 0, bad: 2 }], 'a', atMs + 2 * minuteMs + 500);
   landedMs = nowMs + minute * minuteMs;
+  for (; minute < 20; minute++) await measure(slo, nowMs + minute * minuteMs);
+  t.deepEqual(await slicesOf(slo), [
+    [atMs, 10, 10],
+    [atMs + 2 * minuteMs, 0, 2],
+  ]);
+});
+
+test('records of a partition that was behind count with the next look for late ones, whatever landed from others meanwhile', async (t) => {
+  const { logs } = telemetryIn(harness.columns);
+  const slo = await made({ name: 'Behind', type: 'ratio', query: { sli: ratioOf('behind') } });
+  const atMs = nowMs - 10 * hourMs;
+  let minute = 0;
+  const asked = {
+    of: (tenantId: string) => ({
+      ...harness.columns.of(tenantId),
+      landedUpTo: async () => nowMs + minute * minuteMs,
+    }),
+  };
+  const measure = measuring({ ...harness, asked });
+  const alerts = harness.documents.of('a').collection(platformAlerts);
+  const since = new Date(atMs + 2 * minuteMs).toISOString();
+  await alerts.insert({ id: 'records-late', severity: 'error', reason: 'behind', since, startedAt: since });
+  await logs('behind', [{ atMs, good: 10, bad: 0 }], 'a', atMs + 500);
+  // A look for late ones is every nine minutes.
+  for (; minute < 10; minute++) await measure(slo, nowMs + minute * minuteMs);
+  await logs('behind', [{ atMs: atMs + 2 * minuteMs, good: 0, bad: 2 }], 'a', atMs + 2 * minuteMs - 500);
+  await alerts.delete('records-late');
   for (; minute < 20; minute++) await measure(slo, nowMs + minute * minuteMs);
   t.deepEqual(await slicesOf(slo), [
     [atMs, 10, 10],
