@@ -106,9 +106,9 @@ test('ClickHouse: a connection that goes on answering 500 is left after a few re
   const { url, turn, made } = await balancer(t);
   const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
-  await own.check();
-  await own.check();
-  t.is(made(), 1, 'a connection is kept while it is well');
+  // A few are made for the look for damaged parts beside the first.
+  for (let count = 0; count < 10; count++) await own.check();
+  t.true(made() < 5, 'a connection is kept while it is well');
   turn();
   // Without a pause, so that the connection is never idle.
   let refused = 0;

@@ -130,7 +130,7 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await page.goto(`${harness.url}/settings/organization`);
   await page.getByLabel('Days of logs').fill('3');
   await page.getByRole('button', { name: 'Keep so long' }).click();
-  await page.waitForFunction(`document.querySelector('[name=logs]')?.defaultValue === '3'`);
+  await page.locator('[name=logs][value="3"]').waitFor();
   t.is((await harness.ask('GET', '/api/account/retention')).body.days.logs, 3);
   await holdsAsAView(t, tab, 'main h1');
 });

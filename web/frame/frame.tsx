@@ -1,7 +1,7 @@
 /** What is around every area: the menu, the range of time, and who is signed in. */
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, whyClosed } from './area.ts';
@@ -110,7 +110,8 @@ const openFirst = (areas: readonly Area[]): void => {
 export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
   const areas = groups.flatMap((group) => group.areas);
   const who = session.value;
-  useEffect(() => listenToKeys(), []);
+  // Before it is seen, so that no key is lost.
+  useLayoutEffect(() => listenToKeys(), []);
   useEffect(() => {
     if (who !== undefined) openFirst(areas);
   }, [who, path.value]);
