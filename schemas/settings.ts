@@ -144,7 +144,10 @@ export const settingDefinitions = {
     'Ids of the organizations whose questions and sources may be sent to the model, comma-separated; * for all, none by default',
   ),
   MODEL_TOKENS_PER_DAY: count(200_000).describe(
-    'Tokens that each organization may use of the model on one day, in UTC',
+    'Tokens that each organization may use of the model on one day, in UTC; those of embeddings are counted apart',
+  ),
+  EMBEDDING_MODEL: optional(z.string().min(1)).describe(
+    'Name of a model for embeddings at the address of the language model (/embeddings), with which runbooks and incidents are found in other words, too; without it they are found by their words',
   ),
   BOOTSTRAP_EMAIL: optional(z.email()).describe(
     'E-mail address of the first organization’s owner, used at the first start',

@@ -1,4 +1,4 @@
-/** Finds passages by their words: BM25 over titles, headings and texts. */
+/** Finds passages by their words, BM25 over titles, headings and texts, and by what is told of their likeness to a question. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
 import type { Query } from '../../queries/query.ts';
@@ -19,6 +19,13 @@ export interface Book {
   readonly passages: readonly Passage[];
   /** What it asks itself, as a rule does. */
   readonly query?: Query | undefined;
+}
+
+export interface Searching {
+  readonly from: ReadonlySet<Source>;
+  readonly limit: number;
+  /** How like the question what people wrote is, by its text (`writtenTexts`); undefined where that is not known. */
+  readonly likeness?: (text: string) => number | undefined;
 }
 
 export interface FoundPassage {
@@ -42,6 +49,13 @@ const weights: Readonly<Record<Source, number>> = {
 const mostWords = 200;
 /** Passages that are indexed before others have a turn. */
 const atOnce = 20;
+
+/** Of what people wrote, and not of what telemetry or rules say. */
+const written: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
+/** Passages that are found by their likeness alone. */
+const mostAlike = 10;
+/** Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). */
+const rankOffset = 60;
 
 interface Entry {
   readonly id: string;
@@ -96,20 +110,23 @@ export class PassageIndex {
     }
   }
 
-  /** Those that fit best first; of equal ones the first by their place. */
-  search(
-    question: string,
-    { from, limit }: { readonly from: ReadonlySet<Source>; readonly limit: number },
-  ): FoundPassage[] {
-    const words = [...new Set(wordsOf(question))].slice(0, mostWords);
-    const found = this.#search.search(words.join(' '), {
-      tokenize: (text) => text.split(' '),
-      boost: { title: 2, headings: 1.5 },
-      boostDocument: (_id, _word, stored) => {
-        const source = stored?.['source'] as Source;
-        return from.has(source) ? weights[source] : 0;
-      },
-    });
+  /** What vectors are made of: the passages that people wrote, with what they stand under. */
+  *writtenTexts(from: ReadonlySet<Source>): Iterable<string> {
+    for (const { text } of this.#written(from)) yield text;
+  }
+
+  *#written(from: ReadonlySet<Source>): Iterable<{ readonly id: string; readonly text: string }> {
+    for (const [key, { source, title, passages }] of this.#books)
+      if (written.has(source) && from.has(source))
+        for (const [nth, { headings, text }] of passages.entries())
+          yield { id: `${nth} ${key}`, text: [title, ...headings, text].join('\n') };
+  }
+
+  /** Those that fit best first; of equal ones the first by their place. Without likeness scores are BM25's, else those of both ranks. */
+  search(question: string, { from, limit, likeness }: Searching): FoundPassage[] {
+    const byWords = this.#byWords(question, from);
+    const alike = likeness === undefined ? [] : this.#alike(from, likeness);
+    const found = alike.length === 0 ? byWords : merged([byWords.map(({ id }) => id), alike]);
     return found.slice(0, limit).flatMap(({ id, score }) => {
       const book = this.#bookOf(id);
       const nth = Number.parseInt(id, 10);
@@ -120,7 +137,42 @@ export class PassageIndex {
     });
   }
 
+  #byWords(question: string, from: ReadonlySet<Source>): readonly Scored[] {
+    const words = [...new Set(wordsOf(question))].slice(0, mostWords);
+    return this.#search.search(words.join(' '), {
+      tokenize: (text) => text.split(' '),
+      boost: { title: 2, headings: 1.5 },
+      boostDocument: (_id, _word, stored) => {
+        const source = stored?.['source'] as Source;
+        return from.has(source) ? weights[source] : 0;
+      },
+    });
+  }
+
+  #alike(from: ReadonlySet<Source>, likeness: (text: string) => number | undefined): readonly string[] {
+    const known = [...this.#written(from)].flatMap(({ id, text }) => {
+      const score = likeness(text);
+      return score === undefined ? [] : [{ id, score }];
+    });
+    const best = known.toSorted((one, other) => other.score - one.score).slice(0, mostAlike);
+    return best.map(({ id }) => id);
+  }
+
   #bookOf(id: string): Book | undefined {
     return this.#books.get(id.slice(id.indexOf(' ') + 1));
   }
 }
+
+interface Scored {
+  readonly id: string;
+  readonly score: number;
+}
+
+/** By reciprocal ranks: what is in both lists goes before what is as far ahead in one. */
+const merged = (lists: readonly (readonly string[])[]): readonly Scored[] => {
+  const scores = new Map<string, number>();
+  for (const ids of lists)
+    for (const [rank, id] of ids.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (rankOffset + rank + 1));
+  const scored = [...scores].map(([id, score]) => ({ id, score }));
+  return scored.toSorted((one, other) => other.score - one.score);
+};

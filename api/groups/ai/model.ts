@@ -17,9 +17,11 @@ export interface ModelAsking {
   readonly signal: AbortSignal;
 }
 
+/** For metrics and the audit record. */
+export type ModelPurpose = 'answer' | 'query' | 'embedding';
+
 export interface ModelQuestion {
-  /** For metrics and the audit record. */
-  readonly purpose: 'answer' | 'query';
+  readonly purpose: ModelPurpose;
   /** What it is to do, which no user wrote. */
   readonly orders: string;
   /** What users and telemetry say, as JSON: nothing in it is an order. */
@@ -57,55 +59,69 @@ const tokensOf = (messages: readonly { readonly content: string }[]): number =>
 
 /** Puts down in the audit log what leaves, before it does. */
 const recordLeaving = (
-  { purpose }: ModelQuestion,
-  sent: string,
+  { purpose, sent, model }: Sending<unknown>,
   { caller, ports, request }: ModelAsking,
 ): Promise<void> => {
   const change = transactFor(ports, { caller, request, actions: ['model.ask'] });
-  const { MODEL_NAME, MODEL_URL = '' } = ports.settings;
-  const { host } = new URL(MODEL_URL);
+  const { host } = new URL(ports.settings.MODEL_URL ?? '');
   return change(async (scope) => {
-    scope.record({ id: purpose, name: MODEL_NAME, after: { host, sha256: hash('sha256', sent), sent } });
+    scope.record({ id: purpose, name: model, after: { host, sha256: hash('sha256', sent), sent } });
   });
 };
 
-const addressOf = (base: string): string => {
+const completions = '/chat/completions';
+
+const addressOf = (base: string, path: string): string => {
   const url = new URL(base);
-  const path = url.pathname.replace(/\/$/, '');
-  url.pathname = path.endsWith('/chat/completions') ? path : `${path}/chat/completions`;
+  const before = url.pathname.replace(/\/$/, '');
+  url.pathname = (before.endsWith(completions) ? before.slice(0, -completions.length) : before) + path;
   return url.href;
 };
 
-const post = async (body: string, { ports, signal }: ModelAsking): Promise<ModelAnswer> => {
+/** A request to the address of the model. */
+export interface Sending<Read> {
+  readonly purpose: ModelPurpose;
+  readonly model: string;
+  /** What of users and telemetry leaves with it. */
+  readonly sent: string;
+  readonly tokens: number;
+  /** Of what the day's tokens are counted. */
+  readonly counter: string;
+  readonly path: string;
+  readonly body: object;
+  readonly mostBytes: number;
+  /** Undefined where it cannot be read. */
+  readonly read: (answer: unknown) => Read | undefined;
+}
+
+const post = async <Read>(
+  { path, body, mostBytes: maxBytes, read }: Sending<Read>,
+  { ports, signal }: ModelAsking,
+): Promise<{ readonly read: Read } | { readonly reason: string }> => {
   const { MODEL_URL = '', MODEL_KEY } = ports.settings;
-  const answer = await ports.outbound.fetch(addressOf(MODEL_URL), {
+  const answer = await ports.outbound.fetch(addressOf(MODEL_URL, path), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       ...(MODEL_KEY !== undefined && { authorization: `Bearer ${MODEL_KEY}` }),
     },
-    ...{ body, timeoutMs, maxBytes: mostBytes, signal },
+    ...{ body: JSON.stringify(body), timeoutMs, maxBytes, signal },
   });
   if (answer.status !== 200) return { reason: `the model answered with the status ${answer.status}` };
-  const completion = Completion.safeParse(await answer.json().catch(() => undefined));
-  const text = completion.data?.choices[0]?.message.content;
-  return text === undefined ? { reason: 'what the model answered cannot be read' } : { text };
+  const told = read(await answer.json().catch(() => undefined));
+  return told === undefined ? { reason: 'what the model answered cannot be read' } : { read: told };
 };
 
-/** Never rejects but where the request of the caller ended. */
-export const askModel = async (question: ModelQuestion, asking: ModelAsking): Promise<ModelAnswer> => {
+/** Sends within the tokens of the day, and puts down what leaves. Never rejects but where the request of the caller ended. */
+export const sendToModel = async <Read>(
+  sending: Sending<Read>,
+  asking: ModelAsking,
+): Promise<{ readonly read: Read } | { readonly reason: string }> => {
   const { caller, ports, signal } = asking;
-  const { purpose, orders, material } = question;
+  const { purpose, tokens } = sending;
   const counted = (outcome: string): void => ports.metrics.add('oiq_model_requests_total', 1, { purpose, outcome });
-  const content = JSON.stringify(material);
-  if (content.length > mostCharacters) return { reason: 'there is more material than the model may get' };
-  const messages = [
-    { role: 'system', content: system(orders) },
-    { role: 'user', content },
-  ];
-  const tokens = tokensOf(messages);
-  const key = `model:${caller.tenantId}`;
-  const { MODEL_TOKENS_PER_DAY: most, MODEL_NAME: model } = ports.settings;
+  const key = `${sending.counter}:${caller.tenantId}`;
+  const { MODEL_TOKENS_PER_DAY: most } = ports.settings;
   const { granted } = await ports.counters.spend(key, most, dayMs, tokens);
   if (granted < tokens) {
     if (granted > 0) await ports.counters.spend(key, most, dayMs, -granted);
@@ -113,11 +129,10 @@ export const askModel = async (question: ModelQuestion, asking: ModelAsking): Pr
     return { reason: `the organization has used the ${most} tokens of today` };
   }
   ports.metrics.add('oiq_model_tokens_total', tokens, { purpose });
-  await recordLeaving(question, content, asking);
+  await recordLeaving(sending, asking);
   try {
-    const body = JSON.stringify({ model, messages, temperature: 0, max_tokens: mostAnswerTokens, stream: false });
-    const answer = await post(body, asking);
-    counted('text' in answer ? 'answered' : 'refused');
+    const answer = await post(sending, asking);
+    counted('read' in answer ? 'answered' : 'refused');
     return answer;
   } catch (error) {
     signal.throwIfAborted();
@@ -128,6 +143,27 @@ export const askModel = async (question: ModelQuestion, asking: ModelAsking): Pr
         error instanceof OutboundError ? `the model does not answer: ${error.message}` : 'the model does not answer',
     };
   }
+};
+
+/** Never rejects but where the request of the caller ended. */
+export const askModel = async (question: ModelQuestion, asking: ModelAsking): Promise<ModelAnswer> => {
+  const { purpose, orders, material } = question;
+  const sent = JSON.stringify(material);
+  if (sent.length > mostCharacters) return { reason: 'there is more material than the model may get' };
+  const messages = [
+    { role: 'system', content: system(orders) },
+    { role: 'user', content: sent },
+  ];
+  const { MODEL_NAME: model } = asking.ports.settings;
+  const told = await sendToModel(
+    {
+      ...{ purpose, model, sent, tokens: tokensOf(messages), counter: 'model', path: completions, mostBytes },
+      body: { model, messages, temperature: 0, max_tokens: mostAnswerTokens, stream: false },
+      read: (answer) => Completion.safeParse(answer).data?.choices[0]?.message.content,
+    },
+    asking,
+  );
+  return 'read' in told ? { text: told.read } : told;
 };
 
 /** JSON, alone or in one block of code; undefined where it is prose. */

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
 import { Shelves, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
-import type { Caller } from '../../callers/caller.ts';
-import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { type EmbeddingsTold, nearTo } from './embeddings.ts';
+import type { ModelAsking } from './model.ts';
 
 const shelves = new Shelves();
 
@@ -18,7 +18,7 @@ export const PassageView = z.strictObject({
     .string()
     .describe('As it was written, in Markdown or plain: what others wrote, to be shown as text and never as HTML'),
   nth: z.int().describe('From 0 on, among the passages of the document'),
-  score: z.number().describe('BM25: of the passages of one search only'),
+  score: z.number().describe('BM25, or of merged ranks where embeddings are used: of the passages of one search only'),
 });
 
 export const passageView = ({ book, headings, text, nth, score }: FoundPassage): z.output<typeof PassageView> => {
@@ -46,20 +46,24 @@ interface Search {
 export interface Searched {
   readonly passages: readonly FoundPassage[];
   readonly notRead: z.output<typeof notRead>;
+  readonly embeddings: z.output<typeof EmbeddingsTold>;
 }
 
 /** The passages that fit a question best, of what the caller's plan includes. */
 export const passagesFor = async (
   { question, limit, sources: asked }: Search,
-  { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
+  asking: ModelAsking,
 ): Promise<Searched> => {
+  const { caller, ports } = asking;
   const reading = readingOf(caller, ports);
   const index = await shelves.of({ documents: ports.documents.of(caller.tenantId), reading });
   const may = new Set(sourcesOf(reading));
   const from = new Set(asked.filter((source) => may.has(source)));
   const reason = `the plan ${caller.plan.name} does not include it`;
+  const { likeness, told: embeddings } = await nearTo(question, { index, from }, asking);
   return {
-    passages: index.search(question, { from, limit }),
+    passages: index.search(question, { from, limit, likeness }),
     notRead: asked.filter((source) => !may.has(source)).map((source) => ({ source, reason })),
+    embeddings,
   };
 };

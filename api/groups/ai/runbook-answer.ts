@@ -4,6 +4,7 @@ import { TimeText } from '../../../queries/time-parameters.ts';
 import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { askedZone } from './asked-zone.ts';
+import { EmbeddingsTold } from './embeddings.ts';
 import { Figure, figuresNamed } from './named-figures.ts';
 import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
 import { wordedByModel } from './worded-answer.ts';
@@ -34,6 +35,7 @@ export const answerFromRunbooks = defineOperation({
     passages: z.array(PassageView),
     figures: z.array(Figure),
     notRead,
+    embeddings: EmbeddingsTold,
     model: z
       .strictObject({
         used: z.boolean().describe('false: the sentences stand in the passages as they are'),
@@ -46,7 +48,7 @@ export const answerFromRunbooks = defineOperation({
   async handler({ caller, body, request, signal }, ports) {
     const { question, sources, timeZone } = body;
     const range = askedRange(body, ports.clock.now());
-    const found = await passagesFor({ question, limit: mostPassages, sources }, { caller, ports });
+    const found = await passagesFor({ question, limit: mostPassages, sources }, { caller, ports, request, signal });
     const { sentences, reason } = bestSentences(question, found.passages);
     // What says nothing of the question names no query of it.
     const fitting = sentences.length === 0 ? [] : found.passages;
@@ -56,7 +58,8 @@ export const answerFromRunbooks = defineOperation({
     const figures = await figuresNamed(question, fitting, { caller, ports, signal, range, timeZone });
     return {
       sentences: shown.map(({ text, passages }) => ({ text, passages: [...passages] })),
-      ...{ reason, passages: found.passages.map(passageView), figures, notRead: found.notRead },
+      ...{ reason, passages: found.passages.map(passageView), figures },
+      ...{ notRead: found.notRead, embeddings: found.embeddings },
       model: model && { used: model.used, leftOut: model.leftOut, reason: model.reason },
     };
   },

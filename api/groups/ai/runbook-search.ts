@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
+import { EmbeddingsTold } from './embeddings.ts';
 import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
 
 export const searchRunbooks = defineOperation({
@@ -15,10 +16,15 @@ export const searchRunbooks = defineOperation({
     limit: z.int().min(1).max(50).default(10),
     sources: sourcesAsked,
   }),
-  response: z.strictObject({ items: z.array(PassageView).describe('Those that fit best first'), notRead }),
-  async handler({ caller, body }, ports) {
+  response: z.strictObject({
+    items: z.array(PassageView).describe('Those that fit best first'),
+    notRead,
+    embeddings: EmbeddingsTold,
+  }),
+  async handler({ caller, body, request, signal }, ports) {
     const { query: question, limit, sources } = body;
-    const found = await passagesFor({ question, limit, sources }, { caller, ports });
-    return { items: found.passages.map(passageView), notRead: found.notRead };
+    const found = await passagesFor({ question, limit, sources }, { caller, ports, request, signal });
+    const { passages, ...told } = found;
+    return { items: passages.map(passageView), ...told };
   },
 });

@@ -1,0 +1,190 @@
+/** Runbooks are found in other words by vectors of an endpoint, and by their words alone whenever it fails. */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { type Harness, startHarness } from './api-harness.ts';
+
+interface Asked {
+  readonly path: string | undefined;
+  readonly model: string;
+  readonly input: readonly string[];
+}
+
+let harness: Harness;
+let server: Server;
+const asked: Asked[] = [];
+
+/** What a text is about: volumes, sessions, or neither. */
+const vectorOf = (text: string): number[] => [
+  /volume|storage|space/i.test(text) ? 1 : 0,
+  /session|sign in|login/i.test(text) ? 1 : 0,
+  0.1,
+];
+const answered = (input: readonly string[]) => ({
+  // In another order than was asked for, as some endpoints do.
+  data: input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })).toReversed(),
+});
+type Behaving = (response: ServerResponse, input: readonly string[]) => void;
+const saying =
+  (of: (input: readonly string[]) => unknown): Behaving =>
+  (response, input) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(of(input)));
+  };
+const truly = saying(answered);
+let behave: Behaving = truly;
+
+const books = {
+  storage: '# Postgres\nRemove old write-ahead segments from the volume, then enlarge it.',
+  logins: '# Accounts\nWhen sessions end early, look at the clocks of the gateways.',
+  mail: '# Mail\nThe relay of the mailer wants another certificate each March.',
+};
+
+test.before(async () => {
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (piece) => {
+      body += piece;
+    });
+    request.on('end', () => {
+      // Nothing is worded here.
+      if (request.url !== '/v1/embeddings') return response.writeHead(404).end();
+      const { model, input } = JSON.parse(body);
+      asked.push({ path: request.url, model, input });
+      return behave(response, input);
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  harness = await startHarness({
+    environment: {
+      OIQ_MODEL_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`,
+      OIQ_EMBEDDING_MODEL: 'small-vectors',
+      OIQ_MODEL_ORGANIZATIONS: 'a',
+      OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8',
+      OIQ_MODEL_TOKENS_PER_DAY: '20000',
+    },
+  });
+  for (const content of Object.values(books))
+    await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
+});
+test.after.always(async () => {
+  server?.closeAllConnections();
+  server?.close();
+  await harness?.close();
+});
+
+const search = async (query: string, sources: readonly string[] = ['document']) => {
+  const { status, body } = await harness.ask('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, sources } });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body;
+};
+const firstOf = ({ items }: { items: readonly { text: string }[] }): string | undefined => items[0]?.text;
+
+test.serial('what says the same in other words is found, and each passage is sent once', async (t) => {
+  behave = truly;
+  const found = await search('no space left');
+  t.regex(firstOf(found) ?? '', /write-ahead segments/);
+  t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
+  const [first] = asked;
+  t.is(first?.path, '/v1/embeddings');
+  t.is(first?.model, 'small-vectors');
+  t.is(first?.input.length, 4);
+  t.true(first?.input[1]?.startsWith('Postgres\n'));
+  const again = await search('login fails at once');
+  t.regex(firstOf(again) ?? '', /sessions end early/);
+  t.deepEqual(asked.at(-1)?.input, ['login fails at once']);
+  const { items } = (await harness.ask('GET', '/api/audit?action=model.ask', { as: 'admin' })).body;
+  const { body } = await harness.ask('GET', `/api/audit/${items[0].id}`, { as: 'admin' });
+  t.regex(JSON.stringify(body), /login fails at once/);
+});
+
+test.serial('what is found by words and by its vector goes first', async (t) => {
+  behave = truly;
+  const { items } = await search('enlarge the volume of the relay');
+  t.deepEqual(
+    items.map(({ title }: { title: string }) => title),
+    ['Postgres', 'Mail', 'Accounts'],
+  );
+  t.true(items[0].score > items[1].score);
+});
+
+test.serial('an answer is made of what the words and the vectors find', async (t) => {
+  behave = truly;
+  const { body } = await harness.ask('POST', '/api/ai/rag/answer', {
+    as: 'viewer',
+    body: { question: 'when do sessions end early?', sources: ['document'] },
+  });
+  t.true(body.embeddings.used);
+  t.regex(body.sentences[0]?.text ?? '', /clocks of the gateways/);
+});
+
+test.serial('whatever the endpoint does in place of an answer, words alone find as before', async (t) => {
+  const table: readonly (readonly [string, Behaving])[] = [
+    ['refuses', (response) => response.writeHead(429).end('later')],
+    ['fails', (response) => response.writeHead(500).end()],
+    ['answers prose', (response) => response.end('I would rather not.')],
+    ['answers none', saying(() => ({ data: [] }))],
+    ['answers too many', saying((input) => answered([...input, ...input]))],
+    ['answers one twice', saying(() => ({ data: [answered(['volume']).data[0], answered(['volume']).data[0]] }))],
+    ['answers no direction', saying((input) => ({ data: input.map((_, index) => ({ index, embedding: [0, 0, 0] })) }))],
+    ['answers nothing', saying((input) => ({ data: input.map((_, index) => ({ index, embedding: [] })) }))],
+    [
+      'answers what is no number',
+      (response, input) =>
+        response.end(`{"data":[${input.map((_, index) => `{"index":${index},"embedding":[1e999,1,1]}`).join()}]}`),
+    ],
+    ['answers without an end', (response) => response.write(' '.repeat(9 * 1024 * 1024))],
+    ['breaks off', (response) => response.destroy()],
+  ];
+  for (const [title, behaving] of table) {
+    behave = behaving;
+    const { items, embeddings } = await search('certificate of the relay');
+    t.regex(items[0]?.text ?? '', /wants another certificate/, title);
+    t.is(items.length, 1, title);
+    t.false(embeddings.used, title);
+    t.is(typeof embeddings.reason, 'string', title);
+  }
+});
+
+test.serial('vectors of another length are not compared', async (t) => {
+  behave = saying((input) => ({ data: input.map((_, index) => ({ index, embedding: [1, 0] })) }));
+  const { items } = await search('certificate of the relay');
+  t.is(items.length, 1);
+});
+
+test.serial('only what people wrote is sent, of the organizations that may send it', async (t) => {
+  behave = truly;
+  const before = asked.length;
+  await search('storage', ['handbook', 'rule', 'log-pattern']);
+  t.deepEqual(
+    asked.slice(before).map(({ input }) => input),
+    [['storage']],
+  );
+  const as = `token ${await harness.signIn('viewer@b.example')}` as const;
+  const others = await harness.ask('POST', '/api/ai/rag/search', { as, body: { query: 'no space left' } });
+  if (others.status === 200) t.is(others.body.embeddings, null);
+  t.is(asked.length, before + 1);
+});
+
+test.serial('passages beyond what a search sends have their vectors with the next ones', async (t) => {
+  behave = truly;
+  const content = Array.from({ length: 300 }, (_, nth) => `# Step ${nth}\nTurn valve ${nth}.`).join('\n\n');
+  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
+  const first = await search('no space left');
+  t.is(first.embeddings.without, 45);
+  t.regex(first.embeddings.reason, /255 passages/);
+  const second = await search('no space left');
+  t.deepEqual(second.embeddings, { used: true, without: 0, reason: null });
+});
+
+test.serial('an organization gets so many tokens on a day', async (t) => {
+  behave = truly;
+  const long = `space ${'x'.repeat(1_990)}`;
+  let last = await search(long);
+  for (let turn = 0; turn < 60 && last.embeddings.used; turn++) last = await search(long);
+  t.regex(last.embeddings.reason, /has used the 20000 tokens of today/);
+  const before = asked.length;
+  t.regex(firstOf(await search('certificate')) ?? '', /wants another/);
+  // What is short may still be within them.
+  t.true(asked.length <= before + 1);
+});
