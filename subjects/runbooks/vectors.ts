@@ -13,7 +13,7 @@ export const directionOf = (numbers: readonly number[]): Vector | undefined => {
   return Int8Array.from(numbers, (number) => Math.round((number / largest) * 127));
 };
 
-/** From -1 to 1; undefined where one is not there, or has another number of numbers. */
+/** From -1 to 1; undefined where one is not there, has no direction, or another number of numbers. */
 export const cosine = (one: Vector, other: Vector | undefined): number | undefined => {
   if (other?.length !== one.length) return undefined;
   let dot = 0;
@@ -25,12 +25,11 @@ export const cosine = (one: Vector, other: Vector | undefined): number | undefin
     ones += a * a;
     others += b * b;
   }
-  return dot / Math.sqrt(ones * others);
+  return ones * others === 0 ? undefined : dot / Math.sqrt(ones * others);
 };
 
 /** Those of one organization, by text. */
 export interface KnownVectors {
-  has(text: string): boolean;
   get(text: string): Vector | undefined;
 }
 
@@ -47,7 +46,7 @@ export class Vectors {
 
   of(tenantId: string): KnownVectors {
     const held = this.#of(tenantId);
-    return { has: (text) => held.has(keyOf(text)), get: (text) => held.get(keyOf(text)) };
+    return { get: (text) => held.get(keyOf(text)) };
   }
 
   keep(tenantId: string, text: string, vector: Vector): void {

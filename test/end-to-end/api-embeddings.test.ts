@@ -2,6 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 interface Asked {
@@ -85,11 +86,12 @@ test.serial('what says the same in other words is found, and each passage is sen
   const found = await search('no space left');
   t.regex(firstOf(found) ?? '', /write-ahead segments/);
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
-  const [first] = asked;
+  const [first, second] = asked;
   t.is(first?.path, '/v1/embeddings');
   t.is(first?.model, 'small-vectors');
-  t.is(first?.input.length, 4);
-  t.true(first?.input[1]?.startsWith('Postgres\n'));
+  t.deepEqual(first?.input, ['no space left']);
+  t.is(second?.input.length, 3);
+  t.true(second?.input[0]?.startsWith('Postgres\n'));
   const again = await search('login fails at once');
   t.regex(firstOf(again) ?? '', /sessions end early/);
   t.deepEqual(asked.at(-1)?.input, ['login fails at once']);
@@ -146,24 +148,56 @@ test.serial('whatever the endpoint does in place of an answer, words alone find 
   }
 });
 
-test.serial('vectors of another length are not compared', async (t) => {
-  behave = saying((input) => ({ data: input.map((_, index) => ({ index, embedding: [1, 0] })) }));
-  const { items } = await search('certificate of the relay');
-  t.is(items.length, 1);
+test.serial('vectors of another length are made anew', async (t) => {
+  const shorter = (input: readonly string[]) => ({
+    data: input.map((text, index) => ({
+      index,
+      embedding: vectorOf(text)
+        .slice(0, 2)
+        .map((value) => value + 0.1),
+    })),
+  });
+  behave = saying(shorter);
+  const found = await search('no space left');
+  t.regex(firstOf(found) ?? '', /write-ahead segments/);
+  t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
+  behave = truly;
+  t.regex(firstOf(await search('login fails')) ?? '', /sessions end early/);
+});
+
+test.serial('a passage that is refused costs the others nothing', async (t) => {
+  const content = 'FORBIDDEN\n\nEmpty the storage of the printer.';
+  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content, title: 'Printer' } });
+  const more = '# Scanner\nFree space on its card.';
+  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content: more } });
+  behave = (response, input) =>
+    input.some((text) => text.includes('FORBIDDEN')) ? response.writeHead(400).end() : truly(response, input);
+  const found = await search('no storage left');
+  t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
+  t.true(found.items.some(({ title }: { title: string }) => title === 'Scanner'));
+  const before = asked.length;
+  await search('no storage left');
+  t.deepEqual(
+    asked.slice(before).map(({ input }) => input),
+    [['no storage left']],
+  );
 });
 
 test.serial('only what people wrote is sent, of the organizations that may send it', async (t) => {
   behave = truly;
   const before = asked.length;
-  await search('storage', ['handbook', 'rule', 'log-pattern']);
-  t.deepEqual(
-    asked.slice(before).map(({ input }) => input),
-    [['storage']],
-  );
+  const { embeddings } = await search('storage', ['handbook', 'rule', 'log-pattern']);
+  t.like(embeddings, { used: false, without: 0 });
+  await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
   const as = `token ${await harness.signIn('viewer@b.example')}` as const;
-  const others = await harness.ask('POST', '/api/ai/rag/search', { as, body: { query: 'no space left' } });
-  if (others.status === 200) t.is(others.body.embeddings, null);
-  t.is(asked.length, before + 1);
+  const { status, body } = await harness.ask('POST', '/api/ai/rag/search', {
+    as,
+    body: { query: 'volume of the relay' },
+  });
+  t.is(status, 200, JSON.stringify(body));
+  t.is(body.embeddings, null);
+  t.false(JSON.stringify(body.items).includes('write-ahead'));
+  t.is(asked.length, before);
 });
 
 test.serial('passages beyond what a search sends have their vectors with the next ones', async (t) => {
@@ -171,10 +205,14 @@ test.serial('passages beyond what a search sends have their vectors with the nex
   const content = Array.from({ length: 300 }, (_, nth) => `# Step ${nth}\nTurn valve ${nth}.`).join('\n\n');
   await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
   const first = await search('no space left');
-  t.is(first.embeddings.without, 45);
-  t.regex(first.embeddings.reason, /255 passages/);
-  const second = await search('no space left');
-  t.deepEqual(second.embeddings, { used: true, without: 0, reason: null });
+  t.is(first.embeddings.without, 44);
+  t.regex(first.embeddings.reason, /256 passages/);
+  const before = asked.length;
+  const all = await Promise.all([search('no space left'), search('no space left')]);
+  t.true(all.every(({ embeddings }) => embeddings.used));
+  t.deepEqual((await search('no space left')).embeddings, { used: true, without: 0, reason: null });
+  const sent = asked.slice(before).flatMap(({ input }) => input.filter((text) => text.includes('valve')));
+  t.is(sent.length, new Set(sent).size, 'each once');
 });
 
 test.serial('an organization gets so many tokens on a day', async (t) => {

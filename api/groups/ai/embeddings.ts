@@ -1,15 +1,16 @@
 /** Vectors of passages and questions, of an endpoint that has them: passages that say the same in other words are found, too. */
 import { z } from 'zod';
+import { KeyedMutex } from '../../../runtime/keyed-mutex.ts';
 import type { PassageIndex, Source } from '../../../subjects/runbooks/passage-index.ts';
 import { cosine, directionOf, type Vector, Vectors } from '../../../subjects/runbooks/vectors.ts';
-import { hasModel, type ModelAsking, sendToModel } from './model.ts';
+import { hasModel, type ModelAsking, sendToModel, type Told } from './model.ts';
 
-/** Texts of one request, cut to so many characters. */
-const atOnce = 64;
+/** Texts of one request, cut to so many characters. Some endpoints take no more. */
+const atOnce = 32;
 const mostCharacters = 2_000;
 const mostBytes = 8 * 1024 * 1024;
 /** Passages that one search gives vectors, and how long it begins to: those beyond have theirs with the next ones. */
-const mostTexts = 4 * atOnce - 1;
+const mostTexts = 8 * atOnce;
 const mostMs = 5_000;
 
 const Embeddings = z.object({
@@ -17,6 +18,10 @@ const Embeddings = z.object({
 });
 
 const vectors = new Vectors();
+/** One search of an organization at a time gives passages their vectors, so that each is paid for once. */
+const turns = new KeyedMutex();
+/** Of what an endpoint says no to: the texts, and not the time or the key. */
+const ofTexts: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
 export const EmbeddingsTold = z
   .strictObject({
@@ -44,18 +49,20 @@ const readVectors = (answer: unknown, count: number): readonly Vector[] | undefi
   return data.length === count ? read : undefined;
 };
 
-const embed = (texts: readonly string[], model: string, asking: ModelAsking) =>
-  sendToModel(
+const embed = (texts: readonly string[], model: string, asking: ModelAsking): Promise<Told<readonly Vector[]>> => {
+  const inputs = texts.map((text) => text.slice(0, mostCharacters).toWellFormed());
+  return sendToModel(
     {
       ...{ purpose: 'embedding', counter: 'model-embeddings', path: '/embeddings', model, mostBytes },
-      sent: JSON.stringify(texts),
-      // A third of the characters is more than any text has tokens of.
-      tokens: Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / 3),
-      body: { model, input: texts, encoding_format: 'float' },
-      read: (answer) => readVectors(answer, texts.length),
+      sent: JSON.stringify(inputs),
+      // About as many as English has.
+      tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
+      body: { model, input: inputs, encoding_format: 'float' },
+      read: (answer) => readVectors(answer, inputs.length),
     },
     asking,
   );
+};
 
 export interface Near {
   /** How like the question a passage is, by its text; undefined where that is not known. */
@@ -65,20 +72,34 @@ export interface Near {
 
 const unknown = (): undefined => undefined;
 
-/** The vectors of the first texts, or of all; why of no more. */
-const vectorsOf = async (texts: readonly string[], model: string, asking: ModelAsking) => {
+const keep = (tenantId: string, texts: readonly string[], read: readonly Vector[]): void => {
+  for (const [nth, text] of texts.entries()) vectors.keep(tenantId, text, read[nth] ?? new Int8Array());
+};
+
+const halves = (texts: readonly string[]): (readonly string[])[] => {
+  const middle = Math.ceil(texts.length / 2);
+  return [texts.slice(0, middle), texts.slice(middle)];
+};
+
+/**
+ * Gives texts their vectors; answers why some have none yet. A text that is refused by itself gets one that is like nothing, so that it is
+ * not sent again.
+ */
+const fill = async (texts: readonly string[], nothing: Vector, model: string, asking: ModelAsking) => {
+  const { tenantId } = asking.caller;
   const begunMs = performance.now();
-  const read: Vector[] = [];
-  while (read.length < texts.length && performance.now() - begunMs < mostMs) {
-    const some = texts.slice(read.length, read.length + atOnce);
-    const told = await embed(
-      some.map((text) => text.slice(0, mostCharacters).toWellFormed()),
-      ...([model, asking] as const),
-    );
-    if ('reason' in told) return { read, reason: told.reason };
-    read.push(...told.read);
+  const batches = Array.from({ length: Math.ceil(texts.length / atOnce) }, (_, nth) =>
+    texts.slice(nth * atOnce, (nth + 1) * atOnce),
+  ) as (readonly string[])[];
+  for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
+    if (performance.now() - begunMs > mostMs) return 'the endpoint of embeddings takes long';
+    const told = await embed(batch, model, asking);
+    if ('read' in told) keep(tenantId, batch, told.read);
+    else if (!ofTexts.has(told.status)) return told.reason;
+    else if (batch.length === 1) keep(tenantId, batch, [nothing]);
+    else batches.unshift(...halves(batch));
   }
-  return { read, reason: null };
+  return null;
 };
 
 /** Vectors of a question and of the passages that people wrote, some of which get theirs now. */
@@ -90,13 +111,25 @@ export const nearTo = async (
   const { EMBEDDING_MODEL: model } = asking.ports.settings;
   if (model === undefined || !hasModel(asking)) return { likeness: unknown, told: null };
   const { tenantId } = asking.caller;
+  const texts = [...index.writtenTexts(from)];
+  if (texts.length === 0)
+    return { likeness: unknown, told: { used: false, without: 0, reason: 'nothing that people wrote is looked for' } };
+  const asked = await embed([question], model, asking);
+  if ('reason' in asked)
+    return { likeness: unknown, told: { used: false, without: texts.length, reason: asked.reason } };
+  const [to = new Int8Array()] = asked.read;
+  const missing = (): string[] => {
+    const known = vectors.of(tenantId);
+    return texts.filter((text) => known.get(text)?.length !== to.length);
+  };
+  const reason = turns.isBusy(tenantId)
+    ? 'another search gives passages their vectors'
+    : await turns.run(tenantId, () => fill(missing().slice(0, mostTexts), new Int8Array(to.length), model, asking));
+  const without = missing().length;
+  const later = `a search gives ${mostTexts} passages their vectors at most`;
   const known = vectors.of(tenantId);
-  const missing = [...index.writtenTexts(from)].filter((text) => !known.has(text));
-  const { read, reason } = await vectorsOf([question, ...missing.slice(0, mostTexts)], model, asking);
-  const [to, ...own] = read;
-  for (const [nth, vector] of own.entries()) vectors.keep(tenantId, missing[nth] ?? '', vector);
-  const without = missing.length - own.length;
-  const later = without === 0 ? null : `a search gives ${mostTexts} passages their vectors at most`;
-  const told = { used: to !== undefined, without, reason: reason ?? later };
-  return to === undefined ? { likeness: unknown, told } : { likeness: (text) => cosine(to, known.get(text)), told };
+  return {
+    likeness: (text) => cosine(to, known.get(text)),
+    told: { used: true, without, reason: without === 0 ? null : (reason ?? later) },
+  };
 };
