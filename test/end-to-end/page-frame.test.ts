@@ -1,4 +1,5 @@
 /** What is around every area, in a real browser: the palette, keys, preferences, projects, and calls that wait or are cancelled. */
+import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -90,6 +91,11 @@ declare('times are written in the zone and form of the preferences, in another b
   const time = page.locator('.extent .row time');
   await time.waitFor();
   await page.locator('#account > summary').click();
+  // Each change is made while the one before it is on its way.
+  await page.route('**/api/preferences', async (route) => {
+    await delay(500);
+    await route.continue();
+  });
   await page.getByLabel('Times in').fill('Asia/Kolkata');
   await page.getByLabel('Times in').press('Enter');
   await page.getByLabel('Dates as').selectOption('day-month-year');

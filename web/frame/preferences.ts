@@ -19,16 +19,32 @@ const take = (chosen: Preferences): void => {
   theme.value = chosen.theme;
 };
 
+/** As the API has them. */
+let saved: Preferences | undefined;
+let lastChange: Promise<void> = Promise.resolve();
+
 /** Asks for them; without an answer the page is as the browser has it. */
 export const readPreferences = async (): Promise<void> => {
-  const chosen = await ask(callOf<typeof getPreferences>('GET', '/api/preferences')).catch(() => undefined);
-  if (chosen !== undefined) take(chosen);
+  saved = await ask(callOf<typeof getPreferences>('GET', '/api/preferences')).catch(() => undefined);
+  if (saved !== undefined) take(saved);
 };
 
-/** Changes some of them, here at once. */
-export const prefer = async (changes: Partial<Preferences>): Promise<void> => {
-  const before = preferences.peek();
-  if (before === undefined) return;
-  take({ ...before, ...changes });
-  if ((await changing.run({ body: { ...before, ...changes } })) === undefined) take(before);
+const save = async (changes: Partial<Preferences>): Promise<void> => {
+  if (saved === undefined) return;
+  const before = saved;
+  saved = (await changing.run({ body: { ...before, ...changes } })) ?? before;
+  if (saved !== before) return;
+  // What was chosen since then stays.
+  const refused = Object.keys(changes) as (keyof Preferences)[];
+  const undone = Object.fromEntries(refused.map((key) => [key, before[key]]));
+  take({ ...before, ...preferences.peek(), ...undone });
+};
+
+/** Changes some of them, here at once, and in the API one change after the other, so that none takes another back. */
+export const prefer = (changes: Partial<Preferences>): Promise<void> => {
+  const chosen = preferences.peek();
+  if (chosen === undefined) return lastChange;
+  take({ ...chosen, ...changes });
+  lastChange = lastChange.catch(() => undefined).then(() => save(changes));
+  return lastChange;
 };
