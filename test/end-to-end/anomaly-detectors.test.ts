@@ -7,6 +7,7 @@ import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
+import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -254,6 +255,10 @@ test.serial('what cannot be watched is refused with its place', async (t) => {
 
 test.serial('a detector that stands still says so, in its status and in the overview', async (t) => {
   await processors.stop();
+  await eventually('what they told has landed', async () => {
+    const lags = await harness.bus.lag('sinks.anomaly-looks', [topics.anomalyLooks.name]);
+    return lags.every(({ lag }) => lag === 0);
+  });
   const before = await read('/api/ai/detectors');
   const [{ id }] = before.items;
   // As if the processors had been away for twenty minutes.
