@@ -1,37 +1,13 @@
-/** What questions in plain language are read as, over what eleven trades have. */
+/** What questions in plain language are read as, over what twelve trades have. */
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
-import { airport, airportQuestions } from './airport.ts';
 import { answerTo, nowMs, usualRange } from './asked.ts';
-import { bank, bankQuestions } from './bank.ts';
-import { clinic, clinicQuestions } from './clinic.ts';
-import { hotel, hotelQuestions } from './hotel.ts';
-import { library, libraryQuestions } from './library.ts';
-import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
-import { newspaper, newspaperQuestions } from './newspaper.ts';
-import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
-import { port, portQuestions } from './port.ts';
-import { railway, railwayQuestions } from './railway.ts';
-import { resort, resortQuestions } from './resort.ts';
-import { shop, shopQuestions } from './shop.ts';
+import { shop } from './shop.ts';
+import { trades, tradesWithUnknownWords } from './trades.ts';
 
 const read = (question: string, timeZone = 'UTC') => understand({ question, nowMs, timeZone, usualRange }, shop);
 
-const trades = [
-  ['a shop', shop, shopQuestions],
-  ['a railway', railway, railwayQuestions],
-  ['a clinic', clinic, clinicQuestions],
-  ['a bank', bank, bankQuestions],
-  ['a parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
-  ['a power utility', metering, [...meteringQuestions, ...meteringQuestionsApart]],
-  ['a newspaper', newspaper, newspaperQuestions],
-  ['a hotel', hotel, hotelQuestions],
-  ['an airport', airport, airportQuestions],
-  ['a container port', port, portQuestions],
-  ['a ski resort', resort, resortQuestions],
-  ['libraries of a city', library, libraryQuestions],
-] as const;
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
     test(`${trade} is asked: ${question}`, (t) => {
@@ -154,11 +130,7 @@ for (const [question, what] of otherwise)
   });
 
 test('a word that nothing is called is never lost, wherever it stands in a question', (t) => {
-  for (const [catalogue, questions] of [
-    [port, portQuestions],
-    [resort, resortQuestions],
-    [library, libraryQuestions],
-  ] as const)
+  for (const [catalogue, questions] of tradesWithUnknownWords)
     for (const [question, expected] of questions.filter(([, each]) => !String(each).startsWith('refused'))) {
       const words = question.split(' ');
       for (const at of [...words.keys(), words.length]) {

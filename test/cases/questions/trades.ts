@@ -1,0 +1,36 @@
+/** Trades, with what they have and what is asked of it. */
+import { airport, airportQuestions } from './airport.ts';
+import { bank, bankQuestions } from './bank.ts';
+import { clinic, clinicQuestions } from './clinic.ts';
+import { hotel, hotelQuestions } from './hotel.ts';
+import { library, libraryQuestions } from './library.ts';
+import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
+import { newspaper, newspaperQuestions } from './newspaper.ts';
+import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
+import { port, portQuestions } from './port.ts';
+import { railway, railwayQuestions } from './railway.ts';
+import { resort, resortQuestions } from './resort.ts';
+import { shop, shopQuestions } from './shop.ts';
+
+/** Trade, catalogue, and questions with what they are read as. */
+export const trades = [
+  ['a shop', shop, shopQuestions],
+  ['a railway', railway, railwayQuestions],
+  ['a clinic', clinic, clinicQuestions],
+  ['a bank', bank, bankQuestions],
+  ['a parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
+  ['a power utility', metering, [...meteringQuestions, ...meteringQuestionsApart]],
+  ['a newspaper', newspaper, newspaperQuestions],
+  ['a hotel', hotel, hotelQuestions],
+  ['an airport', airport, airportQuestions],
+  ['a container port', port, portQuestions],
+  ['a ski resort', resort, resortQuestions],
+  ['libraries of a city', library, libraryQuestions],
+] as const;
+
+/** Those whose questions are asked once more with a word that nothing is called. */
+export const tradesWithUnknownWords = [
+  [port, portQuestions],
+  [resort, resortQuestions],
+  [library, libraryQuestions],
+] as const;
