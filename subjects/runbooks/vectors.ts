@@ -28,11 +28,6 @@ export const cosine = (one: Vector, other: Vector | undefined): number | undefin
   return ones * others === 0 ? undefined : dot / Math.sqrt(ones * others);
 };
 
-/** Those of one organization, by text. */
-export interface KnownVectors {
-  get(text: string): Vector | undefined;
-}
-
 const keyOf = (text: string): string => hash('sha256', text, 'base64url');
 
 export class Vectors {
@@ -44,9 +39,8 @@ export class Vectors {
     this.#most = most;
   }
 
-  of(tenantId: string): KnownVectors {
-    const held = this.#of(tenantId);
-    return { get: (text) => held.get(keyOf(text)) };
+  get(tenantId: string, text: string): Vector | undefined {
+    return this.#of(tenantId).get(keyOf(text));
   }
 
   keep(tenantId: string, text: string, vector: Vector): void {

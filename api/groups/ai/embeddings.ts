@@ -118,18 +118,20 @@ export const nearTo = async (
   if ('reason' in asked)
     return { likeness: unknown, told: { used: false, without: texts.length, reason: asked.reason } };
   const [to = new Int8Array()] = asked.read;
-  const missing = (): string[] => {
-    const known = vectors.of(tenantId);
-    return texts.filter((text) => known.get(text)?.length !== to.length);
-  };
+  const lookUp = (): ReadonlyMap<string, Vector | undefined> =>
+    new Map(texts.map((text) => [text, vectors.get(tenantId, text)]));
+  const before = lookUp();
+  const missing = texts.filter((text) => before.get(text)?.length !== to.length);
+  const near = (known: typeof before) => (text: string) => cosine(to, known.get(text));
+  if (missing.length === 0) return { likeness: near(before), told: { used: true, without: 0, reason: null } };
   const reason = turns.isBusy(tenantId)
     ? 'another search gives passages their vectors'
-    : await turns.run(tenantId, () => fill(missing().slice(0, mostTexts), new Int8Array(to.length), model, asking));
-  const without = missing().length;
+    : await turns.run(tenantId, () => fill(missing.slice(0, mostTexts), new Int8Array(to.length), model, asking));
+  const known = lookUp();
+  const without = texts.filter((text) => known.get(text)?.length !== to.length).length;
   const later = `a search gives ${mostTexts} passages their vectors at most`;
-  const known = vectors.of(tenantId);
   return {
-    likeness: (text) => cosine(to, known.get(text)),
+    likeness: near(known),
     told: { used: true, without, reason: without === 0 ? null : (reason ?? later) },
   };
 };
