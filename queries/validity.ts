@@ -1,6 +1,8 @@
 /** Whether what queries name is there: attributes of records by what was counted where they landed, metrics by their series. */
+
 import { z } from 'zod';
 import { type Reference, referenceOf } from '../schemas/fields.ts';
+import { anyRow } from '../schemas/tables/any-row.ts';
 import { figuresOf } from './aggregate/measures.ts';
 import { invalid, QueryError } from './errors.ts';
 import { forecastProblem } from './forecast/asked.ts';
@@ -167,7 +169,7 @@ const landedOf = async ({ columns }: Reading, named: readonly Named[]): Promise<
       ? []
       : columns.query<{ metric: string }>(
           `SELECT DISTINCT toString(metric) AS metric FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
-          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} ORDER BY tenant_id LIMIT 1)`,
+          UNION ALL SELECT '' AS metric FROM (SELECT 1 FROM series WHERE tenant_id = {tenant:String} ${anyRow})`,
           { metrics },
         ),
   ]);

@@ -2,6 +2,7 @@
 
 import { editDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
+import { anyRow } from '../../schemas/tables/any-row.ts';
 import { countedWithin, hoursOf } from '../fields/catalogue.ts';
 import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
@@ -98,7 +99,7 @@ export const areRecordsThere = async (
   const before = kept.get(key);
   if (before !== undefined && performance.now() - before.atMs < keptForMs) return true;
   const rows = await columns.query(
-    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ORDER BY tenant_id LIMIT 1`,
+    `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ${anyRow}`,
     { ...parameters },
     { maxResultRows: 1 },
   );

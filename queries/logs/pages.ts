@@ -1,5 +1,7 @@
 /** Lists of log records, page by page. */
+
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import { anyRow } from '../../schemas/tables/any-row.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
@@ -111,7 +113,7 @@ export const mayHaveRecords = (
   hasIndex(condition)
     ? async (stretch) => {
         const some = await columns.query(
-          `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) ORDER BY tenant_id LIMIT 1`,
+          `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) ${anyRow}`,
           { ...condition.parameters, ...rangeValues(stretch) },
           { maxResultRows: 1 },
         );

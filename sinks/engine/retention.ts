@@ -2,8 +2,10 @@
  * Retention per tenant. It lies in configuration and never in rows, so that a change counts at the next run, for what is
  * stored already too.
  */
+
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
+import { anyRow } from '../../schemas/tables/any-row.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { ageColumnOf, isDaily, type Retention, type Table } from '../../schemas/tables/table.ts';
@@ -50,7 +52,7 @@ const tenantsByFirstDay = (policies: readonly RetentionPolicy[], days: Days, now
 /** One statement a table, and none where nothing would go: each rewrites a column of the parts that it touches, and takes about a second. */
 const deleteWhere = async (columns: Columns, table: string, conditions: readonly string[]): Promise<number> => {
   const condition = conditions.map((each) => `(${each})`).join(' OR ');
-  const found = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ORDER BY tenant_id LIMIT 1`);
+  const found = await columns.query(`SELECT 1 AS found FROM ${table} WHERE ${condition} ${anyRow}`);
   if (found.length === 0) return 0;
   await columns.execute(`DELETE FROM ${table} WHERE ${condition}`);
   return 1;

@@ -1,5 +1,7 @@
 /** When records landed for an organization: the first of each signal ever, and the last of a project lately. */
+
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { anyRow } from '../../schemas/tables/any-row.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 
 /** When the last record of each signal landed. */
@@ -47,7 +49,7 @@ export const firstLanded = async (columns: TenantColumns, signal: Signal): Promi
   const own = `tenant_id = {tenant:String}${conditions[signal]}`;
   const firsts = await Promise.all(
     tables[signal].map(async (table) => {
-      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE ${own} ORDER BY tenant_id LIMIT 1`);
+      const [some] = await columns.query(`SELECT 1 FROM ${table} WHERE ${own} ${anyRow}`);
       if (some === undefined) return [];
       return columns.query<{ first: string }>(
         `SELECT toString(toUnixTimestamp64Milli(min(received_at))) AS first FROM ${table} WHERE ${own}`,

@@ -1,4 +1,5 @@
 /** One service: its instances, versions, runtimes, and what they have in common. */
+
 import { z } from 'zod';
 import { Attributes } from '../../queries/attributes.ts';
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
@@ -6,6 +7,7 @@ import type { Reading } from '../../queries/reading.ts';
 import { type Resource, resourcesOf } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
+import { anyRow } from '../../schemas/tables/any-row.ts';
 import { type Choice, chosenActivity } from './chosen.ts';
 import { readEdges } from './edges.ts';
 
@@ -68,11 +70,11 @@ export const isService = async (
       : ` AND resource_id IN (SELECT resource_id FROM resource_activity WHERE tenant_id = {tenant:String} AND service = {service:String}${scope})`;
   const found = await Promise.all([
     columns.query(
-      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} ORDER BY tenant_id LIMIT 1`,
+      `SELECT 1 FROM resources WHERE tenant_id = {tenant:String} AND service = {service:String}${inScope} ${anyRow}`,
       values,
     ),
     columns.query(
-      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} ORDER BY tenant_id LIMIT 1`,
+      `SELECT 1 FROM series WHERE tenant_id = {tenant:String} AND service = {service:String}${scope} ${anyRow}`,
       values,
     ),
   ]);

@@ -1,4 +1,5 @@
 /** Erases organizations that were closed long enough ago; their audit records stay, without personal data. */
+
 import { randomUUID } from 'node:crypto';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
@@ -11,6 +12,7 @@ import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/i
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
+import { anyRow } from '../../../schemas/tables/any-row.ts';
 import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../../schemas/tables/index.ts';
 import { quote } from '../../../schemas/tables/literal.ts';
@@ -37,7 +39,7 @@ const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Prom
     // Signed tree heads hold no names, and prove the audit records that stay.
     if (name === evidenceHeadsTable.name) continue;
     // A deletion rewrites parts, so it is skipped where it would delete nothing.
-    const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} ORDER BY tenant_id LIMIT 1`);
+    const found = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${rows} ${anyRow}`);
     if (found.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${rows}`);
   }
 };

@@ -1,6 +1,8 @@
 /** Which panels of templates would show something: whether the names that they need have landed lately. */
+
 import type { Reading } from '../../../queries/reading.ts';
 import { type QuerySignal, type ReadSignal, signals } from '../../../queries/signals/index.ts';
+import { anyRow } from '../../../schemas/tables/any-row.ts';
 import { type Condition, isNeed, type Need, type NeedyPanel, needsIn } from './needs.ts';
 
 /** How far back a name counts as landed. */
@@ -29,7 +31,7 @@ export const landedOf = async ({ columns, plan, nowMs }: Reading, needs: readonl
       AND (fields.kind = 'record' OR key IN {keys:Array(String)}) GROUP BY ALL
     UNION ALL
     SELECT 'detections' AS what, 'record' AS kind, '' AS name FROM
-      (SELECT 1 FROM signals WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') ORDER BY tenant_id LIMIT 1)`,
+      (SELECT 1 FROM signals WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') ${anyRow})`,
     { metrics: [...metrics], keys: [...keys], since: String(nowMs - landedHours * 3_600_000) },
   );
   const found = new Set(rows.map(({ what, kind, name }) => `${what} ${kind} ${name}`));
