@@ -5,7 +5,7 @@ import type { detectAnomalies } from '../../../api/groups/ai/detect.ts';
 import type { detectorResource } from '../../../api/groups/ai/detector.ts';
 import type { markAnomaly } from '../../../api/groups/ai/feedback.ts';
 import type { DetectorFields } from '../../../subjects/anomalies/detector.ts';
-import { type Answered, callOf, creationOf, listOf, removalOf, replacementOf, type ViewOf } from '../../client/call.ts';
+import { type Answered, callOf, creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
 
 export const anomaliesCall = callOf<typeof listAnomalies>('GET', '/api/ai/anomalies');
 export const anomalyCall = callOf<typeof showAnomaly>('GET', '/api/ai/anomalies/{id}');
@@ -16,7 +16,6 @@ export const createDetectorCall = creationOf<typeof detectorResource, typeof Det
 export const replaceDetectorCall = replacementOf<typeof detectorResource, typeof DetectorFields>(
   '/api/ai/detectors/{id}',
 );
-export const removeDetectorCall = removalOf('/api/ai/detectors/{id}');
 
 export type Anomaly = Answered<typeof listAnomalies>['items'][number];
 export type ShownAnomaly = Answered<typeof showAnomaly>;

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { Field } from '../../editors/field.tsx';
+import { useSaving } from '../../editors/opened.tsx';
 import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
 import { QuestionFields } from '../../editors/question-fields.tsx';
 import { projectId } from '../../frame/project.ts';
@@ -88,28 +89,10 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
 };
 
 /** A detector as it is written: what it watches, what counts, and what it would have found. */
-export const DetectorForm = ({
-  before,
-  onSaved,
-}: {
-  readonly before: Detector | undefined;
-  readonly onSaved: (id: string) => void;
-}) => {
+export const DetectorForm = ({ before }: { readonly before: Detector | undefined }) => {
   const [detector, setDetector] = useState<WrittenDetector>(() => (before === undefined ? empty() : fieldsIn(before)));
-  const [create] = useState(() => new Action(createDetectorCall));
-  const [replace] = useState(() => new Action(replaceDetectorCall));
+  const { save, wrong, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, before);
   const set = (fields: Partial<WrittenDetector>): void => setDetector({ ...detector, ...fields });
-  const save = async (): Promise<void> => {
-    const saved =
-      before === undefined
-        ? await create.run({ body: detector })
-        : await replace.run({ params: { id: before.id }, body: detector, ifMatch: before.version });
-    if (saved !== undefined) onSaved(saved.id);
-  };
-  const action = before === undefined ? create : replace;
-  const error = action.error.value;
-  const wrong = (path: string): string | undefined =>
-    error?.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
   const texts = [
     ['Name', 'name', 256],
     ['A point each', 'step', 16],
@@ -176,7 +159,7 @@ export const DetectorForm = ({
       </label>
       <Tried detector={detector} />
       <div class="act">
-        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+        <button type="button" disabled={isRunning} onClick={() => void save(detector)}>
           {before === undefined ? 'Create the detector' : 'Save the detector'}
         </button>
         {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}

@@ -1,48 +1,17 @@
 /** Detectors: how each stands. */
-import { useState } from 'preact/hooks';
-import { Action } from '../../client/action.ts';
-import { ActionForm } from '../../frame/action-form.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
+import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
+import { Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
-import { createDetectorCall, type Detector, detectorsCall, removeDetectorCall } from './calls.ts';
+import { createDetectorCall, type Detector, detectorsCall } from './calls.ts';
 import { DetectorForm, directions } from './detector-form.tsx';
 
-const saved = (id: string): void => {
-  change({ open: id, edit: '' });
-  refresh();
-};
+const noun = 'detector';
 
-const Remove = ({
-  detector: { id, version },
-  onClose,
-}: {
-  readonly detector: Detector;
-  readonly onClose: () => void;
-}) => {
-  const [action] = useState(() => new Action(removeDetectorCall));
-  const [isAsked, setAsked] = useState(false);
-  const run = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
-    if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
-    onClose();
-    refresh();
-  };
-  return (
-    <ActionForm action={action} label={isAsked ? 'Remove it for good' : 'Remove'} onSubmit={run}>
-      <button type="button" class="plain" onClick={() => change({ edit: id })}>
-        Edit
-      </button>
-    </ActionForm>
-  );
-};
-
-const Told = ({ detector }: { readonly detector: Detector }) => {
+const Told = ({ item: detector }: { readonly item: Detector }) => {
   const { description, status, validity, step, falseAlarmsPerWeek, leastChange, direction, labels } = detector;
   return (
     <>
@@ -71,45 +40,6 @@ const Told = ({ detector }: { readonly detector: Detector }) => {
   );
 };
 
-const OpenDetector = ({
-  id,
-  item,
-  onClose,
-}: {
-  readonly id: string;
-  readonly item: Detector | undefined;
-  readonly onClose: () => void;
-}) => {
-  const isEdited = inAddress('edit') === id;
-  if (id === 'new')
-    return (
-      <Beside label="Detector" title="A new detector" onClose={onClose}>
-        <DetectorForm before={undefined} onSaved={saved} />
-      </Beside>
-    );
-  return (
-    <Beside label="Detector" title={item?.name ?? 'Detector'} onClose={onClose}>
-      {item === undefined ? (
-        <p>This detector is not on the pages that were read.</p>
-      ) : isEdited ? (
-        <DetectorForm key={`${id} ${item.version}`} before={item} onSaved={saved} />
-      ) : (
-        <>
-          {may(removeDetectorCall) ? <Remove detector={item} onClose={onClose} /> : null}
-          <Told detector={item} />
-        </>
-      )}
-    </Beside>
-  );
-};
-
-const Tools = () =>
-  may(createDetectorCall) ? (
-    <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
-      Write a detector
-    </button>
-  ) : null;
-
 export const Detectors = listed({
   title: 'Detectors',
   call: detectorsCall,
@@ -129,6 +59,6 @@ export const Detectors = listed({
     'Scored up to': ({ status }) => shownMoment(status?.lastStep ?? null),
   },
   numbers: ['Series', 'Last now', 'False alarms a week'],
-  Tools,
-  Open: OpenDetector,
+  Tools: writeOf(noun, createDetectorCall),
+  Open: openedOf({ noun, path: '/api/ai/detectors/{id}', Form: DetectorForm, Told }),
 });
