@@ -1,6 +1,7 @@
 /** Runbooks are found in other words by vectors of an endpoint, and by their words alone whenever it fails. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import test from 'ava';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -42,18 +43,12 @@ const books = {
 };
 
 test.before(async () => {
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (piece) => {
-      body += piece;
-    });
-    request.on('end', () => {
-      // Nothing is worded here.
-      if (request.url !== '/v1/embeddings') return response.writeHead(404).end();
-      const { model, input } = JSON.parse(body);
-      asked.push({ path: request.url, model, input });
-      return behave(response, input);
-    });
+  server = createServer(async (request, response) => {
+    // Nothing is worded here.
+    if (request.url !== '/v1/embeddings') return response.writeHead(404).end();
+    const { model, input } = (await json(request)) as Omit<Asked, 'path'>;
+    asked.push({ path: request.url, model, input });
+    return behave(response, input);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   harness = await startHarness({
