@@ -10,13 +10,13 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
-import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
-import { owner, startOiq } from '../end-to-end/oiq-process.ts';
+import { startOiq } from '../end-to-end/oiq-process.ts';
 import { runLoad } from './load.ts';
 import { bodies, logsPayload } from './payloads.ts';
 import { cpuSeconds, memory } from './process-cost.ts';
 import { scratch } from './scratch.ts';
+import { openWebhook } from './webhook.ts';
 
 const [rules = 0, rate = 0, breaches = 10] = process.argv.slice(2).map(Number);
 const recordsPerRequest = 500;
@@ -48,36 +48,16 @@ await documents.transaction(async (transaction) => {
 });
 await documents.close();
 
-const receiver = await startChannelReceiver();
 const oiq = await startOiq({
   dataDirectory,
   environment: { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' },
 });
-const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-  const answer = await fetch(`${oiq.http}${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
-};
-const { token } = (await ask('POST', '/auth/login', owner)).body;
-const as = { authorization: `Bearer ${token}` };
-const channel = { name: 'hook', settings: { type: 'webhook', url: receiver.url }, maxPerMinute: 6000 };
-const { id } = (await ask('POST', '/api/notification-channels', channel, as)).body;
-const { etag } = await ask('GET', '/api/v2/alerts/routing', undefined, as);
-const routing = {
-  route: { receiver: 'hook', groupBy: ['service'], groupWait: '0s', groupInterval: '1s' },
-  receivers: [{ name: 'hook', channelIds: [id] }],
-};
-await ask('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
+const { receiver, ask } = await openWebhook(oiq.http, 'service');
 const search = 'service:breach*';
 const query = { kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }], groupBy: ['service'] };
 const thresholds = [{ severity: 'critical', operator: 'above', value: 0 }];
 const condition = { kind: 'threshold', query, window: '1m', thresholds };
-await ask('POST', '/api/alerts/rules', { name: 'Breach', interval: '10s', condition }, as);
+await ask('POST', '/api/alerts/rules', { name: 'Breach', interval: '10s', condition });
 await sleep(15_000);
 
 const files = bodies(20, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs: Date.now() })).map(

@@ -13,41 +13,21 @@ import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { openFence } from '../../runtime/fence.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
-import { owner, startOiq } from '../end-to-end/oiq-process.ts';
+import { startOiq } from '../end-to-end/oiq-process.ts';
 import { table } from './report.ts';
 import { scratch } from './scratch.ts';
+import { openWebhook } from './webhook.ts';
 
 const [failures = 6] = process.argv.slice(2).map(Number);
 const everyMs = 10_000;
 const longestMs = 120_000;
 const dataDirectory = join(scratch(), 'data');
 await embeddedDeployment(dataDirectory);
-const receiver = await startChannelReceiver();
 const environment = { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' };
 const oiq = await startOiq({ dataDirectory, environment });
 
-const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-  const answer = await fetch(`${oiq.http}${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
-};
-const { token } = (await ask('POST', '/auth/login', owner)).body;
-const as = { authorization: `Bearer ${token}` };
-const channel = { name: 'hook', settings: { type: 'webhook', url: receiver.url }, maxPerMinute: 6000 };
-const { id: channelId } = (await ask('POST', '/api/notification-channels', channel, as)).body;
-const { etag } = await ask('GET', '/api/v2/alerts/routing', undefined, as);
-const routing = {
-  route: { receiver: 'hook', groupBy: ['check'], groupWait: '0s', groupInterval: '1s' },
-  receivers: [{ name: 'hook', channelIds: [channelId] }],
-};
-await ask('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
+const { receiver, ask } = await openWebhook(oiq.http, 'check');
 
 let isUp = true;
 const target = createServer((_, response) => response.writeHead(isUp ? 200 : 500).end());
@@ -57,7 +37,7 @@ const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_
 const locations: string[] = [];
 const probes = [];
 for (const name of ['one', 'two', 'three']) {
-  const location = (await ask('POST', '/api/synthetics/locations', { name }, as)).body;
+  const location = await ask('POST', '/api/synthetics/locations', { name });
   locations.push(location.id);
   const source = httpSource({ url: oiq.http, token: location.token, probe: name, onRefused: console.error });
   probes.push(
@@ -65,8 +45,8 @@ for (const name of ['one', 'two', 'three']) {
   );
 }
 const check = { name: 'shop', type: 'http', every: '10s', timeout: '5s', locations, http: { steps: [{ url }] } };
-const { id } = (await ask('POST', '/api/synthetics/checks', check, as)).body;
-while ((await ask('GET', `/api/synthetics/checks/${id}`, undefined, as)).body.state !== 'up') await sleep(500);
+const { id } = await ask('POST', '/api/synthetics/checks', check);
+while ((await ask('GET', `/api/synthetics/checks/${id}`)).state !== 'up') await sleep(500);
 
 /** Seconds until a request of the webhook that was not there before. */
 const told = async (): Promise<number> => {

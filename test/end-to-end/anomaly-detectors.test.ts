@@ -1,12 +1,6 @@
 /** From records to anomalies: the schedule that asks, the processor that scores, and what the API tells. */
-import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { text } from '../cases/sink-tables.ts';
@@ -14,19 +8,14 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 import { startChromium } from './chromium.ts';
+import { portsOf } from './harness-ports.ts';
 import { landOtlp, resourceOf } from './land-otlp.ts';
 import { holdsAsAView, signedInAt } from './page-walk.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
 const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
-const clock = { now: () => Date.now() };
-const ports = {
-  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
-  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
-  settings: settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment }),
-  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
-};
+const ports = portsOf(harness, environment);
 await harness.bus.ensureTopics(scheduleTopics);
 const processing = () => startProcessors({ ...ports, only: ['anomaly-points', 'anomaly-scores'] });
 let processors = await processing();

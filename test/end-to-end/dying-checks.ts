@@ -2,30 +2,19 @@
  * All that synthetic checks need of the platform over the embedded stores, in one process: `node dying-checks.ts DIRECTORY PORT INGEST
  * [ROLE STAGE N]`. It kills itself when the role comes to the stage for the N-th time; without one it runs until it is told to stop.
  */
-import { join } from 'node:path';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
 import { startProcessors } from '../../processors/index.ts';
 import { startReceivers } from '../../receivers/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { startHarness } from './api-harness.ts';
 import { openDying } from './dying-ports.ts';
+import { roleParts } from './harness-ports.ts';
 
 const [directory = '', port, ingest, dying, stage, times] = process.argv.slice(2);
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const { columns, documents, bus, living, close } = await openDying({ directory, stage, times: Number(times) });
-const clock = { now: () => Date.now() };
-const shared = {
-  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
-  settings: settingsOf({
-    ...{ OIQ_DATA_DIR: directory, OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0', OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${ingest}` },
-    ...environment,
-  }),
-  mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
-};
+const shared = roleParts(directory, {
+  ...{ ...environment, OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0', OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${ingest}` },
+});
 const portsOf = (role: string) => ({ ...(role === dying ? { columns, documents, bus } : living), ...shared });
 
 const sinks = await startSinks({

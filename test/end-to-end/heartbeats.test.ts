@@ -1,29 +1,17 @@
 /** From a beat to state and uptime: real HTTP to the address of ingest, the log, the processor, sinks, and the API. */
-import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { startReceivers } from '../../receivers/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
+import { portsOf } from './harness-ports.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
-const clock = { now: () => Date.now() };
-const settings = settingsOf({
-  ...{ OIQ_DATA_DIR: harness.directory, ...environment },
-  ...{ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' },
+const ports = portsOf(harness, {
+  ...{ ...environment, OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' },
 });
-const ports = {
-  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
-  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }), settings },
-  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
-};
 await harness.bus.ensureTopics(scheduleTopics);
 const openProcessors = () => startProcessors({ ...ports, only: ['heartbeats', 'check-states'] });
 let processors = await openProcessors();

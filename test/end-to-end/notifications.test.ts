@@ -1,29 +1,18 @@
 /** From an alert that changes its state to the request of a channel, and the ledger of what came of it. */
-import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import { startProcessors } from '../../processors/index.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
+import { portsOf } from './harness-ports.ts';
 
 const environment = { OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8', OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
-const clock = { now: () => Date.now() };
-const ports = {
-  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
-  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
-  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
-  settings: settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment }),
-};
+const ports = portsOf(harness, environment);
 const processors = await startProcessors({
   ...ports,
   only: ['notifications', 'notification-deliveries'],

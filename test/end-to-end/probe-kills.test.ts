@@ -3,22 +3,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
-import { settingsOf } from '../../schemas/settings.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { killRounds } from '../budget.ts';
 import { seeded } from '../cases/random.ts';
 import { drawSeed } from '../drawing.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
+import { portsOf } from './harness-ports.ts';
 import { nodeFlags } from './oiq-process.ts';
 
 /** A start of a probe computes for a second or two. */
@@ -29,13 +24,7 @@ const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
-const clock = { now: () => Date.now() };
-const ports = {
-  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
-  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
-  settings: settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment }),
-  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
-};
+const ports = portsOf(harness, environment);
 await harness.bus.ensureTopics(scheduleTopics);
 const processors = await startProcessors({ ...ports, only: ['check-states'] });
 const sinks = await startSinks({ ...ports, embedded: true, only: ['synthetic-runs', 'synthetic-states'] });

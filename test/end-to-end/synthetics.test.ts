@@ -2,10 +2,7 @@
 import { lookup } from 'node:dns';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import test from 'ava';
-import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { fileMailer } from '../../adapters/mail-file.ts';
 import { openLocalWork } from '../../api/index.ts';
 import { httpSource } from '../../probes/http-source.ts';
 import { startLocalProbes } from '../../probes/local.ts';
@@ -15,25 +12,18 @@ import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { checkStates } from '../../processors/synthetics/check-states.ts';
 import { openFence } from '../../runtime/fence.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
-import { settingsOf } from '../../schemas/settings.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { lastDueAt } from '../../subjects/synthetics/due-times.ts';
 import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
+import { portsOf } from './harness-ports.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
 const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
-const clock = { now: () => Date.now() };
-const settings = settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment });
-const ports = {
-  ...{ bus: harness.bus, documents: harness.documents, columns: harness.columns },
-  ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }), settings },
-  mailer: fileMailer({ path: join(harness.directory, 'outbox.jsonl') }),
-};
+const ports = portsOf(harness, environment);
 await harness.bus.ensureTopics(scheduleTopics);
 const processors = await startProcessors({ ...ports, only: ['check-states', 'alert-evaluation', 'run-telemetry'] });
 const sinks = await startSinks({
@@ -319,7 +309,7 @@ test.serial('what a check was while nobody judged it is worked out from the runs
 
 test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
   const { id } = await made(checks, checkAt('local', ['local']));
-  const role = startLocalProbes(await openLocalWork({ ...ports, settings }), {
+  const role = startLocalProbes(await openLocalWork(ports), {
     fence,
     chromium: { program: '/none/chromium', hasSandbox: true },
     log: silent,

@@ -1,0 +1,32 @@
+import { startChannelReceiver } from '../cases/channel-receiver.ts';
+import { owner } from '../end-to-end/oiq-process.ts';
+
+/** A running OIQ whose owner asks, and whose alerts go to one webhook at once, grouped by one label. */
+export const openWebhook = async (http: string, groupBy: string) => {
+  const receiver = await startChannelReceiver();
+  const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${http}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
+  };
+  const { token } = (await ask('POST', '/auth/login', owner)).body;
+  const as = { authorization: `Bearer ${token}` };
+  const channel = { name: 'hook', settings: { type: 'webhook', url: receiver.url }, maxPerMinute: 6000 };
+  const { id } = (await ask('POST', '/api/notification-channels', channel, as)).body;
+  const { etag } = await ask('GET', '/api/v2/alerts/routing', undefined, as);
+  const routing = {
+    route: { receiver: 'hook', groupBy: [groupBy], groupWait: '0s', groupInterval: '1s' },
+    receivers: [{ name: 'hook', channelIds: [id] }],
+  };
+  await ask('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
+  return {
+    receiver,
+    /** Answers the JSON of an operation, asked as the owner. */
+    ask: async (method: string, path: string, body?: object) => (await ask(method, path, body, as)).body,
+  };
+};

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { noMetrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import type { Harness } from './api-harness.ts';
+
+/** The real clock, counters in memory, mails in `outbox.jsonl`, and settings: all but the stores that a role needs. */
+export const roleParts = (directory: string, environment: Readonly<Record<string, string>>) => {
+  const clock = { now: () => Date.now() };
+  return {
+    ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
+    settings: settingsOf({ OIQ_DATA_DIR: directory, ...environment }),
+    mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
+  };
+};
+
+/** What processors, sinks and receivers need to work over the stores of a harness, in the process of the test. */
+export const portsOf = (
+  { bus, documents, columns, directory }: Pick<Harness, 'bus' | 'documents' | 'columns' | 'directory'>,
+  environment: Readonly<Record<string, string>>,
+) => ({ bus, documents, columns, ...roleParts(directory, environment) });
