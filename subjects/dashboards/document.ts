@@ -34,6 +34,7 @@ const PanelQuery = z
     shortestStep: StepText.optional().describe(
       'Steps are not shorter than this, a duration or a variable; samples come so often, which tells $__rate_interval',
     ),
+    stepFactor: z.int().min(2).max(1000).optional().describe('Steps are so many times as long as they would be'),
     exemplars: z.boolean().default(false),
     ...shown,
   })

@@ -117,7 +117,6 @@ const counts = {
   refused: 0,
   different: 0,
   without: 0,
-  stepsOfOthers: 0,
   sameOptions: 0,
   differentOptions: 0,
 };
@@ -154,9 +153,11 @@ const askedFor = (
   const lengthOf = (text: unknown): number | undefined =>
     typeof text === 'string' ? msOf(textOf(text, plain)) : undefined;
   const ownMs = lengthOf(target['interval']);
+  const plainMs = Math.max(itemStepMs, ownMs ?? 0, lengthOf(panel['interval']) ?? 0);
   return {
     ...{ fromMs: range === undefined ? startMs - shift : toMs - range, toMs },
-    stepMs: Math.max(itemStepMs, ownMs ?? 0, lengthOf(panel['interval']) ?? 0),
+    stepMs: plainMs * Number(target['intervalFactor'] ?? 1),
+    plainMs,
     scrapeMs: ownMs,
   };
 };
@@ -173,7 +174,6 @@ const compare = async (file: string, variables: readonly Fields[], source: Sourc
   const choices = choicesOf(answered, item.repeat);
   const textOf = (text: string, asked: Asked): string => grafanaText(text, variables, choices, asked);
   const asked = askedFor(source, item.stepMs, textOf);
-  if (Number(target['intervalFactor'] ?? 1) > 1) counts.stepsOfOthers++;
   const result = item.results[name];
   const isInstant = target['instant'] === true && target['range'] !== true;
   const expression = textOf(String(target['expr']), asked);
@@ -258,12 +258,11 @@ try {
   console.log(`${files.length} dashboards, ${series.length} series made up`);
   await send(subject, peer, series);
   for (const file of files) await compareAll(subject, file);
-  const { same, withPoints, refused, different, without, stepsOfOthers } = counts;
+  const { same, withPoints, refused, different, without } = counts;
   console.log(`\n${same} answers are the same, ${withPoints} of them with points, ${refused} refused by both`);
   console.log(`${different} differ`);
   console.log(`${counts.sameOptions} variables offer the same, ${counts.differentOptions} something else`);
   console.log(`${without} panels are not compared: those of other data sources, and those without an id of their own`);
-  console.log(`${stepsOfOthers} compared at half the steps or so that Grafana asks, as the report of the import says`);
 } finally {
   peer.stop();
   await subject.close();

@@ -39,6 +39,8 @@ export interface Asked {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
+  /** Where that is longer by a factor, what it would be without it: ranges of rates are made of this. */
+  readonly plainMs?: number;
   /** The least step of the query itself, from which ranges of rates are made. */
   readonly scrapeMs: number | undefined;
 }
@@ -85,8 +87,8 @@ const stepText = (ms: number): string => {
   return `${ms / length}${unit}`;
 };
 
-const builtIn = ({ fromMs, toMs, stepMs, scrapeMs = 15_000 }: Asked): ReadonlyMap<string, string> => {
-  const rateMs = Math.max(stepMs + scrapeMs, 4 * scrapeMs);
+const builtIn = ({ fromMs, toMs, stepMs, plainMs = stepMs, scrapeMs = 15_000 }: Asked): ReadonlyMap<string, string> => {
+  const rateMs = Math.max(plainMs + scrapeMs, 4 * scrapeMs);
   const seconds = String(Math.round((toMs - fromMs) / 1000));
   return new Map([
     ['__interval', stepText(stepMs)],

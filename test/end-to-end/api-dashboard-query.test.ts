@@ -166,7 +166,7 @@ test('formulas, hidden queries, comparisons and transformations are answered', a
   t.true(two.results.A.stepMs < 60_000);
 });
 
-test('the least step of a query tells the ranges of rates, and that of a panel does not, as in Grafana', async (t) => {
+test('the least step of a query tells the ranges of rates, and that of a panel or a factor does not, as in Grafana', async (t) => {
   const told = 'vector($__interval_ms) * 1e7 + vector($__rate_interval_ms)';
   const id = await make({
     variables: [{ kind: 'interval', name: 'step', options: ['2m'] }],
@@ -177,6 +177,8 @@ test('the least step of a query tells the ranges of rates, and that of a panel d
       panel('of-both', [one(told, { shortestStep: '$step' })], { shortestStep: '5m' }),
       panel('of-rates', [one(told, { shortestStep: '$__rate_interval' })]),
       panel('of-steps', [one(told, { shortestStep: '$__interval' })]),
+      panel('of-factor', [one(told, { shortestStep: '1m', stepFactor: 2 })]),
+      panel('of-rates-and-factor', [one(told, { shortestStep: '$__rate_interval', stepFactor: 2 })]),
       panel('wrong', [one(told)], { shortestStep: '$nothing' }),
     ],
   });
@@ -192,6 +194,8 @@ test('the least step of a query tells the ranges of rates, and that of a panel d
     ['of-both', 300, 300, 300, 480],
     ['of-rates', 30, 60, 60, 60],
     ['of-steps', 30, 30, 30, 120],
+    ['of-factor', 30, 120, 120, 240],
+    ['of-rates-and-factor', 30, 60, 60, 60],
   ]);
   t.like(items.at(-1).error, { code: 'VALIDATION_FAILED', message: '$nothing is no step such as 30s' });
 });

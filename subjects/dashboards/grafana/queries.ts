@@ -45,6 +45,9 @@ export const readStep = (value: unknown): string | undefined => {
   return parseDuration(text) !== undefined || /^\$(?:\w{1,64}|\{\w{1,64}\})$/.test(text) ? text : undefined;
 };
 
+const readFactor = (value: unknown): number | undefined =>
+  Number.isInteger(value) && (value as number) >= 2 && (value as number) <= 1000 ? (value as number) : undefined;
+
 /** What a query is called that shows it to people. */
 const textOf = (target: Fields): string => {
   const { datasource: _, refId: __, hide: ___, ...asked } = target;
@@ -76,11 +79,14 @@ const readPromql = (target: Fields, name: string, ledger: Ledger): object => {
   if (typeof exemplar === 'boolean') ledger.carry(target, 'exemplar');
   const step = readStep(target['interval']);
   if (step !== undefined) ledger.carry(target, 'interval');
+  const stepFactor = readFactor(target['intervalFactor']);
+  if (stepFactor !== undefined) ledger.carry(target, 'intervalFactor');
   return {
     name,
     query: { kind: 'promql', expression: expr },
     answers: readAnswers(target, ledger),
     ...(step !== undefined && { shortestStep: step }),
+    ...(stepFactor !== undefined && { stepFactor }),
     exemplars: exemplar === true,
     hidden: hide === true,
     legend: legend === '__auto' ? '' : legend,
@@ -180,6 +186,7 @@ const writePromql = (query: PanelQuery, datasource: object): Fields => {
     ...(query.hidden && { hide: true }),
     ...(query.exemplars && { exemplar: true }),
     ...(query.shortestStep !== undefined && { interval: query.shortestStep }),
+    ...(query.stepFactor !== undefined && { intervalFactor: query.stepFactor }),
     ...(isTable ? { instant: true, range: false } : { range: true }),
   };
 };

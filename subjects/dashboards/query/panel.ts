@@ -41,6 +41,10 @@ export interface PanelAsking {
 type PanelQuery = Panel['queries'][number];
 
 const msNs = 1_000_000n;
+const isOfRates = (shortestStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(shortestStep);
+/** Steps that are as long as the ranges of rates stay so. */
+const factorOf = ({ shortestStep, stepFactor = 1 }: PanelQuery): number => (isOfRates(shortestStep) ? 1 : stepFactor);
+
 /** Stands for a query that there is not: what reads its answer fails with why. */
 const missing: Query = { kind: 'promql', expression: 'missing' };
 const lengthNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
@@ -117,12 +121,15 @@ class PanelRun {
     return new Map([...this.#shown.scope, ...platformVariables(platform)]);
   }
 
-  /** Where steps are as long as the ranges of rates, these are no longer than a step. */
-  #scopeOf({ shortestStep = '' }: PanelQuery, stepMs: number, scrapeMs: number): Scope {
+  /**
+   * Ranges of rates are made of the step without its factor. Where steps are as long as these ranges, the ranges are no longer than a step.
+   */
+  #scopeOf({ shortestStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
     const scope = new Map(this.#scope(stepMs, scrapeMs));
-    if (!/^\$(?:__rate_interval|\{__rate_interval\})$/.test(shortestStep)) return scope;
-    for (const unit of ['', '_ms'])
-      scope.set(`__rate_interval${unit}`, scope.get(`__interval${unit}`) as VariableValue);
+    const [rates, name] = isOfRates(shortestStep)
+      ? [scope, '__interval']
+      : [this.#scope(plainMs, scrapeMs), '__rate_interval'];
+    for (const unit of ['', '_ms']) scope.set(`__rate_interval${unit}`, rates.get(`${name}${unit}`) as VariableValue);
     return scope;
   }
 
@@ -142,12 +149,14 @@ class PanelRun {
       throw invalid('savedQueryId', `the saved query ${asked.savedQueryId} is not there for you, or is not understood`);
     const ownMs = this.#shortestMs(asked);
     // A formula reads queries at the same steps.
-    const together = panel.formulas.length > 0 ? panel.queries : [];
-    const longest = Math.max(this.stepMs, ownMs, ...together.map((each) => this.#shortestMs(each)));
-    const known = together.flatMap((each) => this.#queryOf(each) ?? []);
-    const leastMs = Math.max(...[query, ...known].map(leastStepOf));
-    const stepMs = Math.ceil(longest / leastMs) * leastMs;
-    const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(asked, stepMs, ownMs)), filters));
+    const together = panel.formulas.length > 0 ? panel.queries : [asked];
+    const lengths = together.map((each) => Math.max(this.stepMs, this.#shortestMs(each)));
+    const factored = together.map((each, at) => (lengths[at] as number) * factorOf(each));
+    const leastMs = Math.max(...together.map((each) => leastStepOf(this.#queryOf(each) ?? query)));
+    const [plainMs = 0, stepMs = 0] = [lengths, factored].map(
+      (each) => Math.ceil(Math.max(...each) / leastMs) * leastMs,
+    );
+    const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(asked, stepMs, plainMs, ownMs)), filters));
     const isTable = asked.answers === 'table' || filled.kind === 'rows';
     return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
   }

@@ -282,7 +282,7 @@ test('old graphs and single figures are of today', (t) => {
   t.like(graph.fields, { unit: 'By', min: 0, drawing: { width: 2, area: 10, stack: 'normal', joinGaps: true } });
   t.is(graph.overrides.length, 2);
   t.like(graph.overrides[1]?.settings, { unit: 'ms', axis: { side: 'right' }, drawing: { as: 'bars' } });
-  t.like(graph.queries, [{ name: 'A', query: { kind: 'promql', expression: 'rate(x[5m])' } }]);
+  t.like(graph.queries, [{ name: 'A', query: { kind: 'promql', expression: 'rate(x[5m])' }, stepFactor: 2 }]);
   const figure = panelOf(imported, 'panel-2');
   t.like(figure.visual, { kind: 'stat', reduce: { reducer: 'last-not-null' }, coloured: 'background', graph: 'area' });
   t.like(figure.fields.thresholds?.steps, [{ value: null, colour: 'green' }, { value: 50 }, { value: 80 }]);
