@@ -21,7 +21,9 @@ const StepText = z.union([DurationText, z.string().regex(/^\$(?:\w{1,64}|\{\w{1,
 
 const shown = {
   hidden: z.boolean().default(false).describe('Only for formulas and transformations'),
-  legend: text(1024).default('').describe('Name of its series, such as {{service}}; empty: their labels'),
+  legend: text(1024)
+    .default('')
+    .describe('Name of its series, such as {{service}}; empty, or __auto of Grafana: their labels'),
 };
 
 /** A question of a panel: one of its own, or a saved one. */

@@ -75,7 +75,6 @@ const panel: Readonly<Record<string, readonly unknown[]>> = {
   'targets.*.instant': [false],
   'targets.*.range': [true],
   'targets.*.intervalFactor': [1],
-  'targets.*.legendFormat': ['__auto'],
   'targets.*.useBackend': [false],
   'targets.*.disableTextWrap': [false],
   'targets.*.fullMetaSearch': [false],

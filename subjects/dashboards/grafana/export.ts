@@ -83,14 +83,13 @@ const textInstead = (panel: Panel): Fields => {
 const drawnOf = (panel: Panel, datasource: object): Built => {
   const written = panel.visual.kind === 'placeholder' || !canBeAsked(panel) ? undefined : writeVisual(panel.visual);
   if (written === undefined) return isKeptWhole(panel) ? {} : { ...textInstead(panel) };
-  const targets = writeQueries(panel, datasource);
+  const targets = writeQueries(panel, written['type'], datasource);
   const transformations = writeTransformations(panel.transformations);
   return {
     ...written,
     ...(targets.length > 0 && { datasource, targets }),
     ...(transformations.length > 0 && { transformations }),
     fieldConfig: { defaults: writeFields(panel.fields), overrides: writeOverrides(panel.overrides) },
-    ...(panel.mostPoints !== undefined && { maxDataPoints: panel.mostPoints }),
     ...(panel.shortestStep !== undefined && { interval: panel.shortestStep }),
   };
 };
@@ -101,7 +100,7 @@ const isKeptWhole = ({ visual, imported }: Panel): boolean =>
   fitsPanel('targets', imported.kept['targets'] ?? []);
 
 const writePanel = (panel: Panel, id: number, y: number, datasource: object): Built => {
-  const { title, description, transparent, links, place, time } = panel;
+  const { title, description, transparent, links, place, time, mostPoints } = panel;
   const built: Built = {
     ...drawnOf(panel, datasource),
     ...{ id, title, gridPos: { x: place.x, y, w: place.width, h: place.height } },
@@ -109,6 +108,7 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
     ...(transparent && { transparent }),
     ...(links.length > 0 && { links: writeLinks(links) }),
     ...timeOf(time),
+    ...(mostPoints !== undefined && { maxDataPoints: mostPoints }),
     ...repeatOf(panel),
   };
   // What is not typed is taken away below, and the dashboard keeps it.

@@ -56,24 +56,29 @@ const textOf = (target: Fields): string => {
   return String(found ?? JSON.stringify(asked)).slice(0, 65_536);
 };
 
-const readAnswers = (target: Fields, ledger: Ledger): 'series' | 'table' => {
+/** Panels of Grafana that want one table of all series. Others draw each series, which are by themselves without a format. */
+const ofTables = ['table', 'barchart'];
+const formatOf = (isTable: boolean, type: unknown): string =>
+  isTable && ofTables.includes(String(type)) ? 'table' : 'time_series';
+
+const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 'table' => {
   const { instant, range, format } = target;
   const isInstant = instant === true && range !== true;
   if (instant === isInstant) ledger.carry(target, 'instant');
   if (typeof range === 'boolean' && (range === !isInstant || (instant === undefined && range)))
     ledger.carry(target, 'range');
-  if (format === (isInstant ? 'table' : 'time_series')) ledger.carry(target, 'format');
+  if (format === formatOf(isInstant, type)) ledger.carry(target, 'format');
   return isInstant ? 'table' : 'series';
 };
 
 /** Settings of Grafana's editor that say nothing of the question. */
 const ofEditor = ['metric', 'step', 'refId'];
 
-const readPromql = (target: Fields, name: string, ledger: Ledger): object => {
+const readPromql = (target: Fields, name: string, { panel, ledger }: Pick<Reading, 'panel' | 'ledger'>): object => {
   const { expr, legendFormat, hide, exemplar } = target;
   ledger.carry(target, 'expr', 'datasource');
   if (target['refId'] === name) ledger.carry(target, 'refId');
-  const legend = typeof legendFormat === 'string' && legendFormat.length <= 1024 ? legendFormat : '__auto';
+  const legend = typeof legendFormat === 'string' && legendFormat.length <= 1024 ? legendFormat : '';
   if (legend === legendFormat) ledger.carry(target, 'legendFormat');
   if (typeof hide === 'boolean') ledger.carry(target, 'hide');
   if (typeof exemplar === 'boolean') ledger.carry(target, 'exemplar');
@@ -84,12 +89,12 @@ const readPromql = (target: Fields, name: string, ledger: Ledger): object => {
   return {
     name,
     query: { kind: 'promql', expression: expr },
-    answers: readAnswers(target, ledger),
+    answers: readAnswers(target, panel['type'], ledger),
     ...(step !== undefined && { shortestStep: step }),
     ...(stepFactor !== undefined && { stepFactor }),
     exemplars: exemplar === true,
     hidden: hide === true,
-    legend: legend === '__auto' ? '' : legend,
+    legend,
   };
 };
 
@@ -127,7 +132,7 @@ const readTarget = (target: Fields, name: string, read: Reading): object | undef
   const kind = kindOf(target, panel, sources);
   if (kind === 'metrics') {
     if (!isQuestion(target) || queries.length >= mostQueries) return undefined;
-    const query = readPromql(target, name, ledger);
+    const query = readPromql(target, name, { panel, ledger });
     queries.push(query);
     return query;
   }
@@ -176,8 +181,9 @@ const isQuestion = ({ expr }: Fields): boolean => typeof expr === 'string' && ex
 const isNothingAsked = (target: Fields): boolean =>
   Object.keys(target).every((key) => ['refId', 'datasource', 'hide', ...ofEditor].includes(key));
 
-const writePromql = (query: PanelQuery, datasource: object): Fields => {
+const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fields => {
   const isTable = query.answers === 'table';
+  const format = formatOf(isTable, type);
   return {
     datasource,
     expr: query.query?.kind === 'promql' ? query.query.expression : '',
@@ -188,6 +194,7 @@ const writePromql = (query: PanelQuery, datasource: object): Fields => {
     ...(query.shortestStep !== undefined && { interval: query.shortestStep }),
     ...(query.stepFactor !== undefined && { intervalFactor: query.stepFactor }),
     ...(isTable ? { instant: true, range: false } : { range: true }),
+    ...(format === 'table' && { format }),
   };
 };
 
@@ -196,8 +203,13 @@ const expressions = { type: '__expr__', uid: '__expr__' };
 /** Whether Grafana can ask all that a panel asks. */
 export const canBeAsked = ({ queries }: Panel): boolean => queries.every(({ query }) => query?.kind === 'promql');
 
-export const writeQueries = ({ queries, formulas }: Panel, datasource: object): Record<string, unknown>[] => [
-  ...queries.map((query) => ({ ...writePromql(query, datasource) })),
+/** What a panel of a type of Grafana asks. */
+export const writeQueries = (
+  { queries, formulas }: Panel,
+  type: unknown,
+  datasource: object,
+): Record<string, unknown>[] => [
+  ...queries.map((query) => ({ ...writePromql(query, type, datasource) })),
   ...formulas.map(({ name, expression, hidden }) => ({
     datasource: expressions,
     refId: name,

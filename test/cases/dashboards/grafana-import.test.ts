@@ -269,6 +269,30 @@ for (const { what, panel, is } of oddPanels)
     t.deepEqual(again.document, document);
   });
 
+test('an export asks for tables, names series and bounds points as its source does', (t) => {
+  const asked = (type: string, target: object, panel: object = {}): object => ({
+    ...{ type, title: type, ...panel },
+    targets: [{ refId: 'A', expr: 'up', ...target }],
+  });
+  const instant = { instant: true, range: false };
+  const panels = [
+    asked('table', { ...instant, format: 'table' }),
+    asked('barchart', { ...instant, format: 'table' }),
+    asked('stat', instant),
+    asked('piechart', { ...instant, format: 'table' }),
+    asked('timeseries', { range: true, legendFormat: '__auto' }),
+    asked('logs', { expr: '{job="x"}' }, { datasource: { type: 'loki', uid: 'l' }, maxDataPoints: 20 }),
+  ].map((panel, index) => ({ id: index + 1, ...panel }));
+  const imported = read({ uid: 'as-it-is', schemaVersion: 39, panels });
+  t.is(imported.report.panels.at(-1)?.outcome, 'placeholder');
+  type Written = Record<string, unknown> & { readonly targets: readonly [Record<string, unknown>] };
+  const told = ({ type, maxDataPoints, targets: [{ instant, format, legendFormat }] }: Written): unknown => [
+    ...[type, maxDataPoints, instant, format, legendFormat],
+  ];
+  const exported = JSON.parse(JSON.stringify(writeGrafana(imported.id, imported.document)));
+  t.deepEqual(exported.panels.map(told), JSON.parse(JSON.stringify(panels)).map(told));
+});
+
 test('a link that a browser would run is named and not carried', (t) => {
   const { document, report } = read(presentDashboard);
   t.is(document.links.length, 2);
