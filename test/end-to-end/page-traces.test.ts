@@ -13,6 +13,8 @@ const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 const traceOf = (index: number): string => String(index + 1).padStart(32, '0');
 const slow = 17;
 
+const said = 'the bank took two seconds: <i>order 47</i> waited for a provider of cards, which asked once more';
+
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
@@ -46,7 +48,7 @@ test.before(async () => {
         kind: 3,
       },
     ]);
-    if (index === slow) await landed.logs([{ trace, time: start + 3n * ms, body: 'the bank took two seconds' }]);
+    if (index === slow) await landed.logs([{ trace, time: start + 3n * ms, body: said }]);
   }
 });
 test.after.always(async () => {
@@ -75,8 +77,16 @@ declare(
     const shown = async (): Promise<string[]> =>
       (await names.allTextContents()).map((name) => name.replace(/^[▸▾]/, ''));
     await page.locator('.waterfall[aria-rowcount="5"]').waitFor();
-    const withLog = ['POST /checkout', 'POST /charges', 'failed <b>charge</b>', 'log the bank took two seconds'];
+    const withLog = ['POST /checkout', 'POST /charges', 'failed <b>charge</b>', `log at 3 ms ${said}`];
     t.deepEqual(await shown(), withLog);
+    // The whole line is there, and by itself beside the list.
+    const line = page.locator('.waterfall .in-line');
+    t.true(await line.evaluate((cell) => cell.scrollWidth <= cell.clientWidth));
+    await line.click();
+    const beside = page.getByRole('complementary', { name: 'Log' });
+    await beside.getByText(said).waitFor();
+    await holdsAsAView(t, tab, '.beside pre');
+    await beside.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Hide 1 below' }).click();
     await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
     t.deepEqual(await shown(), ['POST /checkout', 'POST /charges and 1 below', withLog[3]]);

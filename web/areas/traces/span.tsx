@@ -1,9 +1,12 @@
-/** One span beside the waterfall. */
+/** One span, or one line of its logs, beside the waterfall. */
+import { toArea } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { Link } from '../../frame/link.tsx';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
-import type { Span } from './calls.ts';
+import { Raw } from '../../lists/raw.tsx';
+import type { Span, TraceLog } from './calls.ts';
 
 export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onClose: () => void }) => {
   const { name, service, kind, status, statusMessage, durationNs, selfTimeNs, startTime, warnings } = span;
@@ -29,3 +32,18 @@ export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onCl
     </Beside>
   );
 };
+
+/** Characters of a line that are shown here. */
+const mostShown = 20_000;
+
+export const OpenLog = ({ log, onClose }: { readonly log: TraceLog; readonly onClose: () => void }) => (
+  <Beside label="Log" title={log.severity || 'Log'} onClose={onClose}>
+    <Raw label="Body" text={textOf(log.body).slice(0, mostShown)} />
+    <ul class="links">
+      <li>
+        <Link to={toArea('/logs', { search: `traceId:${log.traceId}`, record: log.id })}>It among the logs</Link>
+      </li>
+    </ul>
+    <Fields values={{ service: log.service, time: shownTime(Date.parse(log.timestamp)), ...log.attributes }} />
+  </Beside>
+);

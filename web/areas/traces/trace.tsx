@@ -12,9 +12,9 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
 import { Flame } from './flame.tsx';
 import { HoldAgainst } from './hold-against.tsx';
-import { OpenSpan } from './span.tsx';
+import { OpenLog, OpenSpan } from './span.tsx';
 import { holds, inOrder, type PlacedSpan } from './span-order.ts';
-import { folded, Waterfall } from './waterfall.tsx';
+import { folded, logKey, Waterfall } from './waterfall.tsx';
 
 /** Spans that are read of one trace, and logs that stand among them. */
 const [mostSpans, mostLogs] = [250_000, 1_000];
@@ -135,6 +135,8 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
   const span = pages.items.value.find(({ spanId }) => spanId === open);
   const inLine = inAddress('logs') !== 'off';
   const items = logs.standing.value.answer?.items;
+  const log = items?.find(({ id }) => logKey(id) === open);
+  const close = (): void => change({ span: '' });
   return (
     <>
       <div class="toolbar">
@@ -187,7 +189,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
       {logs.standing.value.answer?.nextCursor == null ? null : (
         <p class="soft">The last {number.format(mostLogs)} logs stand among the spans.</p>
       )}
-      <div class={span === undefined ? 'list' : 'list with-record'}>
+      <div class={span === undefined && log === undefined ? 'list' : 'list with-record'}>
         {isFlame ? (
           <Flame placed={placed.value} />
         ) : (
@@ -196,7 +198,8 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
             logs={inLine ? (items ?? noLogs) : noLogs}
           />
         )}
-        {span === undefined ? null : <OpenSpan span={span} onClose={() => change({ span: '' })} />}
+        {span === undefined ? null : <OpenSpan span={span} onClose={close} />}
+        {log === undefined ? null : <OpenLog log={log} onClose={close} />}
       </div>
     </>
   );

@@ -1,7 +1,7 @@
 /** Spans below their callers over time, with what was waited for, and their logs in line. */
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { change, go, inAddress, toArea } from '../../frame/address.ts';
+import { change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { inCell, shownText, textOf } from '../../frame/shown-text.tsx';
@@ -19,7 +19,14 @@ const fold = (id: string, isFolded: boolean): void => {
   folded.value = next;
 };
 
-type Row = { readonly of: PlacedSpan } | { readonly log: TraceLog; readonly depth: number; readonly offsetNs: number };
+interface LogRow {
+  readonly log: TraceLog;
+  readonly depth: number;
+  readonly offsetNs: number;
+  /** Of the span that wrote it; empty where that is not known. */
+  readonly service: string;
+}
+type Row = { readonly of: PlacedSpan } | LogRow;
 
 /** A stretch of time in which the trace waited for a span. */
 interface Stretch {
@@ -43,14 +50,15 @@ const rowsOf = (placed: readonly PlacedSpan[], logs: readonly TraceLog[], begin:
   const beginNs = nanosecondsOf(begin);
   const bySpan = Map.groupBy(logs, ({ spanId }) => spanId);
   const rows: Row[] = [];
-  const logRow = (log: TraceLog, depth: number): Row => ({
-    ...{ log, depth, offsetNs: Number(nanosecondsOf(log.timestamp) - beginNs) },
+  const logRow = (log: TraceLog, depth: number, service: string): Row => ({
+    ...{ log, depth, service, offsetNs: Number(nanosecondsOf(log.timestamp) - beginNs) },
   });
   for (const of of placed) {
     rows.push({ of });
-    for (const log of bySpan.get(of.span.spanId)?.toReversed() ?? []) rows.push(logRow(log, of.depth + 1));
+    const { spanId, service } = of.span;
+    for (const log of bySpan.get(spanId)?.toReversed() ?? []) rows.push(logRow(log, of.depth + 1, service));
   }
-  for (const log of bySpan.get(null)?.toReversed() ?? []) rows.push(logRow(log, 0));
+  for (const log of bySpan.get(null)?.toReversed() ?? []) rows.push(logRow(log, 0, ''));
   return rows;
 };
 
@@ -126,20 +134,22 @@ const nameCell = ({ span, depth, below }: PlacedSpan, isMatch: boolean): Cell =>
   };
 };
 
-const keyOf = (row: Row): string => ('of' in row ? row.of.span.spanId : `log ${row.log.id}`);
+/** In the address and among the rows, spans have their id, and logs this one. */
+export const logKey = (id: string): string => `log ${id}`;
+const keyOf = (row: Row): string => ('of' in row ? row.of.span.spanId : logKey(row.log.id));
 
-const logCells = ({ log, depth, offsetNs }: Exclude<Row, { of: PlacedSpan }>, whole: number): readonly Cell[] => [
+/** A line is as wide as the row. When it was written stands behind it. */
+const logCells = ({ log, depth, offsetNs, service }: LogRow, whole: number): readonly Cell[] => [
   {
     look: { ...indented(depth, false), class: 'in-line' },
     content: (
       <>
-        <b class={`text-${levelOf(log.severity)}`}>{log.severity || 'log'}</b>{' '}
+        <b class={`text-${levelOf(log.severity)}`}>{log.severity || 'log'}</b> at {shownDuration(offsetNs)}
+        {log.service === service ? ' ' : <> in {shownText(log.service)} </>}
         <bdi>{shownText(textOf(log.body).slice(0, 300))}</bdi>
       </>
     ),
   },
-  inCell(log.service),
-  `at ${shownDuration(offsetNs)}`,
   { look: track, content: <span class="moment" style={{ left: percent(offsetNs, whole) }} /> },
 ];
 
@@ -184,11 +194,7 @@ export const Waterfall = ({
       }
       open={open}
       held={held}
-      onOpen={(key) => {
-        if (key.startsWith('log '))
-          go(toArea('/logs', { search: `traceId:${trace.traceId}`, record: key.slice('log '.length) }));
-        else change({ span: key }, { replace: open !== '' });
-      }}
+      onOpen={(key) => change({ span: key }, { replace: open !== '' })}
       onKey={(key, row) => {
         if (!('of' in row) || (key !== 'ArrowLeft' && key !== 'ArrowRight')) return false;
         fold(row.of.span.spanId, key === 'ArrowLeft' && row.of.below > 0);
