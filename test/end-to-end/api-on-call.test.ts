@@ -84,6 +84,21 @@ test.serial('a dry run says who would be on call differently, and writes nothing
   t.is((await harness.ask('GET', `${schedules}/${id}`)).body.version, 1);
 });
 
+test.serial('those who may put people on call are told who there is, without those who are kept out', async (t) => {
+  clock.ms = today;
+  const told = async (as: Parameters<typeof harness.ask>[2]) => harness.ask('GET', '/api/on-call/now?names=all', as);
+  const { body } = await told({ as: 'editor' });
+  t.deepEqual(
+    [body.names[ann], body.names[ben], body.names[eve]].map((name) => typeof name),
+    ['string', 'string', 'string'],
+  );
+  t.is(Object.keys(body.names).length, (await own().collection(memberships).list({ limit: 100 })).items.length);
+  t.is((await harness.ask('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled: true } })).status, 200);
+  t.false(eve in (await told({ as: 'editor' })).body.names);
+  t.is((await harness.ask('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled: false } })).status, 200);
+  t.is((await told({ as: 'viewer' })).status, 403);
+});
+
 test.serial('an override wins while it lasts; deleted, what it was stays', async (t) => {
   clock.ms = today;
   const { id } = await create([[ann]]);

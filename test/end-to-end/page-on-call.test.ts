@@ -22,10 +22,10 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-declare('an admin writes a schedule, sees who would be on call differently, and saves it', async (t) => {
+declare('an editor writes a schedule, sees who would be on call differently, and saves it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents/on-call', 'admin@a.example');
+  await signedInAt(tab, harness.url, '/incidents/on-call', 'editor@a.example');
   await page.getByText('There are no such schedules.').waitFor();
   await page.getByRole('button', { name: 'Write a schedule' }).click();
   const beside = page.getByRole('complementary', { name: 'Schedule' });

@@ -7,7 +7,8 @@ import { readNames } from '../../../subjects/on-call/people.ts';
 import { peopleOf, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
 import { gapReasons, piecesOf } from '../../../subjects/on-call/shifts.ts';
 import { longestRangeMs, shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { mayCall } from '../../callers/rights.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
@@ -97,6 +98,10 @@ export const getOnCall = defineOperation({
   query: z.strictObject({
     at: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now'),
     scheduleId: z.string().min(1).max(128).optional().describe('Only this schedule'),
+    names: z
+      .enum(['on-call', 'all'])
+      .default('on-call')
+      .describe('Whose names are told; all: of everybody who can be put on call, for Editors and above'),
   }),
   response: z.strictObject({
     at: instant,
@@ -112,7 +117,9 @@ export const getOnCall = defineOperation({
       .describe('One a schedule that there was at the time, by name'),
     names: Names,
   }),
-  async handler({ caller, query }, { documents, clock }) {
+  async handler({ caller, query }, { directory, documents, clock }) {
+    if (query.names === 'all' && !mayCall(caller.role, 'editor'))
+      throw new ApiError('FORBIDDEN', `the names of all people require the role editor; yours is ${caller.role}`);
     const nowMs = clock.now();
     const atMs = millisecondsOf('at', query.at, nowMs) ?? nowMs;
     const own = documents.of(caller.tenantId);
@@ -128,9 +135,13 @@ export const getOnCall = defineOperation({
       documents,
       found.flatMap(({ userIds }) => userIds),
     );
+    const members = query.names === 'all' ? directory.membersOf(caller.tenantId) : [];
+    const allNames = new Map(names);
+    for (const { user, membership } of members)
+      if (!user.disabled && membership.disabled !== true) allNames.set(user.id, user.name || user.email);
     return {
       at: new Date(atMs).toISOString(),
-      names: Object.fromEntries(names),
+      names: Object.fromEntries(allNames),
       items: found.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
         ...{ scheduleId: id, name, userIds: [...userIds], layer, overrideId, reason },
       })),

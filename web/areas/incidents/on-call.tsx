@@ -16,7 +16,7 @@ import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { schedulesCall } from './calls.ts';
-import { type Names, named, onCall } from './people.ts';
+import { type Names, named, onCall, usePeople } from './people.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
 const shiftsCall = callOf<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
@@ -132,13 +132,14 @@ const Turns = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
 
 const Told = ({ item: { id, description } }: { readonly item: Schedule }) => {
   const { answer, error } = useAsked(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
+  const people = usePeople();
   return (
     <>
       <p>{shownText(description ?? '')}</p>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
-          <TakeOver id={id} names={answer.names} />
+          <TakeOver id={id} names={people} />
           <h3>The next 14 days</h3>
           <Turns id={id} of={answer} />
         </>
