@@ -80,8 +80,9 @@ const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined 
   const signals = new Set<Found>();
   const metrics = new Set<string>();
   const expressions = new Set<string>();
-  for (const query of [sli.good, sli.bad, sli.total, sli.value]) {
-    if (query === undefined) continue;
+  const asked = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
+  // A formula has a value where its parts have one, so that it follows from what they read.
+  for (const query of asked.flatMap((each) => (each.kind === 'formula' ? Object.values(each.queries) : each))) {
     if (query.kind === 'metric') metrics.add(query.metric);
     else if (query.kind === 'promql') expressions.add(query.expression);
     else if (query.kind === 'aggregate' && (query.signal === 'logs' || query.signal === 'traces'))

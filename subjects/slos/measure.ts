@@ -1,5 +1,6 @@
 /** Measures slices of an objective: good and total, as whole numbers. */
-import type { Asked } from '../../queries/answer.ts';
+import type { Answer, Asked } from '../../queries/answer.ts';
+import { runFormula } from '../../queries/formula/formula.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import type { MeasuredSlice } from '../../queries/slos/slices.ts';
@@ -23,28 +24,40 @@ const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /** The question of a window in slices: a figure for each. */
 const askedOf = (query: Query, { fromMs, toMs }: Window, sliceMs: number): Asked => {
-  const inSlices = { stepMs: sliceMs, stepsFrom: 'range' } as const;
-  if (isAtInstants(query)) return { range: { from: ns(fromMs + sliceMs), to: ns(toMs) }, ...inSlices };
-  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...inSlices, isNewestWithin: true };
+  const bySlice = { stepMs: sliceMs, stepsFrom: 'range' } as const;
+  if (isAtInstants(query)) return { range: { from: ns(fromMs + sliceMs), to: ns(toMs) }, ...bySlice };
+  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...bySlice, isNewestWithin: true };
+};
+
+type Asking = MeasureOptions & { readonly sliceMs: number };
+
+/** The answer by begins of slices. What PromQL says of a slice it says at its end, and so do not all parts of a formula: each is asked by itself. */
+const inSlices = async (query: Query, window: Window, options: Asking): Promise<Answer> => {
+  if (query.kind === 'formula') return runFormula(query, (part) => inSlices(part, window, options));
+  const { sliceMs, reading, answers, ...asking } = options;
+  const answer = await answers.ask(query, reading, askedOf(query, window, sliceMs), asking);
+  if (!isAtInstants(query)) return answer;
+  return {
+    ...answer,
+    series: answer.series.map((series) => ({
+      ...series,
+      points: series.points.map(([atMs, value]) => [atMs - sliceMs, value] as const),
+    })),
+  };
 };
 
 /** A figure for each slice that has one, by its begin. */
-const figures = async (
-  query: Query,
-  window: Window,
-  { sliceMs, reading, answers, ...asking }: MeasureOptions & { readonly sliceMs: number },
-): Promise<Map<number, number>> => {
-  const answer = await answers.ask(query, reading, askedOf(query, window, sliceMs), asking);
+const figures = async (query: Query, window: Window, asking: Asking): Promise<Map<number, number>> => {
+  const answer = await inSlices(query, window, asking);
   const wrong = answer.partial.find(({ code }) => code !== 'delay');
   if (wrong !== undefined)
     throw new PermanentError('slo-indicator', `the indicator was answered in part: ${wrong.message}`);
   if (answer.series.length > 1)
     throw new PermanentError('slo-indicator', `the indicator gave ${answer.series.length} series: sum them up to one`);
-  const before = isAtInstants(query) ? sliceMs : 0;
   return new Map(
-    (answer.series[0]?.points ?? []).flatMap(([atMs, value]) => {
+    (answer.series[0]?.points ?? []).flatMap(([beginMs, value]) => {
       const figure = numberOf(value);
-      return figure === null || !Number.isFinite(figure) ? [] : [[atMs - before, figure] as const];
+      return figure === null || !Number.isFinite(figure) ? [] : [[beginMs, figure] as const];
     }),
   );
 };
@@ -55,8 +68,6 @@ const holds: Readonly<Record<NonNullable<Sli['operator']>, (value: number, thres
   gt: (value, threshold) => value > threshold,
   gte: (value, threshold) => value >= threshold,
 };
-
-type Asking = MeasureOptions & { readonly sliceMs: number };
 
 /** A count of nothing is no value: without events a slice is unknown. */
 const isOfNothing = (query: Query, value: number): boolean =>

@@ -247,3 +247,59 @@ test('what is measured again of PromQL after points came late is what one questi
     );
   }
 });
+
+test('a formula is of the same slice in all its parts, and is measured again where records came late for one of them', async (t) => {
+  const tenant = 'formula';
+  const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
+  const window = { fromMs: nowMs - 13 * hourMs, toMs: nowMs - hourMs };
+  const minutes = Array.from({ length: 13 * 60 }, (_, minute) => window.fromMs + minute * minuteMs);
+  await tables.columns.execute(
+    `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, source, attributes, attribute_types, first_seen, last_seen)
+    VALUES ('${tenant}', 'p', 'limit', 1, 'gauge', 0, false, 'prometheus', map('k', 'v'), 's', ${at(window.fromMs)}, ${at(nowMs)})`,
+  );
+  const pointsAt = (times: readonly number[], receivedMs?: number) =>
+    tables.columns.execute(
+      `INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value) VALUES ${times
+        .map((ms) => `('${tenant}', 'p', ${at(receivedMs ?? ms + 500)}, 'limit', 1, ${at(ms)}, 1)`)
+        .join(', ')}`,
+    );
+  let ordinal = 0;
+  const loggedAt = (times: readonly number[], receivedMs?: number) =>
+    tables.columns.execute(
+      `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service) VALUES ${times
+        .map(
+          (ms) => `('${tenant}', 'p', ${at(receivedMs ?? ms + 500)}, 0, 1, ${ordinal++}, ${at(ms)}, ${at(ms)}, 'shop')`,
+        )
+        .join(', ')}`,
+    );
+  await pointsAt(minutes.filter((ms) => ms !== window.toMs));
+  // Two records in one slice, one in each other.
+  const twiceMs = window.fromMs + 90 * minuteMs;
+  await loggedAt([...minutes.map((ms) => ms + 1000), twiceMs + 2000]);
+  const reading = {
+    ...{ columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs },
+    promql: { threads, translation: translationOf(settingsOf({})) },
+  };
+  const asking = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  const formula = (expression: string) => ({
+    ...{ kind: 'formula', expression },
+    queries: { limit: { kind: 'promql', expression: 'sum(limit)' }, records: count('service:shop') },
+  });
+  const slo = SloFields.parse({
+    ...{ name: 'formula', type: 'threshold' },
+    query: { sli: { value: formula('records / limit'), operator: 'lt', threshold: 2 } },
+  });
+  const slices = await measureSlices(slo, window, asking());
+  t.is(slices.length, 12 * 60);
+  t.deepEqual(
+    slices.filter(([, good]) => good === 0),
+    [[twiceMs, 0, 1]],
+  );
+  t.deepEqual(await lateWindows(slo, window, asking()), []);
+  const [recordMs, pointMs] = [window.fromMs + 200 * minuteMs, window.fromMs + 700 * minuteMs];
+  await loggedAt([recordMs + 5000], nowMs);
+  const ofRecord = { fromMs: recordMs, toMs: recordMs + minuteMs };
+  t.deepEqual(await lateWindows(slo, window, asking()), [ofRecord]);
+  await pointsAt([pointMs], nowMs);
+  t.deepEqual(await lateWindows(slo, window, asking()), [ofRecord, { fromMs: pointMs - minuteMs, toMs: window.toMs }]);
+});
