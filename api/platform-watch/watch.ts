@@ -19,6 +19,7 @@ import {
   platformAlertKinds,
   platformAlerts,
 } from '../../schemas/resources/platform-alert.ts';
+import { slos } from '../../schemas/resources/slo.ts';
 import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
 import {
   type Finding,
@@ -166,11 +167,15 @@ export class PlatformWatch {
     return findings;
   }
 
-  /** Whether the organization has rules that late records are about. */
+  /** Whether the organization has rules or objectives that late records are about. */
   async #matters(kind: 'records-late' | 'detections-late', tenantId: string): Promise<boolean> {
-    if (kind === 'records-late') return this.#rules.byTenant.has(tenantId);
-    const stored = this.#ports.documents.of(tenantId).collection(detectionRules);
-    return (await stored.list({ filter: { enabled: true }, limit: 1 })).items.length > 0;
+    if (kind === 'records-late' && this.#rules.byTenant.has(tenantId)) return true;
+    const own = this.#ports.documents.of(tenantId);
+    const enabled = { filter: { enabled: true }, limit: 1 };
+    const { items } = await (kind === 'records-late'
+      ? own.collection(slos).list(enabled)
+      : own.collection(detectionRules).list(enabled));
+    return items.length > 0;
   }
 
   /** Published first, then kept: what is told twice is the same alert, what is not told is lost. */

@@ -23,6 +23,7 @@ import { Organization, organizations, organizationsTenant } from '../../schemas/
 import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
+import { slos } from '../../schemas/resources/slo.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 
 const secondMs = 1000;
@@ -206,7 +207,7 @@ test('tables that do not answer for long are told; for a moment they change noth
   t.is(transitions.length, 2);
 });
 
-test('late records are told to organizations with rules, and late detections to those with detection rules', async (t) => {
+test('late records are told to organizations with rules or objectives, and late detections to those with detection rules', async (t) => {
   const { organization, pass, transitions, documents, stands } = await open(t);
   await organization('acme');
   await organization('siem');
@@ -215,6 +216,14 @@ test('late records are told to organizations with rules, and late detections to 
     .of('siem')
     .collection(detectionRules)
     .insert({ ...detection, suppression: null, exceptions: [], anySource: false });
+  // None of these has a rule, and one an objective that is measured.
+  for (const id of ['objective', 'neither', 'disabled']) {
+    await organization(id);
+    await documents.of(id).collection(alertRules).delete('rule');
+    if (id === 'neither') continue;
+    const slo = { name: 'a', enabled: id === 'objective', query: {}, queryVersion: 1 };
+    await documents.of(id).collection(slos).insert(slo);
+  }
   const both = ['acme', 'siem'];
   stands({ 'sinks.logs': 119 * secondMs });
   await pass(minuteMs, both);
@@ -223,6 +232,7 @@ test('late records are told to organizations with rules, and late detections to 
   await pass(5 * minuteMs, both);
   t.deepEqual(changes(transitions).toSorted(), [
     'acme PlatformRecordsLate firing',
+    'objective PlatformRecordsLate firing',
     'siem PlatformDetectionsLate firing',
     'siem PlatformRecordsLate firing',
   ]);
@@ -230,13 +240,13 @@ test('late records are told to organizations with rules, and late detections to 
   stands({ 'sinks.logs': 90 * secondMs });
   await pass(minuteMs, both);
   t.deepEqual(
-    changes(transitions.slice(3)),
+    changes(transitions.slice(4)),
     ['siem PlatformDetectionsLate inactive'],
     'a lag that only falls a little',
   );
   stands({});
   await pass(minuteMs, both);
-  t.is(transitions.length, 6);
+  t.is(transitions.length, 8);
 });
 
 test('the operator is told when a group stands still, and when it goes on, each once', async (t) => {
