@@ -68,7 +68,7 @@ const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
       },
       delay,
       minimumEvents,
-      labels: { burn: severity, ...labelsOfSlo(id, slo) },
+      labels: { burn: severity, ...labelsOfSlo(id, slo), ...labelsOf(alerting.severityLabels?.[severity] ?? {}) },
       annotations: {
         summary: `${plain(slo.name)} spends its error budget {{ $value | humanize }} times faster than it may`,
         ...labelsOf(alerting.annotations),

@@ -64,6 +64,10 @@ const Alerting = z.strictObject({
     .optional()
     .describe('Without it, those of the SRE workbook, scaled to the window'),
   labels: labels(2048).default({}).describe('Of its alerts, for routing'),
+  severityLabels: z
+    .strictObject({ page: labels(2048).optional(), ticket: labels(2048).optional() })
+    .optional()
+    .describe('Of its alerts on burn rates of one severity, over `labels`'),
   annotations: labels(8192).default({}),
 });
 

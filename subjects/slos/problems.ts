@@ -89,8 +89,15 @@ const shortFormProblems = ({ type, signal, service, latencyThresholdMs }: SloFie
     ['latencyThresholdMs', type !== 'latency' && latencyThresholdMs !== null, 'is for the type latency only'],
   ]);
 
-const textProblems = ({ query: { alerting } }: SloFields): Problem[] =>
-  textProblemsOf(alerting).map(({ path, message }) => ({ path: `query.alerting.${path}`, message }));
+const textProblems = ({ query: { alerting } }: SloFields): Problem[] => [
+  ...textProblemsOf(alerting).map(({ path, message }) => ({ path: `query.alerting.${path}`, message })),
+  ...Object.entries(alerting.severityLabels ?? {}).flatMap(([severity, labels = {}]) =>
+    textProblemsOf({ labels, annotations: {} }).map(({ path, message }) => ({
+      path: path.replace('labels', `query.alerting.severityLabels.${severity}`),
+      message,
+    })),
+  ),
+];
 
 /** What is wrong with an objective, each with its path; none if it can be measured. */
 export const sloProblems = (slo: SloFields): Problem[] => {

@@ -4,6 +4,17 @@ import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { printed } from '../../../queries/promql/syntax/print.ts';
 import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
 
+/** The shortest window of alerts of Sloth and Pyrra: shorter ones would be empty between two scrapes. */
+export const scrapedSlice = '5m';
+
+const window = /\{\{\s*\.window\s*\}\}/g;
+
+/** Whether an expression leaves its window open, as Sloth writes it. */
+export const hasWindow = (text: string): boolean => text.search(window) !== -1;
+
+/** The expression with this window. */
+export const withWindow = (text: string, duration: string): string => text.replaceAll(window, duration);
+
 /** An expression, or why there is none. */
 export type Rewritten = { readonly expression: string } | { readonly problem: string };
 

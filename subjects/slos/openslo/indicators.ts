@@ -43,9 +43,12 @@ const v1Part = (metric: Fields, named: Named): Part | undefined => {
   metric.done();
   if (source === undefined) return undefined;
   const [ref, type] = [source.text('metricSourceRef', false), source.text('type', !source.has('metricSourceRef'))];
-  const ofRef = ref === undefined ? undefined : typeOfRef(ref, source, 'metricSourceRef', named);
+  // A data source is often in a file of its own, and all that is wanted of it is its type.
+  const isElsewhere = type !== undefined && ref !== undefined && !named.has(nameKey('DataSource', ref));
+  const ofRef = ref === undefined || isElsewhere ? undefined : typeOfRef(ref, source, 'metricSourceRef', named);
   const own = type === undefined ? undefined : checkedType(type, source, 'type');
-  if ((ref !== undefined && ofRef === undefined) || (type !== undefined && own === undefined)) return undefined;
+  if ((ref !== undefined && !isElsewhere && ofRef === undefined) || (type !== undefined && own === undefined))
+    return undefined;
   if (own !== undefined && ofRef !== undefined && own !== ofRef)
     return source.fail('type', `is ${type}, but the data source ${ref} is of the type ${ofRef}`);
   const part = partOfSpec(own ?? ofRef ?? '', source);

@@ -2,11 +2,9 @@
 import { msOf } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import { checked } from './checked.ts';
-import { increaseOf, type Rewritten, ratesAsIncreases } from './counters.ts';
+import { increaseOf, type Rewritten, ratesAsIncreases, scrapedSlice as slice, withWindow } from './counters.ts';
 import { type Fields, labelsOf } from './objects.ts';
 
-/** The shortest window of their alerts: shorter ones would be empty between two scrapes. */
-const slice = '5m';
 const sliceMs = msOf(slice);
 
 const promqlOf = (read: Rewritten, fields: Fields, key: string) =>
@@ -20,14 +18,16 @@ const snake: Spelling = (name) => name;
 const slothQuery = (events: Fields, key: string) => {
   const text = events.text(key);
   if (text === undefined) return undefined;
-  return promqlOf(ratesAsIncreases(text.replaceAll(/\{\{\s*\.window\s*\}\}/g, slice), sliceMs), events, key);
+  return promqlOf(ratesAsIncreases(withWindow(text, slice), sliceMs), events, key);
 };
 
-const isDisabled = (alerting: Fields | undefined, key: string): boolean => {
+/** What is said of alerts of one severity. */
+const slothAlert = (alerting: Fields | undefined, key: string) => {
   const alert = alerting?.map(key, false);
-  const isIt = alert?.flag('disable') ?? false;
-  alert?.done('cannot be carried: routing says who is told, by the labels of the objective');
-  return isIt;
+  const isDisabled = alert?.flag('disable') ?? false;
+  const labels = alert ? labelsOf(alert, 'labels') : {};
+  alert?.done('cannot be carried: the alerts of an objective have the same annotations');
+  return { isDisabled, labels };
 };
 
 const slothAlerting = (slo: Fields, spelt: Spelling) => {
@@ -35,10 +35,17 @@ const slothAlerting = (slo: Fields, spelt: Spelling) => {
   alerting?.text('name', false);
   const labels = alerting ? labelsOf(alerting, 'labels') : {};
   const annotations = alerting ? labelsOf(alerting, 'annotations') : {};
-  const [page, ticket] = [isDisabled(alerting, spelt('page_alert')), isDisabled(alerting, spelt('ticket_alert'))];
-  if (page !== ticket) alerting?.fail('', 'cannot be carried: pages and tickets are on or off together');
+  const [page, ticket] = [slothAlert(alerting, spelt('page_alert')), slothAlert(alerting, spelt('ticket_alert'))];
+  if (page.isDisabled !== ticket.isDisabled)
+    alerting?.fail('', 'cannot be carried: pages and tickets are on or off together');
   alerting?.done();
-  return { enabled: !page, labels, annotations };
+  const bySeverity = Object.entries({ page, ticket }).flatMap(([severity, { labels: own }]) =>
+    Object.keys(own).length === 0 ? [] : [[severity, own] as const],
+  );
+  return {
+    ...{ enabled: !page.isDisabled, labels, annotations },
+    ...(bySeverity.length > 0 && { severityLabels: Object.fromEntries(bySeverity) }),
+  };
 };
 
 const slothSlo = (slo: Fields, service: string, labels: object, spelt: Spelling): SloFields | undefined => {

@@ -79,10 +79,10 @@ const wholeOf = (object: Fields, spec: Fields, version: Version): Whole | undefi
   const description = spec.text('description', false) ?? '';
   const isRef = version === 'v2alpha' && spec.has('serviceRef');
   const service = spec.text(isRef ? 'serviceRef' : 'service') ?? '';
-  const method = spec.text('budgetingMethod');
+  // Sloth leaves it out of v1alpha.
+  const method = spec.text('budgetingMethod', version !== 'v1alpha') ?? 'Occurrences';
   const budgeting = budgetings[method as keyof typeof budgetings];
-  if (method !== undefined && budgeting === undefined)
-    spec.fail('budgetingMethod', `must be one of ${Object.keys(budgetings).join(', ')}`);
+  if (budgeting === undefined) spec.fail('budgetingMethod', `must be one of ${Object.keys(budgetings).join(', ')}`);
   const windows = spec.maps(version === 'v1alpha' ? 'timeWindows' : 'timeWindow');
   const [first] = windows;
   if (first === undefined || windows.length > 1)
@@ -141,10 +141,15 @@ const ratioOf = (indicator: Ratio, objective: Fields, slice: string) => {
 const sliOf = (indicator: Indicator, objective: Fields, slice: string) =>
   'value' in indicator ? thresholdOf(indicator, objective, slice) : ratioOf(indicator, objective, slice);
 
+const usualSliceOf = (indicator: Indicator): string => {
+  const parts = 'value' in indicator ? [indicator.value] : [indicator.good, indicator.bad, indicator.total];
+  return parts.find((part) => part?.usualSlice !== undefined)?.usualSlice ?? '1m';
+};
+
 const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name: string): SloFields | undefined => {
   const { window, labels, annotations, rest, budgeting, description, service } = whole;
   const targetPct = targetOf(objective);
-  const slice = sliceOf(objective) ?? '1m';
+  const slice = sliceOf(objective) ?? usualSliceOf(indicator);
   const sliceTarget = objective.number('timeSliceTarget', budgeting === 'timeslices');
   const sli = sliOf(indicator, objective, slice);
   for (const key of ['sli', 'sliRef', 'indicator', 'indicatorRef', 'compositeWeight'])

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Query } from '../../../queries/query.ts';
 import { msOf } from '../../alerts/durations.ts';
-import { increaseOf } from './counters.ts';
+import { hasWindow, increaseOf, ratesAsIncreases, scrapedSlice, withWindow } from './counters.ts';
 import type { Fields } from './objects.ts';
 
 /** The requests of a service as the short form counts them. */
@@ -19,16 +19,23 @@ export interface Asking {
 }
 
 /** One part of an indicator. Undefined where it cannot be carried, which is told. */
-export type Part = (asking: Asking) => Query | Requests | undefined;
+export interface Part {
+  (asking: Asking): Query | Requests | undefined;
+  /** The slice where an objective says none. */
+  readonly usualSlice?: string;
+}
 
-/** PromQL, which `fail` refuses. */
-export const promqlPart =
-  (text: string, fail: (message: string) => undefined): Part =>
-  ({ counter, slice }) => {
-    if (!counter) return { kind: 'promql', expression: text };
-    const read = increaseOf(text, msOf(slice));
-    return 'problem' in read ? fail(read.problem) : { kind: 'promql', expression: read.expression };
+/** PromQL, which `fail` refuses. Where it has the window of Sloth, that is a slice, and rates over it are increases. */
+export const promqlPart = (text: string, fail: (message: string) => undefined): Part => {
+  const asked = ({ counter, slice }: Asking) => {
+    if (!counter && !hasWindow(text)) return { kind: 'promql', expression: text } as const;
+    const read = hasWindow(text)
+      ? ratesAsIncreases(withWindow(text, slice), msOf(slice))
+      : increaseOf(text, msOf(slice));
+    return 'problem' in read ? fail(read.problem) : ({ kind: 'promql', expression: read.expression } as const);
   };
+  return hasWindow(text) ? Object.assign(asked, { usualSlice: scrapedSlice }) : asked;
+};
 
 /** A query in our own form, or requests. */
 const ownPart =
@@ -48,9 +55,10 @@ const ownPart =
 export const partOfSpec = (type: string, metric: Fields): Part | undefined => {
   if (type === 'oiq') return ownPart(metric.value('spec'), (message) => metric.fail('spec', message));
   const spec = metric.map('spec');
-  const text = spec?.text('query');
+  const key = spec?.has('promql') ? 'promql' : 'query';
+  const text = spec?.text(key);
   spec?.done();
-  return text === undefined ? undefined : promqlPart(text, (message) => spec?.fail('query', message));
+  return text === undefined ? undefined : promqlPart(text, (message) => spec?.fail(key, message));
 };
 
 /** What v1alpha asks: source, type of the query and its text. */
@@ -60,7 +68,9 @@ export const partOfText = (metric: Fields): Part | undefined => {
   if (source === undefined || type === undefined || text === undefined) return undefined;
   const fail = (message: string): undefined => metric.fail('query', message);
   if (source.toLowerCase() === 'prometheus')
-    return type.toLowerCase() === 'promql' ? promqlPart(text, fail) : metric.fail('queryType', 'must be promql');
+    return ['promql', 'query'].includes(type.toLowerCase())
+      ? promqlPart(text, fail)
+      : metric.fail('queryType', 'must be promql');
   if (source.toLowerCase() !== 'oiq')
     return metric.fail('source', `is ${source}: only prometheus and oiq are asked here`);
   if (type.toLowerCase() !== 'json') return metric.fail('queryType', 'must be json');

@@ -39,8 +39,8 @@ const calendarOf = (calendar: Fields, period: Calendar['period']): Calendar | un
 
 /** A window of that length, which the field `key` says. */
 export const windowOf = (window: Fields, length: Length, key: string): WindowFields | undefined => {
-  const isRolling = window.flag('isRolling') ?? false;
   const calendar = window.map('calendar', false);
+  const isRolling = window.flag('isRolling') ?? calendar === undefined;
   window.done();
   if (isRolling) {
     if (calendar !== undefined) return window.fail('calendar', 'must be left out of a window that is rolling');

@@ -91,7 +91,7 @@ const restOfQuery = ({ query }: SloFields): object => {
     ...(!isSliceWritten && { slice }),
     ...(minimumEvents !== undefined && { minimumEvents }),
     ...(excludeMaintenance && { excludeMaintenance }),
-    ...((!alerting.enabled || alerting.rules !== undefined) && { alerting }),
+    ...((!alerting.enabled || alerting.rules !== undefined || alerting.severityLabels !== undefined) && { alerting }),
   };
 };
 

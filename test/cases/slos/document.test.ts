@@ -48,6 +48,11 @@ test('what cannot be measured is named by its path', (t) => {
     [{ query: { sliceTarget: 0.9 } }, 'query.sliceTarget'],
     [{ query: { budgeting: 'timeslices' } }, 'query.sliceTarget'],
     [{ query: { sli: { good: ratio.good } } }, 'query.sli.total'],
+    [
+      { query: { alerting: { severityLabels: { page: { team: '{{ if' } } } } },
+      'query.alerting.severityLabels.page.team',
+    ],
+    [{ query: { alerting: { severityLabels: { info: {} } } } }, 'query.alerting.severityLabels'],
     [{ query: { sli: { total: ratio.total } } }, 'query.sli.good'],
     [{ query: { sli: { ...ratio, bad: ratio.good } } }, 'query.sli.bad'],
     [{ query: { sli: { value: ratio.good, operator: 'gte' } } }, 'query.sli.threshold'],

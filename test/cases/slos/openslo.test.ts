@@ -1,6 +1,7 @@
 /** OpenSLO in and out: documents of others, what is refused with its line, and exports that come in again unchanged. */
 import test from 'ava';
 import fc from 'fast-check';
+import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readOpenSlo } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
@@ -187,6 +188,72 @@ test('objectives of Sloth and Pyrra come in as counts of slices', (t) => {
   t.is(refused.slos.length, 1);
 });
 
+test('labels of pages and tickets of Sloth are those of the alerts of that severity, and come in again', (t) => {
+  const alerts = `      page_alert: { labels: { severity: pageteam, routing_key: a } }
+      ticket_alert: { labels: { severity: slack } }
+`;
+  const [read] = readOpenSlo(sloth + alerts).slos;
+  t.deepEqual(read?.slo.query.alerting.severityLabels, {
+    page: { severity: 'pageteam', routing_key: 'a' },
+    ticket: { severity: 'slack' },
+  });
+  const rules = alertRulesOf('id', read?.slo as SloFields).map(([, { labels }]) => labels);
+  t.deepEqual(
+    rules.map(({ burn, severity, routing_key: key, team }) => [burn, severity, key, team]),
+    [
+      ['page', 'pageteam', 'a', 'b'],
+      ['page', 'pageteam', 'a', 'b'],
+      ['ticket', 'slack', undefined, 'b'],
+      ['ticket', 'slack', undefined, 'b'],
+    ],
+  );
+  const out = writeOpenSlo(read?.slo as SloFields, 'v1');
+  t.deepEqual('text' in out && readOpenSlo(out.text).slos[0]?.slo, read?.slo);
+  t.deepEqual(
+    readOpenSlo(`${sloth}      page_alert: { annotations: { a: b } }\n`).problems.map(({ line, field }) => [
+      line,
+      field,
+    ]),
+    [[14, 'slos.0.alerting.page_alert.annotations']],
+  );
+});
+
+test('OpenSLO as Sloth writes it leaves the window open, which is a slice that two scrapes lie in', (t) => {
+  const { slos, problems } = readOpenSlo(`apiVersion: openslo/v1alpha
+kind: SLO
+metadata: { name: requests }
+spec:
+  service: shop
+  objectives:
+    - target: 0.999
+      ratioMetrics:
+        good: { source: prometheus, queryType: promql, query: 'sum(rate(count{code!~"5.."}[{{.window}}]))' }
+        total: { source: prometheus, queryType: query, query: 'sum(rate(count[{{ .window }}]))' }
+  timeWindows: [{ count: 30, unit: Day }]
+`);
+  t.deepEqual(problems, []);
+  t.like(slos[0]?.slo, { targetPct: 99.9, windowDays: 30, query: { slice: '5m', budgeting: 'occurrences' } });
+  t.deepEqual(slos[0]?.slo.query.sli, {
+    good: { kind: 'promql', expression: 'sum(increase(count{code!~"5.."}[5m]))' },
+    total: { kind: 'promql', expression: 'sum(increase(count[5m]))' },
+  });
+});
+
+test('a data source of another file may be named beside its type', (t) => {
+  const source = (metricSource: string): string =>
+    v1().replaceAll(
+      /metricSource: \{ type: Prometheus, spec: \{ query: (.+) \} \}$/gm,
+      `metricSource: ${metricSource}`,
+    );
+  const told = (text: string) => readOpenSlo(text).problems.map(({ field }) => field.split('.').at(-1));
+  t.deepEqual(told(source('{ metricSourceRef: mine, type: prometheus, spec: { promql: $1 } }')), []);
+  t.deepEqual(new Set(told(source('{ metricSourceRef: mine, spec: { query: $1 } }'))), new Set(['metricSourceRef']));
+  t.deepEqual(
+    new Set(told(source('{ metricSourceRef: mine, type: Datadog, spec: { query: $1 } }'))),
+    new Set(['type']),
+  );
+});
+
 const text = fc.string({ minLength: 1, maxLength: 20 }).filter((each) => each.trim() === each);
 const query = fc.oneof(
   fc.constantFrom('a', 'sum(increase(b_total{c="d\\n"}[5m]))').map((expression) => ({ kind: 'promql', expression })),
@@ -222,6 +289,7 @@ const objective = fc
             rules: fc.constant([{ severity: 'page', rate: 14.4, long: '1h', short: '5m' }]),
             labels: fc.dictionary(fc.constantFrom('team', 'env'), text),
             annotations: fc.dictionary(fc.constantFrom('runbook'), text),
+            severityLabels: fc.record({ page: fc.constant({ team: 'a' }) }, { requiredKeys: [] }),
           },
           { requiredKeys: [] },
         ),
