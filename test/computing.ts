@@ -1,5 +1,6 @@
 /** How long test files computed: told by the process of each as it ends (`require` of ava), with the processes that it started. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,6 +21,13 @@ export const computedSeconds = (): number => {
     .split(' ')
     .slice(11, 15);
   return fields.reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond;
+};
+
+/** What all cores did since the machine's start, by whatever process, and how long they were there. */
+export const coresSpent = (): { readonly busyMs: number; readonly ms: number } => {
+  const spent = cpus().map(({ times }) => ({ idle: times.idle, ms: Object.values(times).reduce((a, b) => a + b, 0) }));
+  const ms = spent.reduce((sum, core) => sum + core.ms, 0);
+  return { busyMs: ms - spent.reduce((sum, core) => sum + core.idle, 0), ms };
 };
 
 /** Files and their seconds, those that computed longest first. */

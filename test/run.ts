@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { everySuite, filesOf, leftOut } from './choosing.ts';
-import { computedSeconds, computingVariable, longestComputing } from './computing.ts';
+import { computedSeconds, computingVariable, coresSpent, longestComputing } from './computing.ts';
 import { drawnPart, drawSeed } from './drawing.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { templateVariable } from './services/columns-template.ts';
@@ -60,8 +60,13 @@ const check = async (title: string, command: string, args: readonly string[]): P
   console.log(`${code === 0 ? 'ok' : 'NOT OK'} - ${title}`);
 };
 
-/** The compiler looks anew at what has changed since a run before, and at what depends on it. */
+/**
+ * The compiler looks anew at what has changed since a run before, and at what depends on it. Each more that checks beside the first
+ * looks at much of the same types again: four take twice the processor time of one.
+ */
 const changedOnly = (name: string): readonly string[] => [
+  '--checkers',
+  '1',
   '--incremental',
   '--tsBuildInfoFile',
   join(root, 'node_modules/.cache', `${name}.tsbuildinfo`),
@@ -107,6 +112,7 @@ const files = globSync('test/**/*.test.ts', { cwd: root });
 const notDrawn = isWhole ? leftOut(files, drawnPart) : [];
 const chosen = isWhole ? [...everySuite, ...notDrawn.map((path) => `!${path}`)] : filesOf(words, files);
 const started = Date.now();
+const coresBefore = coresSpent();
 // Suites find the shared instances by themselves; started for a whole run, they stay up from the first suite to the last.
 const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
 const starting = isWhole
@@ -115,7 +121,9 @@ const starting = isWhole
 // Helm is built from its source, which takes longer than a suite may be silent.
 const tools = isWhole && chartToolsMissing === undefined ? chartTools() : undefined;
 for (const promise of [starting, tools]) promise?.catch(() => undefined);
-if (isWhole) {
+
+/** Lint, types and what is unused, one after the other: beside suites, which wait for something most of the time in the beginning. */
+const checkCode = async (): Promise<void> => {
   await check('code is linted and formatted', binary('biome'), [
     'ci',
     '--config-path=.biome.json',
@@ -128,6 +136,10 @@ if (isWhole) {
     '--config=.knip.json',
     '--include=files,dependencies,unlisted,unresolved',
   ]);
+};
+const checked = isWhole ? checkCode() : undefined;
+checked?.catch(() => undefined);
+if (isWhole) {
   for (const name of missing) console.log(`# ${unavailable(name)}; its suites are skipped`);
   if (chartToolsMissing !== undefined) console.log(`# ${chartToolsMissing}; its suites are skipped`);
 }
@@ -169,6 +181,7 @@ try {
     // Each file of tests is a process that loads much of the same code.
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
   });
+  await checked;
   if (existsSync(computing)) longest = longestComputing(readFileSync(computing, 'utf8'), 30);
   if (existsSync(walked)) await lookAtWalks();
 } finally {
@@ -184,6 +197,10 @@ tell('Failed', failures);
 tell('Built operations that no walk through the page reached', unreached);
 tell('Files that computed longest', longest);
 tell('Slowest tests', slowest(durations, 30));
-console.log(`\n# ${Math.round((Date.now() - started) / 1000)} s, computing ${Math.round(computedSeconds())} s`);
+const cores = coresSpent();
+const share = Math.round((100 * (cores.busyMs - coresBefore.busyMs)) / (cores.ms - coresBefore.ms));
+console.log(
+  `\n# ${Math.round((Date.now() - started) / 1000)} s, computing ${Math.round(computedSeconds())} s, cores busy ${share} %`,
+);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
