@@ -70,6 +70,9 @@ export const told = (found: Found): string =>
     : `${found.size} ${JSON.stringify([...found].slice(0, 2).map(([key, points]) => [key, points.length, points.slice(-2)]))}`;
 
 export interface Peer {
+  readonly pid: number;
+  /** Of its API, with `/api/v1`. */
+  readonly url: string;
   /** A remote-write request, not yet compressed. */
   write(body: Uint8Array): Promise<void>;
   ask(expression: string, asked: Asked, isInstant: boolean): Promise<Found>;
@@ -103,6 +106,7 @@ export const startPeer = async (program: string): Promise<Peer> => {
     'x-prometheus-remote-write-version': '2.0.0',
   };
   return {
+    ...{ pid: child.pid ?? 0, url },
     async write(body) {
       const answer = await fetch(`${url}/write`, { method: 'POST', headers, body: new Uint8Array(snappy(body)) });
       if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);

@@ -7,21 +7,18 @@
  * `BENCH_ONLY` names some of the processors.
  * Rules are the first 300 of a folder that are no correlations and can be read. They match none of the records of the shop.
  */
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { processors } from '../../processors/registry.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { topics } from '../../schemas/topics.ts';
-import { documentOf } from '../../subjects/detections/deployed.ts';
 import { logMessages } from './payloads.ts';
 import { table } from './report.ts';
+import { sigmaRulesIn } from './standing-rules.ts';
 
 const perMessage = 500;
 const rounds = 15;
-const mostRules = 300;
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
@@ -29,14 +26,7 @@ if (folder === undefined) {
   process.exit(2);
 }
 
-const sources = globSync('**/*.yml', { cwd: folder })
-  .sort()
-  .map((file) => readFileSync(join(folder, file), 'utf8'))
-  .filter((source) => {
-    const document = documentOf(source);
-    return typeof document !== 'string' && document.kind === 'rule';
-  })
-  .slice(0, mostRules);
+const sources = sigmaRulesIn(folder);
 const messages = logMessages(perMessage);
 const only = process.env['BENCH_ONLY']?.split(',');
 const reading = processors.filter(

@@ -1,10 +1,15 @@
 /**
  * Everything in one process on the whole machine: log records sustained for a minute, and CPU-seconds for a million of
  * them from acknowledgement to queryable, beside VictoriaLogs fed with the same bodies.
+ *
+ * With `BENCH_RULES`, a folder of Sigma's rules, the same once more while 200 alert rules and 300 of those stand. With
+ * `BENCH_SILENCE_SECONDS` its memory is looked at again after as long a silence. `BENCH_STANDALONE_SECONDS` (60),
+ * `BENCH_STANDALONE_RATE` (110,000 records a second).
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { topics } from '../../schemas/topics.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { startOiq } from '../end-to-end/oiq-process.ts';
 import { freePorts } from '../services/ports.ts';
@@ -14,30 +19,53 @@ import { startPinned, victoriaLogsPath } from './peers.ts';
 import { cpuSeconds, memory } from './process-cost.ts';
 import type { Row } from './report.ts';
 import { scratch } from './scratch.ts';
+import { makeRules } from './standing-rules.ts';
 
 const seconds = Number(process.env['BENCH_STANDALONE_SECONDS'] ?? 60);
 const recordsPerRequest = 500;
+const silenceSeconds = Number(process.env['BENCH_SILENCE_SECONDS'] ?? 0);
+const rules = process.env['BENCH_RULES'];
 /** Offered, so that two peers are given the same; 0 is as fast as it goes. */
 const rate = Number(process.env['BENCH_STANDALONE_RATE'] ?? 110_000);
 
-/** Messages that no sink has committed, from the process' own metrics. */
-const lagOf = async (http: string): Promise<number> => {
+/** Messages that a consumer of logs has not committed, from the process' own metrics; NaN while that is not known. */
+const lagOf = async (http: string, group: string): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`)).text();
   let lag = 0;
-  for (const [, value] of text.matchAll(/^oiq_consumer_lag_messages\{[^}]*group="sinks\.logs"[^}]*\} (\S+)/gm))
-    lag += Number(value);
+  for (const [, labels = '', value] of text.matchAll(/^oiq_consumer_lag_messages\{([^}]*)\} (\S+)/gm))
+    if (labels.includes(`topic="${topics.logs.name}"`) && labels.includes(`group="${group}`)) lag += Number(value);
   return lag;
 };
 
-const row = (peer: string, load: LoadResult, cpu: number, drainSeconds: number, pid: number): Row => ({
+/** Seconds since `ended` when no consumer with such a name has anything left. */
+const drained = async (http: string, group: string, ended: number): Promise<number> => {
+  while ((await lagOf(http, group)) !== 0) await delay(500);
+  return (performance.now() - ended) / 1_000;
+};
+
+interface Measured {
+  readonly load: LoadResult;
+  readonly cpu: number;
+  readonly pid: number;
+  /** Until all is landed. */
+  readonly landedSeconds: number;
+  /** Until all processors have read all of it. */
+  readonly processedSeconds?: number;
+  readonly silentMiB?: number;
+}
+
+const row = (peer: string, { load, cpu, pid, landedSeconds, processedSeconds, silentMiB }: Measured): Row => ({
   peer,
   'records/s': load.records / load.seconds,
   'p99 ms': load.p99,
   failed: load.failed,
-  'drained after s': drainSeconds,
+  'drained after s': landedSeconds,
+  'processors drained after s': processedSeconds ?? '',
+  'records/s kept up with': processedSeconds === undefined ? '' : load.records / (load.seconds + processedSeconds),
   'CPU-s per million': (cpu / load.records) * 1e6,
   'RSS MiB': memory(pid).rss,
   'peak RSS MiB': memory(pid).peak,
+  'after silence MiB': silentMiB ?? '',
 });
 
 export const standalone = async (): Promise<Row[]> => {
@@ -58,22 +86,34 @@ export const standalone = async (): Promise<Row[]> => {
   };
   const results: Row[] = [];
 
-  const dataDirectory = join(directory, 'data');
-  const licenseKey = await embeddedDeployment(dataDirectory);
-  const oiq = await startOiq({ dataDirectory, environment: withoutLimits });
-  await delay(1_000);
-  const before = cpuSeconds(oiq.pid);
-  const sent = await runLoad({
-    ...load,
-    url: `${oiq.otlp}/v1/logs`,
-    headers: { 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' },
-  });
-  const ended = performance.now();
-  await delay(6_000);
-  while ((await lagOf(oiq.http)) > 0) await delay(500);
-  results.push(row('oiq', sent, cpuSeconds(oiq.pid) - before, (performance.now() - ended) / 1_000, oiq.pid));
-  console.error(JSON.stringify(results.at(-1)));
-  await oiq.stop();
+  const own = async (name: string, rulesFolder?: string): Promise<void> => {
+    const dataDirectory = join(directory, name);
+    const licenseKey = await embeddedDeployment(dataDirectory);
+    const oiq = await startOiq({ dataDirectory, environment: withoutLimits });
+    if (rulesFolder !== undefined) console.error(JSON.stringify(await makeRules(oiq.http, rulesFolder)));
+    await delay(1_000);
+    const before = cpuSeconds(oiq.pid);
+    const sent = await runLoad({
+      ...load,
+      url: `${oiq.otlp}/v1/logs`,
+      headers: { 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' },
+    });
+    const ended = performance.now();
+    await delay(6_000);
+    const landedSeconds = await drained(oiq.http, 'sinks.logs', ended);
+    const processedSeconds = await drained(oiq.http, '', ended);
+    const measured = { load: sent, cpu: cpuSeconds(oiq.pid) - before, pid: oiq.pid, landedSeconds, processedSeconds };
+    results.push(row(name, measured));
+    console.error(JSON.stringify(results.at(-1)));
+    if (silenceSeconds > 0) {
+      await delay(silenceSeconds * 1_000);
+      results[results.length - 1] = row(name, { ...measured, silentMiB: memory(oiq.pid).rss });
+      console.error(JSON.stringify(results.at(-1)));
+    }
+    await oiq.stop();
+  };
+  await own('oiq');
+  if (rules !== undefined) await own('oiq with rules', rules);
 
   if (victoriaLogsPath === undefined) return results;
   const [port = 0] = await freePorts(1);
@@ -90,7 +130,8 @@ export const standalone = async (): Promise<Row[]> => {
   });
   // It makes rows visible within a few seconds; its merges go on, as ours do.
   await delay(6_000);
-  results.push(row('VictoriaLogs', peerSent, cpuSeconds(peer.pid) - peerBefore, 6, peer.pid));
+  const cpu = cpuSeconds(peer.pid) - peerBefore;
+  results.push(row('VictoriaLogs', { load: peerSent, cpu, pid: peer.pid, landedSeconds: 6 }));
   console.error(JSON.stringify(results.at(-1)));
   await peer.stop();
   return results;
