@@ -1,4 +1,5 @@
 /** The area of detections in a real browser: signals with their triage, rules, the matrix, and cases that signals become. */
+import { createHash } from 'node:crypto';
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -70,6 +71,59 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   await opened.getByText('investigating').nth(1).waitFor();
   const { items } = (await harness.ask('GET', '/api/siem/cases')).body;
   t.deepEqual([items[0].state, items[0].signalIds], ['investigating', ['s1']]);
+  const name = '<img src=x onerror=alert(1)>\u202Etxt.exe';
+  await opened.getByLabel('File').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('what was seen') });
+  await opened.getByLabel('What it is').fill('from <b>web-1</b>');
+  await page.keyboard.press('Enter');
+  await opened.getByText('from <b>web-1</b>').waitFor();
+  const [piece] = (await harness.ask('GET', '/api/siem/cases')).body.items[0].evidence;
+  t.is(piece.sha256, createHash('sha256').update('what was seen').digest('hex'));
+  t.like(piece, { name, mediaType: 'text/plain', bytes: 13, isIntact: true });
+  t.is(await opened.getByText(piece.sha256).count(), 1);
+  await opened.getByText('<img src=x onerror=alert(1)>').waitFor();
+  t.is(await opened.locator('.hidden-character').count(), 1);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await holdsAsAView(t, tab, '.beside h2');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+});
+
+declare('an exception is made of a signal, tells what it would have covered, and ends', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
+  await page.getByRole('link', { name: 'Make an exception of it' }).click();
+  const rule = page.getByRole('complementary', { name: 'Rule' });
+  const exceptions = rule.getByRole('region', { name: 'Exceptions' });
+  const conditions = exceptions.getByLabel('Records of which all of this is true');
+  t.is(await conditions.inputValue(), 'Image: whoami.exe');
+  const covered = exceptions.getByRole('button', { name: 'Show which signals it would have covered' });
+  await conditions.fill('Image|sideways: x');
+  await covered.click();
+  await exceptions.getByRole('alert').filter({ hasText: 'sideways' }).waitFor();
+  await conditions.fill("Image|endswith: whoami.exe\nUser: <i>ann</i>\nUser: o'hara: ben");
+  await covered.click();
+  const when = { 'Image|endswith': 'whoami.exe', User: ['<i>ann</i>', "o'hara: ben"] };
+  const path = `/api/siem/rules/${ruleId}/exceptions/preview`;
+  const { body } = await harness.ask('POST', path, { as: 'editor', body: { when, from: 'now-30m' } });
+  const { covered: count, signals, unknown } = body.rules[0];
+  await exceptions.getByText(`${title}: ${count} of ${signals} signals of this range, and ${unknown} whose`).waitFor();
+  await exceptions.getByLabel('Why').fill('it is <b>meant</b>');
+  await exceptions.getByLabel('It holds').selectOption('7');
+  await exceptions.getByRole('button', { name: 'Add the exception' }).click();
+  await exceptions.getByText('it is <b>meant</b>').waitFor();
+  const kept = async () => (await harness.ask('GET', `/api/siem/rules/${ruleId}`)).body.exceptions;
+  t.like(await kept(), { 0: { when, reason: 'it is <b>meant</b>' }, length: 1 });
+  await page.setViewportSize({ width: 320, height: 800 });
+  await holdsAsAView(t, tab, '.beside h2');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  await exceptions.getByRole('button', { name: 'End it exception 1' }).click();
+  await exceptions.getByText('It has none').waitFor();
+  t.deepEqual(await kept(), []);
+  await page.getByRole('link', { name: 'Hunts' }).click();
+  const { items } = (await harness.ask('GET', '/api/siem/retro-hunts')).body;
+  await page.getByRole('row').nth(items.length).getByRole('button').click();
+  const hunt = page.getByRole('complementary', { name: 'Hunt' });
+  await hunt.getByRole('link', { name: ruleId, exact: true }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 

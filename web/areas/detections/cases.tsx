@@ -14,6 +14,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
+import { Evidence } from './evidence.tsx';
 
 type Case = ViewOf<typeof caseResource>;
 const states = ['open', 'investigating', 'contained', 'closed'] as const;
@@ -90,15 +91,7 @@ const Opened = ({ item }: { readonly item: Case }) => (
         </li>
       ))}
     </ol>
-    <h3>Evidence</h3>
-    <ul>
-      {item.evidence.map(({ id, name, bytes, sha256, isIntact }) => (
-        <li key={id}>
-          {shownText(name)}, {bytes} bytes, SHA-256 <code>{sha256}</code>{' '}
-          {isIntact ? 'intact' : <b class="text-error">not as it was attached</b>}
-        </li>
-      ))}
-    </ul>
+    <Evidence caseId={item.id} of={item.evidence} />
   </>
 );
 

@@ -15,6 +15,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/listed.tsx';
 import { Cases } from './cases.tsx';
+import { Hunts } from './hunts.tsx';
 import { OpenRule, WriteRule } from './rule.tsx';
 import { OpenSignal } from './signal.tsx';
 
@@ -195,6 +196,7 @@ export const Detections = partsOf('Detections', [
   { name: '', title: 'Signals', View: Signals },
   { name: 'rules', title: 'Rules', View: Rules },
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
+  { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },
   { name: 'matches', title: 'Threat matches', View: Matches },
   { name: 'indicators', title: 'Indicators', View: Indicators },

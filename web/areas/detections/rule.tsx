@@ -11,6 +11,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { Exceptions } from './exceptions.tsx';
 import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
 
 /** What is open where a rule is written that there is not yet. */
@@ -68,6 +69,7 @@ const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =>
         ...{ telemetry: rule.telemetry, 'rules that are not there': rule.unknownRules.join(', '), note: rule.note },
       }}
     />
+    <Exceptions key={rule.version} rule={rule} />
     <h3>Sigma</h3>
     <Raw label="Sigma" text={rule.source} />
   </>

@@ -9,11 +9,12 @@ import { go, toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { Link } from '../../frame/link.tsx';
 import { may, whyNot } from '../../frame/rights.ts';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
+import { linesOf, previewCall } from './exceptions.tsx';
 
 type Signal = Answered<typeof getSignal>;
 type Verdict = NonNullable<Signal['verdict']>;
@@ -98,6 +99,18 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
             <li>
               <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Its rule</Link>
             </li>
+            {answer.kind === 'rule' && may(previewCall) ? (
+              <li>
+                <Link
+                  to={toArea('/detections/rules', {
+                    open: answer.ruleId,
+                    except: linesOf((answer.events[0]?.fields ?? []).map(({ field, value }) => [field, value])),
+                  })}
+                >
+                  Make an exception of it
+                </Link>
+              </li>
+            ) : null}
           </ul>
           <Fields
             values={{
@@ -121,7 +134,15 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
               <summary>Record {at + 1}</summary>
               <Link to={toArea('/logs', { record: event.recordId })}>It in the logs</Link>
               <Fields
-                values={Object.fromEntries(Object.entries(event).map(([name, value]) => [name, textOf(value)]))}
+                values={{
+                  ...{ service: event.service, time: shownMoment(new Date(event.timeMs).toISOString()).slice(0, 19) },
+                  ...Object.fromEntries(
+                    event.fields.map(({ field, path, value, selection, because }) => [
+                      field || path,
+                      `${value} – ${selection}: ${because}`,
+                    ]),
+                  ),
+                }}
               />
             </details>
           ))}

@@ -1,0 +1,84 @@
+/** Evidence of a case: files that were attached, and a form that attaches one. Their hashes go into the audit chain. */
+import { useState } from 'preact/hooks';
+import type { EvidenceView } from '../../../api/groups/siem/case.ts';
+import type { attachCaseEvidence } from '../../../api/groups/siem/case-additions.ts';
+import { Action } from '../../client/action.ts';
+import { callOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refresh } from '../../frame/time-range.ts';
+
+const attachCall = callOf<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
+/** More is not sent: the API says how much a piece may have. */
+const mostSent = 2_900_000;
+const number = new Intl.NumberFormat('en');
+
+const base64Of = (file: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    // `data:<type>;base64,<content>`; of an empty file it has no content.
+    reader.onload = () => resolve(String(reader.result).split(',')[1] ?? '');
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+
+const Attach = ({ caseId }: { readonly caseId: string }) => {
+  const [action] = useState(() => new Action(attachCall));
+  if (!may(attachCall)) return null;
+  const attach = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form);
+    const file = given.get('file') as File;
+    const [mediaType = ''] = file.type.split(';');
+    const body = {
+      ...{ name: file.name, description: String(given.get('description')), content: await base64Of(file) },
+      ...(mediaType === '' ? {} : { mediaType }),
+    };
+    if ((await action.run({ params: { id: caseId }, body })) === undefined) return;
+    form.reset();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Attach it for good" onSubmit={attach}>
+      <label>
+        File{' '}
+        <input
+          type="file"
+          name="file"
+          required={true}
+          onChange={({ currentTarget }) =>
+            currentTarget.setCustomValidity(
+              (currentTarget.files?.[0]?.size ?? 0) > mostSent
+                ? `It has more than ${number.format(mostSent)} bytes.`
+                : '',
+            )
+          }
+        />
+      </label>
+      <label>
+        What it is <input name="description" maxLength={4096} autocomplete="off" />
+      </label>
+    </ActionForm>
+  );
+};
+
+export const Evidence = ({ caseId, of }: { readonly caseId: string; readonly of: readonly EvidenceView[] }) => (
+  <>
+    <h3>Evidence</h3>
+    <ul>
+      {of.map(({ id, name, description, mediaType, bytes, sha256, isIntact, createdAt }) => (
+        <li key={id}>
+          <bdi>{shownText(name)}</bdi>, {shownText(mediaType)}, {number.format(bytes)} bytes,{' '}
+          {shownMoment(createdAt).slice(0, 19)},{' '}
+          {isIntact ? 'intact' : <b class="text-error">not as it was attached</b>}
+          {description === '' ? null : <p>{shownText(description, { lines: true })}</p>}
+          <p class="hint">
+            SHA-256 <code>{sha256}</code>
+          </p>
+        </li>
+      ))}
+    </ul>
+    <Attach caseId={caseId} />
+  </>
+);

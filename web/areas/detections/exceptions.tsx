@@ -1,0 +1,188 @@
+/** Exceptions of a rule: records that it shall not be about, and which past signals a new one would have covered. */
+import { useState } from 'preact/hooks';
+import type { previewRuleException } from '../../../api/groups/siem/preview-exception.ts';
+import type { ruleResource } from '../../../api/groups/siem/rule.ts';
+import { Action } from '../../client/action.ts';
+import { callOf, changeOf } from '../../client/call.ts';
+import { Question } from '../../client/question.ts';
+import { Field } from '../../editors/field.tsx';
+import { TextInput } from '../../editors/inputs.tsx';
+import { change, inAddress, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { may } from '../../frame/rights.ts';
+import { shownText, textOf } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, writtenRange } from '../../frame/time-range.ts';
+import type { Rule } from './rule-editor.tsx';
+
+type Exception = Rule['exceptions'][number];
+type Conditions = Exception['when'];
+
+const changeCall = changeOf<typeof ruleResource, { readonly exceptions: readonly Exception[] }>('/api/siem/rules/{id}');
+export const previewCall = callOf<typeof previewRuleException>('POST', '/api/siem/rules/{id}/exceptions/preview');
+
+/** `User|startswith: svc_`, one a line; a field that stands twice has both values. */
+const conditionsIn = (text: string): Conditions => {
+  const values = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const at = line.indexOf(':');
+    const field = (at < 0 ? line : line.slice(0, at)).trim();
+    if (field !== '') values.set(field, [...(values.get(field) ?? []), at < 0 ? '' : line.slice(at + 1).trim()]);
+  }
+  return Object.fromEntries([...values].map(([field, all]) => [field, all.length === 1 ? (all[0] ?? '') : all]));
+};
+
+/** The same as lines. */
+export const linesOf = (fields: readonly (readonly [field: string, value: unknown])[]): string =>
+  [...new Set(fields.flatMap(([field, value]) => [value].flat().map((each) => `${field}: ${textOf(each)}`)))].join(
+    '\n',
+  );
+
+const days = [
+  ['', 'for good'],
+  ['1', 'for a day'],
+  ['7', 'for 7 days'],
+  ['30', 'for 30 days'],
+  ['90', 'for 90 days'],
+] as const;
+
+/** What it would have covered in the page's range. */
+const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> }) => {
+  const { answer, error } = of.standing.value;
+  if (answer === undefined || error !== undefined) return null;
+  return (
+    <div role="status">
+      {answer.rules.map(({ ruleId, ruleTitle, signals, covered, unknown, examples }) => (
+        <div key={ruleId}>
+          <p>
+            {shownText(ruleTitle)}: {covered} of {signals} signals of this range
+            {unknown === 0 ? '' : `, and ${unknown} whose records are no longer kept`}
+            {answer.isWhole ? '.' : '; only the newest were looked at.'}
+          </p>
+          <ul>
+            {examples.map(({ signalId, time, entities }) => (
+              <li key={signalId}>
+                <Link to={toArea('/detections', { open: signalId })}>{shownMoment(time).slice(0, 19)}</Link>{' '}
+                {shownText(entities.join(', '))}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </div>
+  );
+};
+
+const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added: Exception) => Promise<void> }) => {
+  const [asked] = useState(() => new Question(previewCall));
+  const [conditions, setConditions] = useState(inAddress('except'));
+  const [reason, setReason] = useState('');
+  const [lasts, setLasts] = useState('');
+  const when = conditionsIn(conditions);
+  const { error, isAsking } = asked.standing.value;
+  const add = (): Promise<void> => {
+    const expiresAt = lasts === '' ? null : new Date(Date.now() + Number(lasts) * 86_400_000).toISOString();
+    return onSave({ id: crypto.randomUUID(), reason, when, expiresAt });
+  };
+  return (
+    <div class="form">
+      <Field
+        label="Records of which all of this is true"
+        problem={error?.details[0]?.message}
+        hint="A field of the rule and its value on each line, such as User|startswith: svc_"
+      >
+        <textarea
+          rows={4}
+          cols={40}
+          spellcheck={false}
+          value={conditions}
+          onInput={({ currentTarget }) => setConditions(currentTarget.value)}
+        />
+      </Field>
+      <TextInput label="Why" most={1024} value={reason} problem={undefined} onChange={setReason} />
+      <label>
+        It holds{' '}
+        <select value={lasts} onChange={({ currentTarget }) => setLasts(currentTarget.value)}>
+          {days.map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="act">
+        <button
+          type="button"
+          class="plain"
+          disabled={isAsking}
+          onClick={() => asked.ask({ params: { id: rule.id }, body: { when, ...writtenRange.peek() } })}
+        >
+          Show which signals it would have covered
+        </button>
+        <button type="button" onClick={() => void add()}>
+          Add the exception
+        </button>
+        <button type="button" class="plain" onClick={() => change({ except: '', edit: '' })}>
+          Leave it
+        </button>
+      </div>
+      {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
+      <Covered of={asked} />
+    </div>
+  );
+};
+
+const writing = 'exception';
+
+const One = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) => (
+  <>
+    <code>{shownText(linesOf(Object.entries(when)), { lines: true })}</code>
+    {reason === '' ? null : <> {shownText(reason)}</>}
+    <span class="soft"> {expiresAt === null ? 'for good' : `until ${shownMoment(expiresAt).slice(0, 16)}`}</span>
+  </>
+);
+
+/** Those of a correlation or a filter are with the rules that it names. */
+export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const { id, version, exceptions } = rule;
+  if (rule.kind !== 'rule') return null;
+  const save = async (changed: readonly Exception[]): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { exceptions: changed }, ifMatch: version })) === undefined) return;
+    change({ except: '', edit: '' });
+    refresh();
+  };
+  const isWritten = inAddress('edit') === writing || inAddress('except') !== '';
+  return (
+    <section aria-label="Exceptions">
+      <h3>Exceptions</h3>
+      {exceptions.length === 0 ? <p class="soft">It has none: each match is a signal.</p> : null}
+      <ul>
+        {exceptions.map((exception, index) => (
+          <li key={exception.id}>
+            <One of={exception} />{' '}
+            {may(changeCall) ? (
+              <button
+                type="button"
+                class="plain"
+                disabled={action.isRunning.value}
+                onClick={() => void save(exceptions.toSpliced(index, 1))}
+              >
+                End it<span class="sr-only"> exception {index + 1}</span>
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      <Problem error={action.error.value} />
+      {!may(changeCall) ? null : isWritten ? (
+        <Write rule={rule} onSave={(added) => save([...exceptions, added])} />
+      ) : (
+        <button type="button" class="plain" onClick={() => change({ edit: writing })}>
+          Write an exception
+        </button>
+      )}
+    </section>
+  );
+};

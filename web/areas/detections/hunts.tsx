@@ -1,0 +1,67 @@
+/** Hunts: new rules that were run over what was stored before them. */
+import type { listRetroHunts } from '../../../api/groups/siem/retro-hunts.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Hunt = Answered<typeof listRetroHunts>['items'][number];
+
+const Opened = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hunt }) => (
+  <>
+    {message === '' ? null : <p class="problem">{shownText(message)}</p>}
+    <Fields values={{ 'looked from': shownMoment(from), until: shownMoment(to) }} />
+    <h3>Rules</h3>
+    <ul class="links column">
+      {ruleIds.map((id) => (
+        <li key={id}>
+          <Link to={toArea('/detections/rules', { open: id })}>{shownText(id)}</Link>{' '}
+          <Link to={toArea('/detections', { ruleId: id, from, to })}>
+            its signals<span class="sr-only"> {shownText(id)}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+    {rules > ruleIds.length ? <p class="soft">And {rules - ruleIds.length} more.</p> : null}
+  </>
+);
+
+export const Hunts = listed({
+  title: 'Hunts',
+  call: callOf<typeof listRetroHunts>('GET', '/api/siem/retro-hunts'),
+  nothing: 'No new rule was run over what was stored before it.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Begun: ({ createdAt }) => shownMoment(createdAt).slice(0, 19),
+    State: ({ status, isWhole }) => (
+      <span class={status === 'failed' ? 'text-error' : ''}>
+        {status}
+        {isWhole || status !== 'finished' ? '' : ', not over all'}
+      </span>
+    ),
+    Rules: ({ rules }) => rules,
+    Records: ({ records }) => records,
+    Signals: ({ signals }) => signals,
+  },
+  numbers: ['Rules', 'Records', 'Signals'],
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Hunt | undefined;
+    readonly onClose: () => void;
+  }) => (
+    <Beside
+      label="Hunt"
+      title={item === undefined ? id : `Hunt of ${shownMoment(item.createdAt).slice(0, 19)}`}
+      onClose={onClose}
+    >
+      {item === undefined ? <p class="soft">It is not among the last ones.</p> : <Opened of={item} />}
+    </Beside>
+  ),
+});
