@@ -17,7 +17,12 @@ const ms = 1_000_000;
 
 let spans = 0;
 /** Requests of one service, of which the first few take so long and fail. */
-const requests = (service: string, atMs: number, all: number, { slow = 0, slowMs = 2_000 } = {}): SentSpan[] =>
+const requests = (
+  service: string,
+  atMs: number,
+  all: number,
+  { slow = 0, slowMs = 2_000, version = '1' } = {},
+): SentSpan[] =>
   Array.from({ length: all }, (_, index) => {
     spans++;
     const id = spans.toString(16);
@@ -25,6 +30,7 @@ const requests = (service: string, atMs: number, all: number, { slow = 0, slowMs
       ...{ trace: id.padStart(32, '0'), span: id.padStart(16, '0'), service, name: `POST /<i>${service}</i>`, kind: 2 },
       ...{ start: BigInt(atMs + index) * BigInt(ms), duration: (index < slow ? slowMs : 10) * ms },
       status: index < slow ? 2 : 0,
+      resource: { 'service.version': version },
     };
   });
 
@@ -35,7 +41,7 @@ test.before(async () => {
   const before = nowMs - 90 * minuteMs;
   await landedIn(harness).spans([
     ...requests('catalog', now, 300),
-    ...[...requests('payments', before, 200), ...requests('payments', now, 200, { slow: 60 })],
+    ...[...requests('payments', before, 200), ...requests('payments', now, 200, { slow: 60, version: '<b>2</b>' })],
     ...requests('web', now, 400, { slow: 2 }),
   ]);
   const duration = 1_900 * ms;
@@ -115,6 +121,20 @@ declare('a service opens beside the list, and leads to its slow and failed trace
     await endpoint.waitFor();
     return search;
   };
+  const { body } = await harness.ask('GET', '/api/services/payments/deployments?scope=account&from=now-30m');
+  const [{ verdict, reason, before, after }] = body.items;
+  const deployments = service.getByRole('region', { name: 'Deployments' });
+  await deployments.getByText(`<b>2</b> after 1: ${verdict}`).click();
+  await deployments.getByText(reason).waitFor();
+  t.is(await deployments.getByRole('group').count(), body.items.length);
+  t.regex(
+    (await deployments.getByRole('row', { name: /^after / }).textContent()) ?? '',
+    new RegExp(`^after${after.figures?.requests ?? 'not known'}`),
+  );
+  t.regex(
+    (await deployments.getByRole('row', { name: /^before / }).textContent()) ?? '',
+    new RegExp(`^before${before.figures?.requests ?? 'not known'}`),
+  );
   t.is(await to('Failed traces', '.traces[aria-rowcount="61"]'), 'service:"payments" status:error');
   t.regex(await to('Slowest traces', '.traces'), /^service:"payments" duration:>\d+ms$/);
   t.is(await to('Logs of errors', '.logs .said'), 'service:"payments" severity:>=error');

@@ -12,6 +12,7 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { Beside } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
+import { Deployments } from './deployments.tsx';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
 
 const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
@@ -101,6 +102,7 @@ export const OpenService = ({
       </p>
     )}
     <Endpoints name={name} />
+    <Deployments name={name} />
     <p class="links">
       <KeepAsking
         title={`p95 of ${name}`}

@@ -1,0 +1,78 @@
+/** Deployments of a service in the page's range, each with what became of it. */
+import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { shownErrors, shownQuantile } from './figures.ts';
+
+const call = callOf<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
+type Deployment = Answered<typeof listServiceDeployments>['items'][number];
+type Hour = Deployment['before'];
+
+const looks: Readonly<Record<string, string>> = { worse: 'text-error', unknown: 'soft' };
+
+const versionsOf = ({ version, previousVersion, isRollback }: Deployment): string =>
+  [
+    version === '' ? 'a version without a name' : version,
+    previousVersion === null ? '' : `${isRollback === true ? 'back from' : 'after'} ${previousVersion}`,
+  ].join(' ');
+
+/** The hour before and the hour after: requests that failed, and how long they took. */
+const Hours = ({ before, after }: Deployment) => (
+  <table class="figures">
+    <Heads columns={['', 'Requests', 'Errors', 'p50', 'p95']} />
+    <tbody>
+      {(
+        [
+          ['before', before],
+          ['after', after],
+        ] as const satisfies readonly (readonly [string, Hour])[]
+      ).map(([name, hour]) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          {'figures' in hour ? (
+            <>
+              <td>{hour.figures.requests}</td>
+              <td class="text-error">{shownErrors(hour.figures)}</td>
+              <td>{shownQuantile(hour.figures, 'p50')}</td>
+              <td>{shownQuantile(hour.figures, 'p95')}</td>
+            </>
+          ) : (
+            <td colSpan={4}>not known: {shownText(hour.reason)}</td>
+          )}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+export const Deployments = ({ name }: { readonly name: string }) => {
+  const { answer, error } = useAsked(call, {
+    params: { name },
+    query: { ...writtenRange.value, ...projectScope.value },
+  });
+  return (
+    <section aria-label="Deployments">
+      <h3>Deployments</h3>
+      <Problem error={error} />
+      {answer?.items.length === 0 ? <p class="soft">None in this range.</p> : null}
+      {answer?.items.map((deployment) => (
+        <details key={deployment.id}>
+          <summary>
+            {shownMoment(deployment.time).slice(0, 19)} <bdi>{shownText(versionsOf(deployment))}</bdi>:{' '}
+            <b class={looks[deployment.verdict] ?? ''}>{deployment.verdict}</b>
+          </summary>
+          <p>{shownText(deployment.reason)}</p>
+          <p>{shownText(deployment.description, { lines: true })}</p>
+          <Hours {...deployment} />
+        </details>
+      ))}
+      {answer?.nextCursor == null ? null : <p class="soft">There are earlier ones in this range.</p>}
+    </section>
+  );
+};
