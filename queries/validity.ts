@@ -75,6 +75,11 @@ class Looking {
       case 'aggregate':
         return this.#aggregate(query, path);
       case 'metric':
+        this.#attempt(path, () => {
+          if (query.overTime === 'quantile' && query.quantile === undefined)
+            throw invalid('quantile', 'is required for quantile, such as 0.95');
+          if (query.search !== undefined) parseSearch(query.search, 'metrics', { path: 'search' });
+        });
         this.named.push({ what: 'metric', metric: query.metric, path: `${path}.metric` });
         return this;
       case 'anomaly':
@@ -86,7 +91,9 @@ class Looking {
       }
       case 'formula':
         this.#attempt(path, () => {
-          for (const name of namesIn(parseFormula(query.expression)))
+          const names = namesIn(parseFormula(query.expression));
+          if (names.length === 0) throw invalid('expression', 'must name at least one query');
+          for (const name of names)
             if (!Object.hasOwn(query.queries, name))
               throw invalid('expression', `names ${name}, which is none of the queries`);
         });

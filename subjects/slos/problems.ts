@@ -2,6 +2,7 @@
 
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
+import { ownProblemsOf } from '../../queries/validity.ts';
 import { msOf } from '../alerts/durations.ts';
 import { textProblemsOf } from '../alerts/rule-problems.ts';
 import type { SloFields } from './document.ts';
@@ -66,6 +67,11 @@ const queryProblems = (query: Query | undefined, path: string, isCount: boolean)
   }
 };
 
+const partProblems = (query: Query | undefined, path: string, isCount: boolean): readonly Problem[] => {
+  const problems = queryProblems(query, path, isCount);
+  return query === undefined || problems.length > 0 ? problems : ownProblemsOf(query, path);
+};
+
 const windowProblems = ({ query, windowDays }: SloFields): Problem[] => {
   const { slice, sliceTarget, budgeting, calendar } = query;
   const sliceMs = msOf(slice);
@@ -116,10 +122,9 @@ export const sloProblems = (slo: SloFields): Problem[] => {
       ['query.sli.value', slo.type === 'threshold' && !isThreshold, 'is required for the type threshold'],
       ['latencyThresholdMs', slo.latencyThresholdMs !== null, 'must be left out beside query.sli'],
     ]),
-    ...queryProblems(sli.good, 'query.sli.good', true),
-    ...queryProblems(sli.bad, 'query.sli.bad', true),
-    ...queryProblems(sli.total, 'query.sli.total', true),
-    ...queryProblems(sli.value, 'query.sli.value', false),
+    ...(['good', 'bad', 'total', 'value'] as const).flatMap((part) =>
+      partProblems(sli[part], `query.sli.${part}`, part !== 'value'),
+    ),
     ...windowProblems(slo),
     ...rules,
   ];

@@ -12,6 +12,9 @@ const wrongIn = (fields: object): string[] => {
 };
 
 const count = (search: string) => ({ kind: 'aggregate', signal: 'traces', search, measures: [{ function: 'count' }] });
+const sum = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'sum' }] };
+const metric = { kind: 'metric', metric: 'latency', overTime: 'quantile' };
+const formula = (expression: string, part: object = count('*')) => ({ kind: 'formula', expression, queries: { part } });
 const ratio = { good: count('NOT status:error'), total: count('*') };
 
 test('the short form is the requests of a service, with defaults for all the rest', (t) => {
@@ -48,6 +51,20 @@ test('what cannot be measured is named by its path', (t) => {
     [{ query: { sliceTarget: 0.9 } }, 'query.sliceTarget'],
     [{ query: { budgeting: 'timeslices' } }, 'query.sliceTarget'],
     [{ query: { sli: { good: ratio.good } } }, 'query.sli.total'],
+    [{ query: { sli: { good: count('status:('), total: ratio.total } } }, 'query.sli.good.search'],
+    [{ query: { sli: { good: sum, total: ratio.total } } }, 'query.sli.good.measures.0.field'],
+    [{ query: { sli: { good: formula('part - other'), total: ratio.total } } }, 'query.sli.good.expression'],
+    [{ query: { sli: { good: formula('part -'), total: ratio.total } } }, 'query.sli.good.expression'],
+    [{ query: { sli: { good: formula('7'), total: ratio.total } } }, 'query.sli.good.expression'],
+    [
+      { query: { sli: { good: formula('part', count('a:(')), total: ratio.total } } },
+      'query.sli.good.queries.part.search',
+    ],
+    [{ query: { sli: { value: metric, operator: 'lt', threshold: 1 } } }, 'query.sli.value.quantile'],
+    [
+      { query: { sli: { value: { ...metric, overTime: 'last', search: 'a:(' }, operator: 'lt', threshold: 1 } } },
+      'query.sli.value.search',
+    ],
     [
       { query: { alerting: { severityLabels: { page: { team: '{{ if' } } } } },
       'query.alerting.severityLabels.page.team',
