@@ -39,6 +39,7 @@ const replica = async (t: ExecutionContext) => {
   const unanswered = new Set<Socket>();
   let behaviour: Behaviour = 'serves';
   let requests = 0;
+  let quorum: string | undefined;
   const proxy = createServer((socket) => {
     if (behaviour === 'refuses') return void socket.destroy();
     const upstream = connect(Number(target.port), target.hostname);
@@ -53,6 +54,7 @@ const replica = async (t: ExecutionContext) => {
     upstream.on('close', () => behaviour !== 'hangs' && socket.destroy());
     socket.on('data', (part) => {
       requests++;
+      quorum = /[?&]insert_quorum=(\w+)/.exec(part.toString('latin1'))?.[1] ?? quorum;
       if (behaviour === 'hangs') unanswered.add(socket);
       else upstream.write(part);
     });
@@ -74,6 +76,7 @@ const replica = async (t: ExecutionContext) => {
     host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     requests: () => requests,
     unanswered: () => unanswered.size,
+    quorum: () => quorum,
     becomes: (next: Behaviour) => {
       behaviour = next;
       if (next === 'refuses') cut();
@@ -158,6 +161,19 @@ if (reason === undefined) {
         t.is(await countOf({ columns, native }, 'logs', tenant), landed);
       },
     );
+
+  test.serial('batches ask for the quorum that is set, and by default for none', async (t) => {
+    for (const insertQuorum of [undefined, 2, 'auto'] as const) {
+      const { host, quorum } = await replica(t);
+      const columns = await clickhouseColumns({ urls: [`http://${host}/oiq`], cluster, insertQuorum });
+      t.teardown(() => columns.close());
+      await migrate(columns, silent);
+      const tenant = someTenant();
+      const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
+      await columns.insert(block, randomUUID(), 0, [tenant]);
+      t.is(quorum(), insertQuorum?.toString());
+    }
+  });
 
   test.serial('while no replica answers all is unavailable', async (t) => {
     const replicas = [await replica(t), await replica(t)];
