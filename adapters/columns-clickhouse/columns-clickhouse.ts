@@ -11,6 +11,7 @@ import type {
 } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
+import { placeOfTenant } from '../../schemas/tables/lying.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { StoredLandings } from '../columns-sql/landings.ts';
 import { insertSettings } from '../columns-sql/query-settings.ts';
@@ -147,9 +148,12 @@ class ClickhouseColumns implements Columns {
       if (this.#isCluster) await this.#placements.checkWhole(member);
       return on(member.whole);
     };
+    const home = tenantId === undefined ? place : placeOfTenant(tenantId);
     return answered(
       this.#onlyShard(sql, tenantId, place).then((shard) =>
-        shard === undefined ? this.#servers.anywhere(onAll, signal) : this.#servers.onShard(shard, on, signal),
+        shard === undefined
+          ? this.#servers.anywhere(onAll, { signal, place: home })
+          : this.#servers.onShard(shard, on, signal),
       ),
       queryError,
       signal,

@@ -74,9 +74,18 @@ export class ClickhouseServers {
     return this.members[0]?.local.database ?? 'default';
   }
 
-  /** Runs a read of all shards on a server that answers. */
-  anywhere<Result>(work: (member: Member) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    return firstAnswer(this.members, ({ whole }) => whole, work, signal);
+  /**
+   * Runs a read of all shards on a server that answers: where what is read has a place, first on those of its shard, which was asked what it
+   * was told. So servers share the work of putting together what shards answer.
+   */
+  anywhere<Result>(
+    work: (member: Member) => Promise<Result>,
+    { signal, place }: { readonly signal?: AbortSignal | undefined; readonly place?: number | undefined } = {},
+  ): Promise<Result> {
+    const shard = place === undefined || this.#shards === undefined ? undefined : shardOfPlace(place, this.#shards);
+    const isOther = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
+    const members = this.members.toSorted((left, right) => isOther(left) - isOther(right));
+    return firstAnswer(members, ({ whole }) => whole, work, signal);
   }
 
   /** Runs what may be repeated on a server of the shard that has what is of a place: the same shard for the same place. */

@@ -42,19 +42,19 @@ const land = async (
   await to.insert(block, token, place, [tenant]);
 };
 
-/** SELECTs that each server has run, those of other servers for it included. */
-const selects = (): Promise<number[]> =>
+/** How often it happened on each server. */
+const countedEvents = (event: string): Promise<number[]> =>
   Promise.all(
     shards.map(async (_, shard) =>
-      Number(await (await ask(shard, "SELECT sum(value) FROM system.events WHERE event = 'SelectQuery'")).text()),
+      Number(await (await ask(shard, `SELECT sum(value) FROM system.events WHERE event = '${event}'`)).text()),
     ),
   );
 
-/** Servers that work on what is asked. */
-const askedBy = async (question: () => Promise<unknown>): Promise<number[]> => {
-  const before = await selects();
+/** Servers that work on what is asked, for other servers too; of `InitialQuery` those that OIQ asks itself. */
+const askedBy = async (question: () => Promise<unknown>, event = 'SelectQuery'): Promise<number[]> => {
+  const before = await countedEvents(event);
   await question();
-  const after = await selects();
+  const after = await countedEvents(event);
   // Each was asked once for its counter.
   return after.flatMap((count, shard) => (count - (before[shard] ?? 0) > 1 ? [shard] : []));
 };
@@ -108,7 +108,12 @@ if (reason === undefined) {
     t.deepEqual(await askedBy(() => reader.of(tenant).query(questions['a trace by its id'])), [0], 'another table');
     const other = tenantOf(1, 2);
     await land('logs', other);
-    t.deepEqual(await askedBy(() => countOf({ columns: reader, native }, 'logs', other)), [1], 'another tenant');
+    const countedOfOther = () => countOf({ columns: reader, native }, 'logs', other);
+    t.deepEqual(await askedBy(countedOfOther), [1], 'another tenant');
+    await land('logs', other, { place: placeOfTenant(other) + 1 });
+    t.is(await countedOfOther(), 200);
+    t.deepEqual(await askedBy(countedOfOther), [0, 1]);
+    t.deepEqual(await askedBy(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
   });
 
   test.serial('rows that were there before the cluster are found, wherever they lie', async (t) => {
