@@ -10,6 +10,9 @@ export const shardKills = Number(process.env['TEST_SHARD_KILLS'] ?? 2);
 /** How many made-up requests Schemathesis asks of each operation beside those that it works out. */
 export const schemathesisExamples = Number(process.env['TEST_SCHEMATHESIS_EXAMPLES'] ?? 3);
 
+/** A run draws one operation in so many for those. */
+export const schemathesisFuzzed = Number(process.env['TEST_SCHEMATHESIS_FUZZED'] ?? 2);
+
 /**
  * Schemathesis works out 165,000 requests from the document, 12,000 of a single operation. A run draws one operation in so many for them, and
  * of its requests all of the first so many, then fewer and fewer: 200 give 1,000 of 12,000.

@@ -4,29 +4,36 @@ import type { drawnPart } from './drawing.ts';
 /** All that a whole run has. */
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
 
-/** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of three runs. */
+/** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of so many runs. */
+const servedTurns = 4;
 const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
- * What takes longest, and of how many runs each has its turn in one: processes that are killed, servers that go away, an upgrade; and walks
- * through the page, but for the one of a cluster, which no other stands for. Suites of kills draw within themselves, by the same seed, one part of two or of four: with turns of two they would
- * never draw the others.
+ * What takes longest, and of how many runs each has its turn in one: processes that are killed, servers that go away, an upgrade; walks
+ * through the page, but for the one of a cluster, which no other stands for; and what has whole servers or installations of its own.
+ * Suites of kills draw within themselves, by the same seed, one part of two or of four: turns share no factor with that, or they would never draw
+ * the others.
  */
 const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = [
   {
     family:
       /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
-    turns: 3,
+    turns: 5,
   },
-  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, turns: 2 },
+  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, turns: 3 },
+  {
+    family:
+      /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|kept|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+    turns: 2,
+  },
 ];
 
 /**
  * What a whole run leaves out, which changes with the draw; nothing, where all is one part. It has each suite of the API over the
- * engine in the process, two of three over a server or over shards as well, and of the suites that run in turns those whose turn it is.
+ * engine in the process, half of them over a server or over shards as well, and of the suites that run in turns those whose turn it is.
  */
 export const leftOut = (files: readonly string[], draw: typeof drawnPart): string[] => {
-  const { part, of } = draw(3);
+  const { part, of } = draw(servedTurns);
   if (of === 1) return [];
   const suiteOf = (path: string): string => path.replace(served, '');
   const suites = [...new Set(files.filter((path) => served.test(path)).map(suiteOf))].toSorted();

@@ -30,7 +30,7 @@ const lists = (middle: number): readonly Asked[] => [
   { name: 'one rare word', atMostMs: 60, search: needleOf(middle), logsql: needleOf(middle), isForMany: true },
   { name: 'a word that is nowhere', atMostMs: 60, search: 'zzqqyx', logsql: 'zzqqyx' },
   { name: 'newest 100 of a common word', atMostMs: 60, search: 'completed', logsql: 'completed', isForMany: true },
-  { name: 'newest 100 of a word of 1 %', atMostMs: 60, search: 'deadlock', logsql: 'deadlock' },
+  { name: 'newest 100 of a word of 1 %', atMostMs: 60, search: 'deadlock', logsql: 'deadlock', isForMany: true },
   {
     ...{ name: 'newest 100 of a service', atMostMs: 60, service: 'orders-000' },
     logsql: '{"service.name"="orders-000"}',

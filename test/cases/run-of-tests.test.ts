@@ -26,31 +26,38 @@ test('a word that chooses nothing is refused by its name', (t) => {
 const drawnBy = (seed: number) => (parts: number) => ({ part: seed % parts, of: parts });
 const all = () => ({ part: 0, of: 1 });
 
-test('a suite that runs over a server and over shards has each in one of three runs, and one run without', (t) => {
+test('a suite that runs over a server and over shards has each in one of four runs, and two runs without', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
-  t.deepEqual(leftOut(suites, drawnBy(0)), ['a-sharded.test.ts', 'b-served.test.ts']);
-  t.deepEqual(leftOut(suites, drawnBy(1)), ['a-served.test.ts', 'b-served.test.ts', 'b-sharded.test.ts']);
-  t.deepEqual(leftOut(suites, drawnBy(2)), ['a-served.test.ts', 'a-sharded.test.ts', 'b-sharded.test.ts']);
+  const runs = [0, 1, 2, 3].map((seed) => suites.filter((path) => !leftOut(suites, drawnBy(seed)).includes(path)));
+  t.deepEqual(runs, [
+    ['a.test.ts', 'a-served.test.ts', 'b.test.ts', 'b-sharded.test.ts'],
+    ['a.test.ts', 'a-sharded.test.ts', 'b.test.ts'],
+    ['a.test.ts', 'b.test.ts'],
+    ['a.test.ts', 'b.test.ts', 'b-served.test.ts'],
+  ]);
   t.deepEqual(leftOut(suites, all), []);
 });
 
-test('each suite of kills has its turn in one of three runs, each walk but that of a cluster in one of two', (t) => {
+test('suites of kills, walks but that of a cluster, and what has servers of its own each have their turns', (t) => {
   const suites = globSync('test/**/*.test.ts').filter((path) => !/-(?:served|sharded)\./.test(path));
-  const ran = new Map(suites.map((path) => [path, 6]));
-  for (let seed = 0; seed < 6; seed++)
+  const seeds = 2 * 3 * 5;
+  const ran = new Map(suites.map((path) => [path, seeds]));
+  for (let seed = 0; seed < seeds; seed++)
     for (const path of leftOut(suites, drawnBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
-  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), 2);
-  t.is(ran.get('test/contract/shard-kills.test.ts'), 2);
-  t.is(ran.get('test/end-to-end/page-logs.test.ts'), 3);
-  t.is(ran.get('test/end-to-end/page-cluster.test.ts'), 6);
-  t.is(ran.get('test/end-to-end/api-logs.test.ts'), 6);
+  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 5);
+  t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 5);
+  t.is(ran.get('test/end-to-end/page-logs.test.ts'), seeds / 3);
+  t.is(ran.get('test/contract/columns-placements.test.ts'), seeds / 2);
+  t.is(ran.get('test/end-to-end/page-cluster.test.ts'), seeds);
+  t.is(ran.get('test/end-to-end/api-logs.test.ts'), seeds);
   t.deepEqual(leftOut(suites, all), []);
 });
 
 test('a suite of kills draws each of its own parts in some run that has it', (t) => {
   const suites = globSync('test/**/*.test.ts');
-  for (const path of ['test/contract/processors-once-kafka.test.ts', 'test/end-to-end/chart-processes.test.ts']) {
-    const seeds = Array.from({ length: 24 }, (_, seed) => seed).filter(
+  for (const name of ['contract/processors-once-kafka', 'end-to-end/chart-processes', 'end-to-end/check-kills']) {
+    const path = `test/${name}.test.ts`;
+    const seeds = Array.from({ length: 40 }, (_, seed) => seed).filter(
       (seed) => !leftOut(suites, drawnBy(seed)).includes(path),
     );
     for (const parts of [2, 4])

@@ -128,16 +128,10 @@ let openColumns: OpenColumns = (directory) => {
   return chdbColumns({ directory });
 };
 
-let served = false;
-
 /** Harnesses that start from now on have their columns there instead of in the engine of the process. */
 export const useColumns = (open: OpenColumns): void => {
   openColumns = open;
-  served = true;
 };
-
-/** Whether columns are elsewhere than in the engine of the process. */
-export const hasServedColumns = (): boolean => served;
 
 /** Empty stores but for the seed. */
 const openStores = async (
