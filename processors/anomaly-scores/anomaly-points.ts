@@ -23,7 +23,6 @@ import {
   notAll,
   type Progress,
   patienceMs,
-  pointsOfLook,
   questionOf,
   valuesOf,
 } from '../../subjects/anomalies/asking.ts';
@@ -32,6 +31,7 @@ import { answersInTurns } from '../alerts/rule-answers.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { BackFills } from '../slos/back-fills.ts';
+import { PointBudget } from './point-budget.ts';
 
 /** What is kept of a detector: how far it has asked, and what its messages begin with, so that it can end after it was deleted. */
 interface Kept extends Progress {
@@ -47,6 +47,8 @@ type Emit = Run<State, typeof emits>['emit'];
 export const detectorTurns = { slots: 2, slotsPerTenant: 1 } as const;
 const detectorAnswers = answersInTurns(detectorTurns);
 const histories = new BackFills();
+const learning = new PointBudget();
+const watching = new PointBudget();
 /** Of one question, and of a run's history. */
 const answerMs = 25_000;
 const historyRunMs = 15_000;
@@ -161,20 +163,23 @@ const begun = async (asking: Asking): Promise<Progress> => {
 const goOn = async (asking: Asking, from: Progress, emit: Emit, keep: (progress: Progress) => void): Promise<void> => {
   const { detector, dueMs } = asking;
   const [stepMs, endMs] = [msOf(detector.step), completeAt(detector, dueMs)];
+  const { tenantId } = asking.reading.columns;
   let progress = from;
-  let points = 0;
   const untilMs = performance.now() + historyRunMs;
   const advance = async (learns: boolean): Promise<void> => {
-    while (points < pointsOfLook && performance.now() < untilMs) {
-      const chunk = nextChunk(progress, stepMs, endMs, dueMs);
+    const budget = learns ? learning : watching;
+    // Beyond its budget a detector that watches keeps up, a step each look; it catches up later.
+    for (let isFirst = !learns; performance.now() < untilMs; isFirst = false) {
+      const isWithin = budget.has(tenantId, dueMs);
+      if (!isWithin && !isFirst) return;
+      const chunk = nextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithin && { mostSteps: 1 }) });
       if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(asking, chunk))) return;
       progress = await tellChunk(asking, progress, chunk, emit);
-      points += Math.max(1, progress.series) * ((chunk.toMs - chunk.fromMs) / stepMs);
+      budget.take(tenantId, dueMs, Math.max(1, progress.series) * ((chunk.toMs - chunk.fromMs) / stepMs));
       keep(progress);
     }
   };
-  if (progress.upToMs < progress.liveMs)
-    await histories.inTurn(asking.reading.columns.tenantId, untilMs, () => advance(true));
+  if (progress.upToMs < progress.liveMs) await histories.inTurn(tenantId, untilMs, () => advance(true));
   await advance(false);
 };
 

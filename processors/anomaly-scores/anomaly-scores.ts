@@ -238,8 +238,8 @@ export const anomalyScores = defineProcessor({
   follows,
   entitlement: 'ai',
   state: watchedDetectors,
-  // Of 30,000 series.
-  limits: { stateBytes: 96 * 1024 * 1024 },
+  // Of 30,000 series. A step that is passed by is never told again: how many points come is bounded where they are asked for (`asking.ts`).
+  limits: { stateBytes: 96 * 1024 * 1024, threadShare: Number.POSITIVE_INFINITY },
 
   step(points, context) {
     const { emit, state } = context;

@@ -38,7 +38,7 @@ export interface StateDefinition<State> {
 
 /** What a tenant may take, before its messages are passed by for a while. */
 export interface TenantLimits {
-  /** Share of a thread, 0 to 1, over a minute in which others wait. Default 0.5. */
+  /** Share of a thread, 0 to 1, over a minute in which others wait; `Infinity` where its input is bounded before. Default 0.5. */
   readonly threadShare: number;
   /** Bytes of state in a partition. Default 64 MiB. */
   readonly stateBytes: number;

@@ -25,8 +25,14 @@ const catchUpMs = dayMs;
 const lateMs = 15 * 60_000;
 const lateSteps = 3;
 
-/** Points of one look, and how often looks are: history is learnt by these. */
-export const pointsOfLook = 200_000;
+/**
+ * Points that an organization may have scored in each half minute, those of history that is learnt and the others apart: a thread scores
+ * those of several organizations, and what one asks for is what others wait for.
+ */
+export const pointsOfWindow = 200_000;
+export const windowMs = 30_000;
+
+/** How often a detector looks: once each step at least. */
 export const lookEveryMs = (stepMs: number): number => Math.min(30_000, stepMs);
 
 /** So long a step waits for records that are on their way, where what landed is not up to its end. */
@@ -34,7 +40,7 @@ export const patienceMs = (stepMs: number): number => Math.min(300_000, Math.max
 
 /** How long it takes to learn so much history, once it is the detector's turn. */
 export const historyLeftMs = (leftMs: number, stepMs: number, series: number): number =>
-  Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / pointsOfLook) * lookEveryMs(stepMs);
+  Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / pointsOfWindow) * windowMs;
 
 /** How the error begins of an answer that has not all series: those that it has are watched. */
 export const notAll = 'not all series are watched';
@@ -79,14 +85,26 @@ export const beginning = (
   return { question: questionOf(detector), learntFromMs, liveMs: endMs, upToMs: learntFromMs, series };
 };
 
+interface Next {
+  readonly stepMs: number;
+  /** Of the last complete step. */
+  readonly endMs: number;
+  readonly nowMs: number;
+  /** Fewer steps than a question may be about. */
+  readonly mostSteps?: number;
+}
+
 /** What is asked next, up to the last complete step; `undefined` where that was. */
-export const nextChunk = (progress: Progress, stepMs: number, endMs: number, nowMs: number): Chunk | undefined => {
+export const nextChunk = (
+  progress: Progress,
+  { stepMs, endMs, nowMs, mostSteps = stepsAtOnce }: Next,
+): Chunk | undefined => {
   const { liveMs, series } = progress;
   const isLearning = progress.upToMs < liveMs;
   const oldestMs = isLearning ? progress.upToMs : endMs - Math.floor(catchUpMs / stepMs) * stepMs;
   const fromMs = Math.max(progress.upToMs, Math.min(oldestMs, endMs - stepMs));
   if (fromMs >= endMs) return undefined;
-  const steps = Math.max(1, Math.min(stepsAtOnce, Math.floor(pointsAtOnce / Math.max(1, series))));
+  const steps = Math.max(1, Math.min(mostSteps, Math.floor(pointsAtOnce / Math.max(1, series))));
   const toMs = Math.min(fromMs + steps * stepMs, isLearning ? liveMs : endMs);
   const isLate = nowMs - toMs > Math.max(lateMs, lateSteps * stepMs);
   return { fromMs, toMs, mode: isLearning ? 'learning' : isLate ? 'late' : 'now' };

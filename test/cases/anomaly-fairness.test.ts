@@ -2,10 +2,12 @@
 import test from 'ava';
 import { detectorTurns } from '../../processors/anomaly-scores/anomaly-points.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
+import { PointBudget } from '../../processors/anomaly-scores/point-budget.ts';
+import { Shares } from '../../processors/engine/shares.ts';
 import { Turns } from '../../queries/limits/turns.ts';
 import { type AnomalyLook, type AnomalyPoints, type AnomalyScores, mostSeries } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { inParts } from '../../subjects/anomalies/asking.ts';
+import { historyLeftMs, inParts, nextChunk, pointsOfWindow, windowMs } from '../../subjects/anomalies/asking.ts';
 import { TaskRun } from './run-task.ts';
 
 const stepMs = 60_000;
@@ -85,4 +87,39 @@ test('a question of a detector does not wait for the hundreds that another organ
     await settled();
   }
   t.true(begun.length <= 6, begun.join());
+});
+
+test('an organization has so many points scored in half a minute, whatever another has', (t) => {
+  const budget = new PointBudget();
+  const looksOf = (tenantId: string, nowMs: number): number => {
+    let looks = 0;
+    for (; budget.has(tenantId, nowMs); looks++) budget.take(tenantId, nowMs, 50_000);
+    return looks;
+  };
+  t.is(looksOf('many', startMs), pointsOfWindow / 50_000);
+  t.is(looksOf('many', startMs + windowMs - 1), 0);
+  t.is(looksOf('few', startMs), pointsOfWindow / 50_000);
+  t.is(looksOf('many', startMs + windowMs), pointsOfWindow / 50_000);
+  t.is(historyLeftMs(700 * stepMs, stepMs, mostSeries), 35 * windowMs);
+});
+
+test('beyond its points a detector is asked for a step each look: it keeps up, and catches up later', (t) => {
+  const asked = (mostSteps?: number) => {
+    const progress = { question: 'q', learntFromMs: 0, liveMs: 0, upToMs: startMs, series: 100 };
+    const endMs = startMs + 60 * stepMs;
+    const chunk = nextChunk(progress, { stepMs, endMs, nowMs: endMs, ...(mostSteps !== undefined && { mostSteps }) });
+    return ((chunk?.toMs ?? 0) - startMs) / stepMs;
+  };
+  t.is(asked(), 60);
+  t.is(asked(1), 1);
+});
+
+test('no step is passed by for the time that scoring takes: none is told again', (t) => {
+  const shares = new Shares();
+  const { name, limits } = anomalyScores;
+  for (let second = 0; second < 70; second++) {
+    shares.add(name, 'many', 900, second * 1_000);
+    shares.add(name, 'few', 50, second * 1_000);
+  }
+  t.false(shares.isOver(name, 'many', limits.threadShare));
 });

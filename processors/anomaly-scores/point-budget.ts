@@ -1,0 +1,29 @@
+/** How many points an organization may have scored. */
+import { pointsOfWindow, windowMs } from '../../subjects/anomalies/asking.ts';
+
+interface Window {
+  readonly number: number;
+  points: number;
+}
+
+export class PointBudget {
+  readonly #windows = new Map<string, Window>();
+
+  /** Whether there is some left of the half minute of this time. What is under way may go beyond it. */
+  has(tenantId: string, nowMs: number): boolean {
+    return this.#windowOf(tenantId, nowMs).points < pointsOfWindow;
+  }
+
+  take(tenantId: string, nowMs: number, points: number): void {
+    this.#windowOf(tenantId, nowMs).points += points;
+  }
+
+  #windowOf(tenantId: string, nowMs: number): Window {
+    const number = Math.floor(nowMs / windowMs);
+    const known = this.#windows.get(tenantId);
+    if (known?.number === number) return known;
+    const window: Window = { number, points: 0 };
+    this.#windows.set(tenantId, window);
+    return window;
+  }
+}
