@@ -2,14 +2,14 @@ import type { Collection, FindOptions, Stored } from '../schemas/ports/documents
 
 const pageSize = 1_000;
 
-/** Every document of a tenant's collection that matches, page by page. */
+/** Every document of a tenant's collection that matches, page by page; `limit` is that of a page. */
 export async function* documentsIn<Fields extends object>(
   collection: Pick<Collection<Fields>, 'list'>,
-  options: Pick<FindOptions, 'filter' | 'sort'> = {},
+  options: Pick<FindOptions, 'filter' | 'sort' | 'limit'> = {},
 ): AsyncGenerator<Fields & Stored> {
   let after: string | undefined;
   do {
-    const page = await collection.list({ ...options, limit: pageSize, after });
+    const page = await collection.list({ limit: pageSize, ...options, after });
     yield* page.items;
     after = page.nextCursor ?? undefined;
   } while (after !== undefined);

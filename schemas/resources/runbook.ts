@@ -33,3 +33,12 @@ export interface RunbookShelf {
 }
 export const runbookShelves = defineCollection<RunbookShelf>({ name: 'runbook-shelves' });
 export const runbookShelfId = 'runbooks';
+
+/** Vectors of some passages that an endpoint of embeddings gave at once, so that they are asked for once and not after each start. */
+export interface PassageVectors {
+  /** The endpoint's name of it. */
+  readonly model: string;
+  /** By `vectorKey` of their texts: a byte for each number, in base64. */
+  readonly vectors: readonly (readonly [key: string, vector: string])[];
+}
+export const passageVectors = defineCollection<PassageVectors>({ name: 'passage-vectors' });

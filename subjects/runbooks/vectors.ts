@@ -28,7 +28,8 @@ export const cosine = (one: Vector, other: Vector | undefined): number | undefin
   return ones * others === 0 ? undefined : dot / Math.sqrt(ones * others);
 };
 
-const keyOf = (text: string): string => hash('sha256', text, 'base64url');
+/** By which the vector of a text is held and kept. */
+export const vectorKey = (text: string): string => hash('sha256', text, 'base64url');
 
 export class Vectors {
   readonly #held = new Map<string, Map<string, Vector>>();
@@ -39,13 +40,12 @@ export class Vectors {
     this.#most = most;
   }
 
-  get(tenantId: string, text: string): Vector | undefined {
-    return this.#of(tenantId).get(keyOf(text));
+  get(tenantId: string, key: string): Vector | undefined {
+    return this.#of(tenantId).get(key);
   }
 
-  keep(tenantId: string, text: string, vector: Vector): void {
+  keep(tenantId: string, key: string, vector: Vector): void {
     const held = this.#of(tenantId);
-    const key = keyOf(text);
     this.#bytes += vector.byteLength - (held.get(key)?.byteLength ?? 0);
     held.set(key, vector);
     for (const [other, theirs] of this.#held) {

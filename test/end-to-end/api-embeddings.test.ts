@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import test from 'ava';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { passageVectors } from '../../schemas/resources/runbook.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 interface Asked {
@@ -12,7 +13,13 @@ interface Asked {
   readonly input: readonly string[];
 }
 
+/** The clock of the API is so far ahead. */
+let aheadMs = 0;
+/** An endpoint that failed is left alone for less. */
+const laterMs = 31_000;
+
 let harness: Harness;
+let environment: Record<string, string>;
 let server: Server;
 const asked: Asked[] = [];
 
@@ -51,15 +58,14 @@ test.before(async () => {
     return behave(response, input);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  harness = await startHarness({
-    environment: {
-      OIQ_MODEL_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`,
-      OIQ_EMBEDDING_MODEL: 'small-vectors',
-      OIQ_MODEL_ORGANIZATIONS: 'a',
-      OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8',
-      OIQ_MODEL_TOKENS_PER_DAY: '20000',
-    },
-  });
+  environment = {
+    OIQ_MODEL_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`,
+    OIQ_EMBEDDING_MODEL: 'small-vectors',
+    OIQ_MODEL_ORGANIZATIONS: 'a',
+    OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8',
+    OIQ_MODEL_TOKENS_PER_DAY: '20000',
+  };
+  harness = await startHarness({ environment, now: () => Date.now() + aheadMs });
   for (const content of Object.values(books))
     await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
 });
@@ -69,8 +75,8 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-const search = async (query: string, sources: readonly string[] = ['document']) => {
-  const { status, body } = await harness.ask('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, sources } });
+const search = async (query: string, sources: readonly string[] = ['document'], at = harness) => {
+  const { status, body } = await at.ask('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, sources } });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
@@ -135,12 +141,67 @@ test.serial('whatever the endpoint does in place of an answer, words alone find 
   ];
   for (const [title, behaving] of table) {
     behave = behaving;
+    aheadMs += laterMs;
     const { items, embeddings } = await search('certificate of the relay');
     t.regex(items[0]?.text ?? '', /wants another certificate/, title);
     t.is(items.length, 1, title);
     t.false(embeddings.used, title);
     t.is(typeof embeddings.reason, 'string', title);
   }
+});
+
+test.serial('an endpoint that does not answer is waited for shortly, and then left alone for a while', async (t) => {
+  const held: ServerResponse[] = [];
+  behave = (response) => void held.push(response);
+  aheadMs += laterMs;
+  const begunMs = performance.now();
+  const first = await search('certificate of the relay');
+  t.true(performance.now() - begunMs < 10_000);
+  t.regex(first.items[0]?.text ?? '', /wants another certificate/);
+  t.regex(first.embeddings.reason, /does not answer/);
+  const before = asked.length;
+  const second = await search('certificate of the relay');
+  t.regex(second.embeddings.reason, /does not answer.*; it is asked again after 20/);
+  t.is(asked.length, before);
+  for (const response of held) response.destroy();
+  behave = truly;
+  aheadMs += laterMs;
+  t.true((await search('no space left')).embeddings.used);
+});
+
+test.serial('a process that starts takes the vectors that were kept, and sends its question alone', async (t) => {
+  behave = truly;
+  await search('no space left');
+  const other = await startHarness({ environment, sharing: harness, now: () => Date.now() + aheadMs });
+  t.teardown(() => other.close());
+  const before = asked.length;
+  const found = await search('login fails at once', ['document'], other);
+  t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
+  t.regex(firstOf(found) ?? '', /sessions end early/);
+  t.deepEqual(
+    asked.slice(before).map(({ input }) => input),
+    [['login fails at once']],
+  );
+});
+
+test.serial('vectors of what is gone, and of another model, are kept no longer', async (t) => {
+  behave = truly;
+  const kept = () => harness.documents.of('a').collection(passageVectors);
+  const added = await harness.ask('POST', '/api/ai/rag/documents', {
+    as: 'editor',
+    body: { content: '# Badges\nStorage of badges is in the cellar.' },
+  });
+  await search('no space left');
+  const badges = (await kept().list({ sort: { createdAt: -1 }, limit: 1 })).items[0]?.id ?? '';
+  const { id: other } = await kept().insert({ model: 'another', vectors: [] });
+  await harness.ask('DELETE', `/api/ai/rag/documents/${added.body.document.id}`, { as: 'editor' });
+  aheadMs += 6 * 60_000;
+  // What has no vector yet makes them be read.
+  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content: '# Keys\nA key opens it.' } });
+  await search('no space left');
+  t.is(await kept().find(badges), undefined);
+  t.is(await kept().find(other), undefined);
+  t.true((await kept().count()) > 0);
 });
 
 test.serial('vectors of another length are made anew', async (t) => {

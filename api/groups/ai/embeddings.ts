@@ -1,8 +1,10 @@
 /** Vectors of passages and questions, of an endpoint that has them: passages that say the same in other words are found, too. */
 import { z } from 'zod';
 import { KeyedMutex } from '../../../runtime/keyed-mutex.ts';
-import type { PassageIndex, Source } from '../../../subjects/runbooks/passage-index.ts';
-import { cosine, directionOf, type Vector, Vectors } from '../../../subjects/runbooks/vectors.ts';
+import { type PassageIndex, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
+import { cosine, directionOf, type Vector, Vectors, vectorKey } from '../../../subjects/runbooks/vectors.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { keepVectors, readVectors } from './kept-vectors.ts';
 import { hasModel, type ModelAsking, sendToModel, type Told } from './model.ts';
 
 /** Texts of one request, cut to so many characters. Some endpoints take no more. */
@@ -12,14 +14,30 @@ const mostBytes = 8 * 1024 * 1024;
 /** Passages that one search gives vectors, and how long it begins to: those beyond have theirs with the next ones. */
 const mostTexts = 8 * atOnce;
 const mostMs = 5_000;
+/** How long a search waits for the vector of its question. */
+const questionMs = 3_000;
+/** So long an endpoint is not asked for an organization that it did not answer. */
+const restMs = 30_000;
 
 const Embeddings = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(8_192) })),
 });
 
-const vectors = new Vectors();
-/** One search of an organization at a time gives passages their vectors, so that each is paid for once. */
-const turns = new KeyedMutex();
+/** What a process knows. */
+class Known {
+  readonly vectors = new Vectors();
+  /** One search of an organization at a time gives passages their vectors, so that each is paid for once. */
+  readonly turns = new KeyedMutex();
+  /** By organization: why the endpoint is not asked, and until when. */
+  readonly rests = new Map<string, { readonly reason: string; readonly untilMs: number }>();
+}
+const known = new WeakMap<Ports['settings'], Known>();
+const knownTo = ({ settings }: Pick<Ports, 'settings'>): Known => {
+  const own = known.get(settings) ?? new Known();
+  known.set(settings, own);
+  return own;
+};
+
 /** Of what an endpoint says no to: the texts, and not the time or the key. */
 const ofTexts: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
@@ -35,7 +53,7 @@ export const EmbeddingsTold = z
   .describe('null: there are none for this organization');
 
 /** One vector for each text, in their order; undefined where what was answered is not that. */
-const readVectors = (answer: unknown, count: number): readonly Vector[] | undefined => {
+const vectorsIn = (answer: unknown, count: number): readonly Vector[] | undefined => {
   const { data = [] } = Embeddings.safeParse(answer).data ?? {};
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]));
   const [first = []] = byIndex.values();
@@ -49,19 +67,37 @@ const readVectors = (answer: unknown, count: number): readonly Vector[] | undefi
   return data.length === count ? read : undefined;
 };
 
-const embed = (texts: readonly string[], model: string, asking: ModelAsking): Promise<Told<readonly Vector[]>> => {
-  const inputs = texts.map((text) => text.slice(0, mostCharacters).toWellFormed());
-  return sendToModel(
+/** Texts as they are sent. */
+const cut = (text: string): string => text.slice(0, mostCharacters).toWellFormed();
+
+/** An endpoint that does not answer, or fails, is left alone for a while: who searches does not wait for it again. */
+const embed = async (
+  texts: readonly string[],
+  { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
+  asking: ModelAsking,
+): Promise<Told<readonly Vector[]>> => {
+  const { rests } = knownTo(asking.ports);
+  const { tenantId } = asking.caller;
+  const nowMs = asking.ports.clock.now();
+  const resting = rests.get(tenantId);
+  if (resting !== undefined && nowMs < resting.untilMs)
+    return { reason: `${resting.reason}; it is asked again after ${new Date(resting.untilMs).toISOString()}` };
+  rests.delete(tenantId);
+  const inputs = texts.map(cut);
+  const told = await sendToModel(
     {
-      ...{ purpose: 'embedding', counter: 'model-embeddings', path: '/embeddings', model, mostBytes },
+      ...{ purpose: 'embedding', counter: 'model-embeddings', path: '/embeddings', model, mostBytes, timeoutMs },
       sent: JSON.stringify(inputs),
       // About as many as English has.
       tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
       body: { model, input: inputs, encoding_format: 'float' },
-      read: (answer) => readVectors(answer, inputs.length),
+      read: (answer) => vectorsIn(answer, inputs.length),
     },
     asking,
   );
+  if ('status' in told && !ofTexts.has(told.status))
+    rests.set(tenantId, { reason: told.reason, untilMs: asking.ports.clock.now() + restMs });
+  return told;
 };
 
 export interface Near {
@@ -72,34 +108,62 @@ export interface Near {
 
 const unknown = (): undefined => undefined;
 
-const keep = (tenantId: string, texts: readonly string[], read: readonly Vector[]): void => {
-  for (const [nth, text] of texts.entries()) vectors.keep(tenantId, text, read[nth] ?? new Int8Array());
-};
-
 const halves = (texts: readonly string[]): (readonly string[])[] => {
   const middle = Math.ceil(texts.length / 2);
   return [texts.slice(0, middle), texts.slice(middle)];
 };
 
-/**
- * Gives texts their vectors; answers why some have none yet. A text that is refused by itself gets one that is like nothing, so that it is
- * not sent again.
- */
-const fill = async (texts: readonly string[], nothing: Vector, model: string, asking: ModelAsking) => {
-  const { tenantId } = asking.caller;
+interface Filling {
+  readonly model: string;
+  /** That of a text that is refused by itself: it is like nothing, and not sent again. */
+  readonly nothing: Vector;
+  /** Takes what was given at once. */
+  readonly take: (texts: readonly string[], vectors: readonly Vector[]) => Promise<void>;
+}
+
+/** Gives texts their vectors; answers why some have none yet. */
+const fill = async (texts: readonly string[], { model, nothing, take }: Filling, asking: ModelAsking) => {
   const begunMs = performance.now();
   const batches = Array.from({ length: Math.ceil(texts.length / atOnce) }, (_, nth) =>
     texts.slice(nth * atOnce, (nth + 1) * atOnce),
   ) as (readonly string[])[];
   for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
     if (performance.now() - begunMs > mostMs) return 'the endpoint of embeddings takes long';
-    const told = await embed(batch, model, asking);
-    if ('read' in told) keep(tenantId, batch, told.read);
+    const told = await embed(batch, { model }, asking);
+    if ('read' in told) await take(batch, told.read);
     else if (!ofTexts.has(told.status)) return told.reason;
-    else if (batch.length === 1) keep(tenantId, batch, [nothing]);
+    else if (batch.length === 1) await take(batch, [nothing]);
     else batches.unshift(...halves(batch));
   }
   return null;
+};
+
+/** Takes the vectors that were kept, and asks for those of some of the other texts; answers why some have none yet. */
+const fillMissing = async (
+  texts: readonly string[],
+  { index, model, length }: { readonly index: PassageIndex; readonly model: string; readonly length: number },
+  asking: ModelAsking,
+): Promise<string | null> => {
+  const { tenantId } = asking.caller;
+  const { vectors } = knownTo(asking.ports);
+  const documents = asking.ports.documents.of(tenantId);
+  const keys = new Set([...index.writtenTexts(new Set(sources))].map(vectorKey));
+  await readVectors(documents, { model, keys, nowMs: asking.ports.clock.now() }, (key, vector) => {
+    if (vector.length === length) vectors.keep(tenantId, key, vector);
+  });
+  const missing = texts.filter((text) => vectors.get(tenantId, vectorKey(text))?.length !== length);
+  return await fill(
+    missing.slice(0, mostTexts),
+    {
+      ...{ model, nothing: new Int8Array(length) },
+      async take(given, read) {
+        const own = given.map((text, nth) => [vectorKey(text), read[nth] ?? new Int8Array()] as const);
+        for (const [key, vector] of own) vectors.keep(tenantId, key, vector);
+        await keepVectors(documents, model, own);
+      },
+    },
+    asking,
+  );
 };
 
 /** Vectors of a question and of the passages that people wrote, some of which get theirs now. */
@@ -111,27 +175,29 @@ export const nearTo = async (
   const { EMBEDDING_MODEL: model } = asking.ports.settings;
   if (model === undefined || !hasModel(asking)) return { likeness: unknown, told: null };
   const { tenantId } = asking.caller;
+  const { vectors, turns } = knownTo(asking.ports);
   const texts = [...index.writtenTexts(from)];
   if (texts.length === 0)
     return { likeness: unknown, told: { used: false, without: 0, reason: 'nothing that people wrote is looked for' } };
-  const asked = await embed([question], model, asking);
+  const asked = await embed([question], { model, timeoutMs: questionMs }, asking);
   if ('reason' in asked)
     return { likeness: unknown, told: { used: false, without: texts.length, reason: asked.reason } };
   const [to = new Int8Array()] = asked.read;
   const lookUp = (): ReadonlyMap<string, Vector | undefined> =>
-    new Map(texts.map((text) => [text, vectors.get(tenantId, text)]));
+    new Map(texts.map((text) => [text, vectors.get(tenantId, vectorKey(text))]));
+  const without = (held: ReturnType<typeof lookUp>) => texts.filter((text) => held.get(text)?.length !== to.length);
+  const near = (held: ReturnType<typeof lookUp>) => (text: string) => cosine(to, held.get(text));
   const before = lookUp();
-  const missing = texts.filter((text) => before.get(text)?.length !== to.length);
-  const near = (known: typeof before) => (text: string) => cosine(to, known.get(text));
+  const missing = without(before);
   if (missing.length === 0) return { likeness: near(before), told: { used: true, without: 0, reason: null } };
   const reason = turns.isBusy(tenantId)
     ? 'another search gives passages their vectors'
-    : await turns.run(tenantId, () => fill(missing.slice(0, mostTexts), new Int8Array(to.length), model, asking));
-  const known = lookUp();
-  const without = texts.filter((text) => known.get(text)?.length !== to.length).length;
+    : await turns.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, asking));
+  const after = lookUp();
+  const { length: left } = without(after);
   const later = `a search gives ${mostTexts} passages their vectors at most`;
   return {
-    likeness: near(known),
-    told: { used: true, without, reason: without === 0 ? null : (reason ?? later) },
+    likeness: near(after),
+    told: { used: true, without: left, reason: left === 0 ? null : (reason ?? later) },
   };
 };

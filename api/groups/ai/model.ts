@@ -31,7 +31,7 @@ export interface ModelQuestion {
 /** What it said, or why nothing came of it, for people. */
 export type ModelAnswer = { readonly text: string } | { readonly reason: string };
 
-const timeoutMs = 15_000;
+const usualTimeoutMs = 15_000;
 const mostBytes = 256 * 1024;
 const mostAnswerTokens = 1_000;
 const dayMs = 86_400_000;
@@ -89,16 +89,20 @@ export interface Sending<Read> {
   readonly counter: string;
   readonly path: string;
   readonly body: object;
+  /** How long it is waited for. Default 15,000. */
+  readonly timeoutMs?: number | undefined;
   readonly mostBytes: number;
   /** Undefined where it cannot be read. */
   readonly read: (answer: unknown) => Read | undefined;
 }
 
-/** What was read, or why nothing was: with a status where it was answered with one. */
+/**
+ * What was read, or why nothing was: with the status where it was answered with another than 200, and 0 where it was not answered at all.
+ */
 export type Told<Read> = { readonly read: Read } | { readonly reason: string; readonly status?: number };
 
 const post = async <Read>(
-  { path, body, mostBytes: maxBytes, read }: Sending<Read>,
+  { path, body, timeoutMs = usualTimeoutMs, mostBytes: maxBytes, read }: Sending<Read>,
   { ports, signal }: ModelAsking,
 ): Promise<Told<Read>> => {
   const { MODEL_URL = '', MODEL_KEY } = ports.settings;
@@ -141,10 +145,8 @@ export const sendToModel = async <Read>(sending: Sending<Read>, asking: ModelAsk
     signal.throwIfAborted();
     counted('failed');
     ports.log.warn({ error: String(error) }, 'the language model does not answer');
-    return {
-      reason:
-        error instanceof OutboundError ? `the model does not answer: ${error.message}` : 'the model does not answer',
-    };
+    const why = error instanceof OutboundError ? `: ${error.message}` : '';
+    return { reason: `the model does not answer${why}`, status: 0 };
   }
 };
 
