@@ -61,29 +61,42 @@ const listPage = async (
   return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
 };
 
+/** Stages that count the values of a field, of documents that were put together by what they hold there. */
+const valueStages = (name: string, limit: number) => {
+  const path = `$_id.${name}`;
+  return [
+    // A set, so that a value that stands twice in a list counts once.
+    { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
+    { $unwind: '$value' },
+    { $match: { value: { $type: ['string', 'number', 'bool'] } } },
+    { $group: { _id: '$value', count: { $sum: '$count' } } },
+    { $sort: { count: -1 } },
+    { $limit: limit },
+  ];
+};
+
 const countsIn = async (
   records: Records,
   tenant: string,
-  field: string,
+  fields: readonly string[],
   { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
   session: ClientSession | undefined,
-): Promise<readonly ValueCount[]> => {
-  const path = `$${pathOf(field)}`;
-  // A set, so that a value that stands twice in a list counts once.
-  const values = { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] };
-  const found = records.aggregate<{ readonly _id: ValueCount['value']; readonly count: number }>(
-    [
-      { $match: filterWithin(tenant, filterOf(filter)) },
-      { $project: { _id: 0, value: values } },
-      { $unwind: '$value' },
-      { $match: { value: { $type: ['string', 'number', 'bool'] } } },
-      { $group: { _id: '$value', count: { $sum: 1 } } },
-      { $sort: { count: -1 } },
-      { $limit: limit },
-    ],
-    { ...(session && { session }) },
-  );
-  return (await found.toArray()).map(({ _id: value, count }) => ({ value, count }));
+): Promise<readonly (readonly ValueCount[])[]> => {
+  type Found = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
+  const names = fields.map((_, at) => `of${at}`);
+  const held = Object.fromEntries(fields.map((field, at) => [`of${at}`, `$${pathOf(field)}`]));
+  const [found] = await records
+    .aggregate<Found>(
+      [
+        { $match: filterWithin(tenant, filterOf(filter)) },
+        // Many hold the same, which is taken apart once.
+        { $group: { _id: held, count: { $sum: 1 } } },
+        { $facet: Object.fromEntries(names.map((name) => [name, valueStages(name, limit)])) },
+      ],
+      { ...(session && { session }) },
+    )
+    .toArray();
+  return names.map((name) => (found?.[name] ?? []).map(({ _id: value, count }) => ({ value, count })));
 };
 
 /** Replaces a document whose version was just read. Undefined when another write came between. */
@@ -157,8 +170,8 @@ export const collectionOf = (access: Access, records: Records, tenant: string, c
       access.read(() =>
         records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
       ),
-    counts: (field, options = {}) =>
-      access.read(() => countsIn(records, tenant, countedField(field), options, session)),
+    counts: (fields, options = {}) =>
+      access.read(() => countsIn(records, tenant, fields.map(countedField), options, session)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),

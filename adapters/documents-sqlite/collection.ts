@@ -59,6 +59,9 @@ export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
   return (row) => compiled.test(documentOf(row));
 };
 
+/** Throws where a filter uses what the stores do not share, for reads that need no matcher. */
+const refuseUnshared = (filter: Filter): void => void renamed(filter, identity);
+
 interface Found {
   readonly document: Fields & Stored;
   readonly place: readonly Scalar[];
@@ -113,25 +116,56 @@ const pageOf = (
   };
 };
 
-/** As indexes tell it, else as the matches do. */
+class Counts {
+  readonly #counts = new Map<ValueCount['value'], number>();
+
+  add(values: Iterable<ValueCount['value']>, times = 1): void {
+    for (const value of values) this.#counts.set(value, (this.#counts.get(value) ?? 0) + times);
+  }
+
+  most(limit: number): readonly ValueCount[] {
+    return [...this.#counts]
+      .map(([value, count]) => ({ value, count }))
+      .sort((left, right) => right.count - left.count)
+      .slice(0, limit);
+  }
+}
+
+/** Counts of each field's values: as SQLite reads them where it is sure of a match, else as the matches tell. */
+const readCounts = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenant: string,
+  { filter, fields }: { filter: Filter; fields: readonly string[] },
+): readonly Counts[] => {
+  const matches = matcherOf(filter);
+  const counts = fields.map((field) => ({ field, of: new Counts() }));
+  const addRow = (row: Row | undefined): void => {
+    if (row !== undefined && matches(row)) for (const { field, of } of counts) of.add(countedValues(row.fields, field));
+  };
+  const bounds = rangeOf(filter);
+  const found = tables.textsOf(definition, tenant, filter, { bounds, fields });
+  if (found === undefined) for (const row of tables.candidates(definition, tenant, filter, bounds)) addRow(row);
+  for (const id of found?.doubtful ?? []) addRow(tables.find(definition.name, tenant, id));
+  for (const [at, { field, of }] of counts.entries())
+    for (const [text, times] of found?.texts[at] ?? [])
+      of.add(countedValues({ [field]: JSON.parse(text) }, field), times);
+  return counts.map(({ of }) => of);
+};
+
+/** As indexes tell it, else as the documents do. */
 const countsOf = (
   tables: DocumentTables,
   definition: Definition,
   tenant: string,
-  field: string,
+  fields: readonly string[],
   { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
-): readonly ValueCount[] => {
-  const matches = matcherOf(filter);
-  const known = tables.counts(definition, tenant, field, filter, limit);
-  if (known !== undefined) return known;
-  const counts = new Map<ValueCount['value'], number>();
-  for (const row of tables.candidates(definition, tenant, filter, rangeOf(filter)))
-    if (matches(row))
-      for (const value of countedValues(row.fields, field)) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts]
-    .map(([value, count]) => ({ value, count }))
-    .sort((left, right) => right.count - left.count)
-    .slice(0, limit);
+): readonly (readonly ValueCount[])[] => {
+  refuseUnshared(filter);
+  const known = fields.map((field) => tables.counts(definition, tenant, field, filter, limit));
+  const unknown = fields.filter((_, at) => known[at] === undefined);
+  const read = unknown.length === 0 ? [] : readCounts(tables, definition, tenant, { filter, fields: unknown });
+  return fields.map((field, at) => known[at] ?? read[unknown.indexOf(field)]?.most(limit) ?? []);
 };
 
 const inserted = (
@@ -207,8 +241,8 @@ export const collectionOf = (
           if (matches(row)) count += 1;
         return count;
       }),
-    counts: (field, options = {}) =>
-      access.read((tables) => countsOf(tables, definition, tenantId, countedField(field), options)),
+    counts: (fields, options = {}) =>
+      access.read((tables) => countsOf(tables, definition, tenantId, fields.map(countedField), options)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) =>

@@ -1,9 +1,10 @@
 /**
- * What SQLite itself can tell of a document's stored text: whether it may match a filter, and its place in an order. So that a list
- * parses few documents more than its page holds. Field paths are parameters, never a part of a statement.
+ * What SQLite itself can tell of a document's stored text: whether it may match a filter, whether it surely does, and its place in an
+ * order. So that a list parses few documents more than its page holds, and a count next to none. Field paths are parameters, never a part
+ * of a statement.
  */
 import type { Filter } from '../../schemas/ports/documents.ts';
-import { isPlain, type Order, pinnedTo, rankOf, type Scalar } from '../documents-query.ts';
+import { isPlain, type Order, pinnedExactlyTo, pinnedTo, rankOf, type Scalar } from '../documents-query.ts';
 
 /** A condition of a statement, and the values of its placeholders. */
 export interface Condition {
@@ -12,7 +13,7 @@ export interface Condition {
 }
 
 /** Field names at which SQLite's paths and MongoDB's find the same; those of the store itself are columns. */
-const isField = (path: string): boolean =>
+export const isField = (path: string): boolean =>
   /^[a-z]\w*$/i.test(path) && !['id', 'version', 'createdAt', 'updatedAt'].includes(path);
 
 const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condition => ({
@@ -55,14 +56,21 @@ const literalOf = (pattern: string): string | undefined => {
   return runs.sort((left, right) => right.length - left.length)[0]?.slice(0, longestLiteral);
 };
 
-const holdsText = (path: string, condition: unknown): Condition | undefined => {
+/** The pattern of a condition that says no more than that, and its options. */
+const patternOf = (condition: unknown): readonly [pattern: string, options: unknown] | undefined => {
   if (!isPlain(condition)) return undefined;
   const { $regex, $options = '', ...others } = condition;
-  if (typeof $regex !== 'string' || Object.keys(others).length > 0) return undefined;
-  const literal = $options === '' || $options === 'i' ? literalOf($regex) : undefined;
-  if (literal === undefined) return undefined;
-  const escaped = literal.replace(/[%_]/g, '\\$&');
-  return { sql: "fields -> ? LIKE ? ESCAPE '\\'", parameters: [path, `%${escaped}%`] };
+  return typeof $regex === 'string' && Object.keys(others).length === 0 ? [$regex, $options] : undefined;
+};
+
+const likeOf = (literal: string): string => `%${literal.replace(/[%_]/g, '\\$&')}%`;
+
+const holdsText = (path: string, condition: unknown): Condition | undefined => {
+  const [pattern, options] = patternOf(condition) ?? [];
+  const literal = pattern !== undefined && (options === '' || options === 'i') ? literalOf(pattern) : undefined;
+  return literal === undefined
+    ? undefined
+    : { sql: "fields -> ? LIKE ? ESCAPE '\\'", parameters: [path, likeOf(literal)] };
 };
 
 const partOf = (path: string, condition: unknown): Condition | undefined => {
@@ -88,6 +96,65 @@ export const mayMatch = (filter: Filter): Condition => {
   return condition === undefined
     ? { sql: '1', parameters: [] }
     : { sql: `(NOT json_valid(fields) OR ${condition.sql})`, parameters: condition.parameters };
+};
+
+/** A field that is a text in which the whole pattern stands, in capitals or not. */
+const surelyHoldsText = (path: string, condition: unknown): Condition | undefined => {
+  const [pattern = '', options] = patternOf(condition) ?? [];
+  const literal = options === 'i' ? literalOf(pattern) : undefined;
+  if (literal === undefined || literal !== pattern.replace(escapes, '$1')) return undefined;
+  return {
+    sql: "(json_type(fields, ?) = 'text' AND fields ->> ? LIKE ? ESCAPE '\\')",
+    parameters: [`$.${path}`, path, likeOf(literal)],
+  };
+};
+
+/** What all documents in question hold at a path, as an index told. */
+export interface Held {
+  readonly path: string;
+  readonly values: readonly Scalar[];
+}
+
+const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
+  values.length === 0 || values.length > mostValues
+    ? undefined
+    : joined(
+        values.map((value) => ({ sql: 'fields -> ? = ?', parameters: [path, JSON.stringify(value)] })),
+        'OR',
+      );
+
+/** True of documents that match, though not of all of them. Undefined where it would be true of none. */
+const sureOf = (filter: Filter, held: Held | undefined): Condition | undefined => {
+  const sureOfAll = (condition: unknown): (Condition | undefined)[] =>
+    (condition as Filter[]).map((part) => sureOf(part, held));
+  const partOf = (path: string, condition: unknown): Condition | undefined => {
+    if (path === '$and') return allOf(sureOfAll(condition), 'AND');
+    if (path === '$or')
+      return allOf(
+        sureOfAll(condition).filter((part) => part !== undefined),
+        'OR',
+      );
+    const values = pinnedExactlyTo(condition);
+    if (values !== undefined && path === held?.path && JSON.stringify(values) === JSON.stringify(held.values))
+      return { sql: '1', parameters: [] };
+    if (!isField(path)) return undefined;
+    return values === undefined ? surelyHoldsText(path, condition) : surelyIsOne(path, values);
+  };
+  return allOf(
+    Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
+    'AND',
+  );
+};
+
+/** True of documents that match. A list that holds what is asked for, or a text with a zero in it, may match where this is false. */
+export const surelyMatches = (filter: Filter, held: Held | undefined): Condition | undefined => {
+  const condition = sureOf(filter, held);
+  return (
+    condition && {
+      sql: `CASE WHEN json_valid(fields) THEN ${condition.sql} ELSE 0 END`,
+      parameters: condition.parameters,
+    }
+  );
 };
 
 /** How an order is read: the rank of a value's type and the value, under these names. */

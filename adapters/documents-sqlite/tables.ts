@@ -12,7 +12,16 @@ import {
 } from '../../schemas/ports/documents.ts';
 import type { Entry, Fields } from '../documents-form.ts';
 import { type IdBounds, type Order, pinnedExactlyTo, requiredValues, type Scalar } from '../documents-query.ts';
-import { allOf, type Condition, isUnplaced, mayMatch, placingOf } from './conditions.ts';
+import {
+  allOf,
+  type Condition,
+  type Held,
+  isField,
+  isUnplaced,
+  mayMatch,
+  placingOf,
+  surelyMatches,
+} from './conditions.ts';
 import { beyond, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
 
 type Definition = CollectionDefinition<object>;
@@ -91,6 +100,9 @@ const rowOf = (value: unknown): Row => {
   };
 };
 
+/** The values as the index lists them. */
+const listedTexts = (values: readonly Scalar[]): string => JSON.stringify(values.map((value) => JSON.stringify(value)));
+
 /** True of the ids of exactly the matches; undefined of a filter that asks for more than values of indexed fields. */
 const listedIn = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
   const partOf = (path: string, condition: unknown): Condition | undefined => {
@@ -101,11 +113,7 @@ const listedIn = (definition: Definition, tenant: string, filter: Filter): Condi
       );
     const values = indexedPaths(definition).includes(path) ? pinnedExactlyTo(condition) : undefined;
     if (values === undefined) return undefined;
-    const texts = JSON.stringify(values.map((value) => JSON.stringify(value)));
-    return {
-      sql: isListedOfTenant,
-      parameters: [definition.name, path, texts, tenant],
-    };
+    return { sql: isListedOfTenant, parameters: [definition.name, path, listedTexts(values), tenant] };
   };
   return allOf(
     Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
@@ -116,6 +124,10 @@ const listedIn = (definition: Definition, tenant: string, filter: Filter): Condi
 const isConstraint = (error: unknown): boolean => {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === 'number' && (code & 0xff) === 19;
+};
+
+const addOne = (counts: Map<string, number> | undefined, text: string | null): void => {
+  if (text !== null) counts?.set(text, (counts.get(text) ?? 0) + 1);
 };
 
 const pageSize = 500;
@@ -164,7 +176,7 @@ export class DocumentTables {
       sql: `${ofTenant} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
       parameters: [
         ...[definition.name, tenant, least, most],
-        ...(index === undefined ? [] : [definition.name, ...index, tenant]),
+        ...(index === undefined ? [] : [definition.name, index.path, listedTexts(index.values), tenant]),
         ...condition.parameters,
       ],
     };
@@ -225,7 +237,9 @@ export class DocumentTables {
     const found =
       index === undefined
         ? this.#sql('pageOfAll').all(name, after.tenantId, after.id, pageSize)
-        : this.#sql('pageOfAllListed').all(name, name, ...index, after.tenantId, after.id, pageSize);
+        : this.#sql('pageOfAllListed').all(
+            ...[name, name, index.path, listedTexts(index.values), after.tenantId, after.id, pageSize],
+          );
     return { rows: found.map(rowOf), last: found.length < pageSize };
   }
 
@@ -242,13 +256,39 @@ export class DocumentTables {
       .map(({ value, n }): ValueCount => ({ value: JSON.parse(String(value)), count: Number(n) }));
   }
 
+  /**
+   * Of a tenant's documents of which SQLite is sure that they match, how many have each JSON text at each field; and the ids of those that
+   * may match besides. Undefined where SQLite is sure of none.
+   */
+  textsOf(
+    definition: Definition,
+    tenant: string,
+    filter: Filter,
+    { bounds, fields }: { bounds: IdBounds; fields: readonly string[] },
+  ): { readonly texts: readonly ReadonlyMap<string, number>[]; readonly doubtful: readonly string[] } | undefined {
+    const sure = fields.every(isField) ? surelyMatches(filter, this.#indexFor(definition, filter)) : undefined;
+    if (sure === undefined) return undefined;
+    const where = this.#where(definition, tenant, filter, bounds);
+    const columns = fields.map(() => 'CASE WHEN json_valid(fields) THEN fields -> ? END').join(', ');
+    const statement = this.#statement(`SELECT CASE WHEN ${sure.sql} THEN NULL ELSE id END, ${columns} ${where.sql}`);
+    statement.setReturnArrays(true);
+    const rows: Iterable<unknown> = statement.iterate(...sure.parameters, ...fields, ...where.parameters);
+    const texts = fields.map(() => new Map<string, number>());
+    const doubtful: string[] = [];
+    for (const [id, ...ofFields] of rows as Iterable<readonly (string | null)[]>) {
+      if (id !== null && id !== undefined) doubtful.push(id);
+      else for (const [at, text] of ofFields.entries()) addOne(texts[at], text);
+    }
+    return { texts, doubtful };
+  }
+
   /** The first indexed path that the filter pins to values, in the definition's order. */
-  #indexFor(definition: Definition, filter: Filter): readonly [path: string, values: string] | undefined {
+  #indexFor(definition: Definition, filter: Filter): Held | undefined {
     if (!this.#ensured.has(definition)) return undefined;
     const required = requiredValues(filter);
     for (const path of required.size === 0 ? [] : indexedPaths(definition)) {
       const values: readonly Scalar[] | undefined = required.get(path);
-      if (values !== undefined) return [path, JSON.stringify(values.map((value) => JSON.stringify(value)))];
+      if (values !== undefined) return { path, values };
     }
     return undefined;
   }

@@ -102,7 +102,7 @@ const documentsWithin = (documents: Documents, signal: AbortSignal): Documents =
     find: (id) => beforeRead().then(() => stored.find(id)),
     list: (options) => beforeRead().then(() => stored.list(options)),
     count: (filter) => beforeRead().then(() => stored.count(filter)),
-    counts: (field, options) => beforeRead().then(() => stored.counts(field, options)),
+    counts: (fields, options) => beforeRead().then(() => stored.counts(fields, options)),
   });
   return {
     of(tenantId) {

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { cursorParameter } from '../../queries/cursor.ts';
 import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { type Collection, containing, type Filter, type Page, type Stored } from '../../schemas/ports/documents.ts';
+import {
+  type Collection,
+  containing,
+  type Filter,
+  type Page,
+  type Stored,
+  type ValueCount,
+} from '../../schemas/ports/documents.ts';
 import { invalid } from '../errors.ts';
 
 /** A query parameter that restricts a list. */
@@ -109,15 +116,30 @@ export const FacetValues = z.strictObject({
 
 const mostValues = 1000;
 
-/** Values of the field that a parameter restricts, among what the other parameters ask for. */
-export const readFacet = async <Fields extends object>(
+interface Facet {
+  readonly parameter: string;
+  readonly field: string;
+}
+
+/** Of each facet, values of the field that its parameter restricts, among what the other parameters ask for. */
+export const readFacets = async <Fields extends object>(
   collection: Collection<Fields>,
   listing: Listing,
-  asked: Asked & { readonly parameter: string; readonly field: string },
-): Promise<z.input<typeof FacetValues>> => {
-  const filter = asFilter(listing, asked, asked.parameter);
-  const counts = await collection.counts(asked.field, { filter, limit: mostValues + 1 });
-  const values = counts.slice(0, mostValues).map(({ value, count }) => ({ value: String(value), count }));
-  values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
-  return { values, partial: counts.length > mostValues };
+  { facets, ...asked }: Asked & { readonly facets: readonly Facet[] },
+): Promise<readonly z.input<typeof FacetValues>[]> => {
+  const countsOf = (fields: readonly string[], without?: string): Promise<readonly (readonly ValueCount[])[]> =>
+    collection.counts(fields, { filter: asFilter(listing, asked, without), limit: mostValues + 1 });
+  // Those whose parameters are not given are of the same documents.
+  const together = facets.filter(({ parameter }) => asked.query[parameter] === undefined);
+  const ofTogether = together.length === 0 ? [] : countsOf(together.map(({ field }) => field));
+  return Promise.all(
+    facets.map(async (facet) => {
+      const { parameter, field } = facet;
+      const at = together.indexOf(facet);
+      const counts = (at < 0 ? (await countsOf([field], parameter))[0] : (await ofTogether)[at]) ?? [];
+      const values = counts.slice(0, mostValues).map(({ value, count }) => ({ value: String(value), count }));
+      values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
+      return { values, partial: counts.length > mostValues };
+    }),
+  );
 };

@@ -96,10 +96,13 @@ export interface Collection<Fields extends object> {
   list(options?: FindOptions): Promise<Page<Fields & Stored>>;
   count(filter?: Filter): Promise<number>;
   /**
-   * How many matches have each value of a field: the most frequent first, in any order among equals, `limit` (1,000) at most. A list
-   * counts once for each value in it; null and what is missing are no values. The field is not one of `Stored`, nor below another.
+   * How many matches have each value of each field: the most frequent first, in any order among equals, `limit` (1,000) at most. A list
+   * counts once for each value in it; null and what is missing are no values. No field is one of `Stored`, nor below another.
    */
-  counts(field: string, options?: Pick<FindOptions, 'filter' | 'limit'>): Promise<readonly ValueCount[]>;
+  counts(
+    fields: readonly string[],
+    options?: Pick<FindOptions, 'filter' | 'limit'>,
+  ): Promise<readonly (readonly ValueCount[])[]>;
   /** Replaces all fields. With `version`, only that version: else `ConflictError` (`version`), also when there is no such document. */
   replace(id: string, fields: Fields, version?: number): Promise<Fields & Stored>;
   /** Sets the given top-level fields; `undefined` removes one. Same versions as `replace`. */

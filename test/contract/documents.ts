@@ -12,6 +12,7 @@ import {
   type Feed,
   type Filter,
   type FindOptions,
+  type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import { eventually } from '../waiting.ts';
 
@@ -111,6 +112,23 @@ const samples: readonly (Thing & { readonly id: string })[] = [
   { id: 'f', name: '', state: 'open', rank: true, owner: {} },
 ];
 
+/** What `counts` is to tell of documents, one by one. */
+const countedAlone = (documents: readonly object[], fields: readonly string[]): readonly (readonly ValueCount[])[] =>
+  fields.map((field) => {
+    const counts = new Map<ValueCount['value'], number>();
+    for (const document of documents) {
+      const held = (document as Readonly<Record<string, unknown>>)[field];
+      for (const value of new Set(Array.isArray(held) ? held : [held]))
+        if (['string', 'number', 'boolean'].includes(typeof value))
+          counts.set(value as ValueCount['value'], (counts.get(value as ValueCount['value']) ?? 0) + 1);
+    }
+    return [...counts].map(([value, count]) => ({ value, count }));
+  });
+
+/** In an order of its own, as equals come in any. */
+const told = (counts: readonly ValueCount[]): readonly string[] =>
+  counts.map(({ value, count }) => `${JSON.stringify(value)} ${count}`).sort();
+
 const filters: readonly (readonly [filter: Filter, ids: string])[] = [
   [{}, 'abcdef'],
   [{ id: 'c' }, 'c'],
@@ -155,7 +173,7 @@ const texts = ['50%', 'a_b', 'axb', 'a"b', 'c:\\d', 'nul\0z', 'ÉTÉ', 'été', 
 
 const filtersOfTexts: readonly Filter[] = [
   ...texts.flatMap((text) => [{ tags: text }, { name: { $in: [text, 'Bert'] } }, { name: containing(text || 'x') }]),
-  ...['n', 'A', '%', '_', '\\', '"', 'é', 'nul\0', 'name'].map((text) => ({ name: containing(text) })),
+  ...['n', 'A', '%', '_', '\\', '"', 'é', 'nul\0', 'name', 'u00', '55'].map((text) => ({ name: containing(text) })),
   { $and: [{ name: containing('a') }, { $or: [{ state: 'even' }, { rank: 2 }] }, { tags: 'axb' }] },
   { name: { $regex: 'a\\wb' } },
   { name: { $regex: 'ANNA' } },
@@ -306,6 +324,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         const { items } = await things.list({ filter });
         t.is(items.map(({ id }) => id).join(''), ids, titleOf(filter));
         t.is(await things.count(filter), ids.length, titleOf(filter));
+        const fields = ['name', 'state', 'rank', 'tags', 'owner'];
+        const counts = await things.counts(fields, { filter });
+        t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
       }
     }
   });
@@ -321,15 +342,12 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       await things.delete('gone');
       await kept(definition, b).insert({ ...samples[0] });
       const counted = async (field: string, filter?: Filter): Promise<string> => {
-        const counts = await things.counts(field, { ...(filter && { filter }) });
+        const [counts = []] = await things.counts([field], { ...(filter && { filter }) });
         t.deepEqual(
           counts.map(({ count }) => count),
           counts.map(({ count }) => count).toSorted((one, other) => other - one),
         );
-        return counts
-          .map(({ value, count }) => `${JSON.stringify(value)} ${count}`)
-          .sort()
-          .join(', ');
+        return told(counts).join(', ');
       };
       t.is(await counted('tags'), '"x" 1, "y" 3, 1 1, true 1');
       t.is(await counted('state'), '"closed" 2, "open" 3');
@@ -342,10 +360,18 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is(await counted('tags', { state: { $in: ['open', 'closed'], $ne: 'open' } }), '"y" 2');
       t.is(await counted('tags', { name: { $regex: 'ANN', $options: 'i' } }), '"x" 1, "y" 1');
       t.is(await counted('tags', { state: null }), '1 1, true 1');
-      t.deepEqual(await things.counts('tags', { limit: 1 }), [{ value: 'y', count: 3 }]);
+      const [ofTags] = await things.counts(['tags'], { limit: 1 });
+      t.deepEqual(ofTags, [{ value: 'y', count: 3 }]);
+      const together = await things.counts(['tags', 'owner', 'state'], {
+        filter: { name: { $regex: 'ANN', $options: 'i' } },
+      });
+      t.deepEqual(
+        together.map((counts) => counts.length),
+        [2, 0, 1],
+      );
       for (const field of ['id', 'owner.id'])
-        await t.throwsAsync(things.counts(field), { instanceOf: TypeError }, field);
-      await t.throwsAsync(things.counts('tags', { filter: { $where: 'true' } }), { instanceOf: TypeError });
+        await t.throwsAsync(things.counts([field]), { instanceOf: TypeError }, field);
+      await t.throwsAsync(things.counts(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
     }
   });
 
@@ -436,32 +462,39 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     },
   );
 
-  test.serial(`${name}: a filtered list in any order has what the filter selects, page by page`, async (t) => {
-    const definition = freshCollection({ indexes: [['tags'], ['state']] });
-    await documents.ensureCollections([definition]);
-    const things = kept(definition);
-    for (const [n, text] of texts.entries())
-      await things.insert({
-        id: `t${n}`,
-        name: text,
-        state: n % 2 === 0 ? 'even' : 'odd',
-        rank: n % 3,
-        tags: [text, n],
-      });
-    for (const sample of samples) await things.insert(sample);
-    for (const filter of [...filters.map(([filter]) => filter), ...filtersOfTexts]) {
-      const wanted = (await things.list({ filter })).items.map(({ id }) => id).sort();
-      for (const sort of [{ name: 1 }, { name: -1 }, { rank: 1, id: -1 }, { createdAt: -1 }] as const) {
-        const whole = (await things.list({ sort })).items.map(({ id }) => id);
-        const ids = await idsOfPages(things, { filter, sort, limit: 7 });
-        t.deepEqual(
-          ids,
-          whole.filter((id) => wanted.includes(id)),
-          `${titleOf(filter)} by ${JSON.stringify(sort)}`,
-        );
+  test.serial(
+    `${name}: a filtered list in any order has what the filter selects, page by page, and its values are counted`,
+    async (t) => {
+      const definition = freshCollection({ indexes: [['tags'], ['state']] });
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
+      for (const [n, text] of texts.entries())
+        await things.insert({
+          id: `t${n}`,
+          name: text,
+          state: n % 2 === 0 ? 'even' : 'odd',
+          rank: n % 3,
+          tags: [text, n],
+        });
+      for (const sample of samples) await things.insert(sample);
+      for (const filter of [...filters.map(([filter]) => filter), ...filtersOfTexts]) {
+        const { items } = await things.list({ filter });
+        const wanted = items.map(({ id }) => id).sort();
+        const fields = ['name', 'state', 'rank', 'tags'];
+        const counts = await things.counts(fields, { filter });
+        t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
+        for (const sort of [{ name: 1 }, { name: -1 }, { rank: 1, id: -1 }, { createdAt: -1 }] as const) {
+          const whole = (await things.list({ sort })).items.map(({ id }) => id);
+          const ids = await idsOfPages(things, { filter, sort, limit: 7 });
+          t.deepEqual(
+            ids,
+            whole.filter((id) => wanted.includes(id)),
+            `${titleOf(filter)} by ${JSON.stringify(sort)}`,
+          );
+        }
       }
-    }
-  });
+    },
+  );
 
   test.serial(`${name}: a list by a field that holds a list or an object is refused`, async (t) => {
     for (const rank of [['x'], { is: 'x' }]) {

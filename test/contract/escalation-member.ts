@@ -55,7 +55,7 @@ const striking = (documents: Pick<Documents, 'of'>): Pick<Documents, 'of'> => ({
           find: (id) => stored.find(id),
           list: (options) => stored.list(options),
           count: (filter) => stored.count(filter),
-          counts: (field, options) => stored.counts(field, options),
+          counts: (fields, options) => stored.counts(fields, options),
           insert: (fields) => struck(() => stored.insert(fields)),
           replace: (id, fields, version) => struck(() => stored.replace(id, fields, version)),
           update: (id, changes, version) => struck(() => stored.update(id, changes, version)),

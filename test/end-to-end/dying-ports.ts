@@ -102,7 +102,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       find: (id) => own.find(id),
       list: (options) => own.list(options),
       count: (filter) => own.count(filter),
-      counts: (field, options) => own.counts(field, options),
+      counts: (fields, options) => own.counts(fields, options),
       replace: (id, fields, version) => own.replace(id, fields, version),
       update: (id, changes, version) => own.update(id, changes, version),
       delete: (id, version) => own.delete(id, version),

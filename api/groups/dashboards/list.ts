@@ -8,7 +8,7 @@ import {
   FacetValues,
   type Listing,
   listParameters,
-  readFacet,
+  readFacets,
   readPage,
 } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
@@ -42,6 +42,12 @@ const itemOf = (summary: DashboardSummary & Stored): z.input<typeof Item> => {
   return { ...told, tags: [...told.tags], id, ...of };
 };
 
+const facetsOf = [
+  { parameter: 'tag', field: 'tags' },
+  { parameter: 'folder', field: 'folders' },
+];
+const none = { values: [], partial: false };
+
 const facets = z.enum(['true', 'false']).optional().describe('true: tells tags and folders with how many have each');
 
 export const listDashboards = defineOperation({
@@ -68,10 +74,7 @@ export const listDashboards = defineOperation({
     const asked = { query, now, where: sharedOrOwn.where(caller) };
     const { items, nextCursor } = await readPage(summaries, listing, asked);
     if (query.facets !== 'true') return { items: items.map(itemOf), nextCursor, facets: null };
-    const [tags, folders] = await Promise.all([
-      readFacet(summaries, listing, { ...asked, parameter: 'tag', field: 'tags' }),
-      readFacet(summaries, listing, { ...asked, parameter: 'folder', field: 'folders' }),
-    ]);
+    const [tags = none, folders = none] = await readFacets(summaries, listing, { ...asked, facets: facetsOf });
     return { items: items.map(itemOf), nextCursor, facets: { tags, folders } };
   },
 });
