@@ -15,8 +15,8 @@ import {
 /** Keys of one map. */
 const mostKeys = 5000;
 const mostAliases = 1000;
-/** How often aliases may repeat what others repeat. */
-const mostRepeated = 100;
+/** Characters that aliases may repeat, with what is repeated in these: a few hundred could stand for a text without end. */
+const mostRepeated = 1_000_000;
 
 /** A text that is no YAML, or more than is read. The message says what is wrong, without the place. */
 export class YamlError extends Error {
@@ -45,14 +45,14 @@ export interface YamlText {
   lineAt(path: readonly PropertyKey[]): number;
   /** What an alias stands for; undefined where nothing before it has the name. */
   target(alias: Alias): Node | undefined;
-  /** Maps as objects, lists as arrays. Throws `YamlError` where aliases make it too large. */
+  /** Maps as objects, lists as arrays. Throws `YamlError` where an alias stands for nothing. */
   value(): unknown;
 }
 
 const messageOf = ({ message }: Error): string =>
   message.startsWith('Maximum call stack') ? 'it is nested too deeply' : message;
 
-/** Throws `YamlError` at what a parser throws: texts that are nested deeper than the stack, and aliases that multiply. */
+/** Throws `YamlError` at what a parser throws, such as texts that are nested deeper than the stack. */
 const told = <Result>(work: () => Result): Result => {
   try {
     return work();
@@ -81,28 +81,59 @@ const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
   }
 };
 
-/** Follows a document in its order, and gives each alias what it stands for: the library looks through the whole document for each. */
+const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+/** What aliases of a document stand for, and how much they repeat; they are met in their order. */
+class Aliases {
+  readonly #anchors = new Map<string, Node>();
+  readonly #met: { readonly at: number; readonly length: number }[] = [];
+  readonly #refuse: Refuse;
+  #length = 0;
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  name(node: Node & { readonly anchor?: string | undefined }): void {
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+  }
+
+  /** Gives it what it stands for: the library looks through the whole document for each. */
+  meet(alias: Alias): void {
+    const target = this.#anchors.get(alias.source);
+    alias.resolve = () => target as ReturnType<Alias['resolve']>;
+    const one = { at: offsetOf(alias), length: target === undefined ? 0 : this.#lengthOf(target, alias) };
+    this.#met.push(one);
+    this.#length += one.length;
+    if (this.#met.length > mostAliases) this.#refuse(`there are more than ${mostAliases} aliases`, alias);
+    if (this.#length > mostRepeated) this.#refuse(`aliases repeat more than ${mostRepeated} characters`, alias);
+  }
+
+  /** How long it is, with what aliases within it repeat. */
+  #lengthOf({ range }: Node, alias: Alias): number {
+    const [start = 0, end = start] = range ?? [];
+    const isWithin = (at: number): boolean => start <= at && at < end;
+    if (isWithin(offsetOf(alias))) this.#refuse('an alias stands for what it is part of', alias);
+    return this.#met.reduce((sum, { at, length }) => (isWithin(at) ? sum + length : sum), end - start);
+  }
+}
+
+/** Follows a document in its order. */
 const follow = (contents: Node | null, refuse: Refuse): void => {
-  const anchors = new Map<string, Node>();
+  const aliases = new Aliases(refuse);
   const ahead: unknown[] = [contents];
-  let aliases = 0;
   while (ahead.length > 0) {
     const node = ahead.pop();
     if (!isNode(node)) continue;
     if (isAlias(node)) {
-      aliases++;
-      if (aliases > mostAliases) refuse(`there are more than ${mostAliases} aliases`, node);
-      const target = anchors.get(node.source) as ReturnType<Alias['resolve']>;
-      node.resolve = () => target;
+      aliases.meet(node);
       continue;
     }
-    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    aliases.name(node);
     if (isMap(node)) checkKeys(node, refuse);
     for (const child of childrenOf(node).toReversed()) ahead.push(child);
   }
 };
-
-const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
 const offsetAt = (contents: Node | null, path: readonly PropertyKey[], targetOf: (alias: Alias) => unknown): number => {
   let at: unknown = contents;
@@ -140,6 +171,7 @@ export const readYaml = (text: string): YamlText => {
     line,
     lineAt: (path) => line(offsetAt(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),
-    value: () => told(() => document.toJS({ maxAliasCount: mostRepeated })),
+    // What aliases repeat was counted before: the library counts where it resolves them, which it does not.
+    value: () => told(() => document.toJS({ maxAliasCount: -1 })),
   };
 };

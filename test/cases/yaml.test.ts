@@ -24,6 +24,21 @@ const refused: readonly [what: string, text: string, message: string][] = [
   ],
   ['two keys of one name', 'a: 1\nb: {c: 1,\n  c: 2}', 'keys of a map must be unique at line 3, column 3'],
   ['too many aliases', `- &a 1\n${'- *a\n'.repeat(1001)}`, 'there are more than 1000 aliases at line 1002, column 3'],
+  [
+    'aliases that multiply',
+    `a0: &a0 [${'xy,'.repeat(50)}]\n${repeated(9, (index) => `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(9)}]\n`)}`,
+    'aliases repeat more than 1000000 characters at line 5, column 38',
+  ],
+  [
+    'aliases of what is long',
+    `- &a "${'x'.repeat(300_000)}"\n${'- *a\n'.repeat(4)}`,
+    'aliases repeat more than 1000000 characters at line 5, column 3',
+  ],
+  [
+    'an alias within what it stands for',
+    'a: &a [1, *a]',
+    'an alias stands for what it is part of at line 1, column 11',
+  ],
   ['maps as keys', '? '.repeat(40), 'a key of a map is no text at line 1, column 3'],
   [
     'two documents',
@@ -38,6 +53,11 @@ for (const [what, text, message] of refused)
 
 test('YAML that is nested deeper than the stack is refused', (t) => {
   t.is(t.throws(() => readYaml('['.repeat(100_000)), { instanceOf: YamlError })?.message, 'it is nested too deeply');
+});
+
+test('aliases that repeat less are read, in aliases too', (t) => {
+  const text = `a: &a [${'x, '.repeat(100)}]\nb: &b [${'*a, '.repeat(100)}]\nc: [*b, *b]\n`;
+  t.is((readYaml(text).value() as { c: string[][][] }).c.flat(2).length, 20_000);
 });
 
 test('as many keys as a map may have are read', (t) => {
