@@ -31,7 +31,7 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
   if (!saysJson(request))
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON (Content-Type: application/json)');
   const bytes = await readBytes(request, cap);
-  if (depthOf(bytes) > maxDepth) throw invalid('', `the body is nested deeper than ${maxDepth} levels`);
+  refuseTooDeep(bytes);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -79,19 +79,50 @@ export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer
   });
 };
 
-const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\{[}]');
+const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma, colon] = Buffer.from('"\\{[}],:');
+const longestPath = 1024;
 
-/** Deepest nesting of brackets outside strings. Counts bytes, so that a body that nests too deep is never parsed. */
-const depthOf = (bytes: Uint8Array): number => {
+/** Refuses JSON that nests too deep. */
+export const refuseTooDeep = (bytes: Uint8Array): void => {
+  const at = tooDeepAt(bytes);
+  if (at !== undefined) throw invalid(pathTo(bytes, at), `the body is nested deeper than ${maxDepth} levels`);
+};
+
+/** Where brackets outside strings nest too deep. Counts bytes, so that a body that does is never parsed. */
+const tooDeepAt = (bytes: Uint8Array): number | undefined => {
   let depth = 0;
-  let deepest = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === quote) at = endOfString(bytes, at);
-    else if (byte === openBrace || byte === openBracket) deepest = Math.max(deepest, ++depth);
-    else if (byte === closeBrace || byte === closeBracket) depth--;
+    else if (byte === openBrace || byte === openBracket) {
+      if (++depth > maxDepth) return at;
+    } else if (byte === closeBrace || byte === closeBracket) depth--;
   }
-  return deepest;
+  return undefined;
+};
+
+/** The names and places that lead to a byte. */
+const pathTo = (bytes: Uint8Array, end: number): string => {
+  const path: (string | number)[] = [];
+  let text = bytes.subarray(0, 0);
+  for (let at = 0; at < end; at++) {
+    if (bytes[at] === quote) {
+      const start = at + 1;
+      at = endOfString(bytes, at);
+      text = bytes.subarray(start, at);
+    } else follow(path, bytes[at], text);
+  }
+  return path.join('.').slice(0, longestPath);
+};
+
+/** Goes one byte further; `text` is the last one before it. */
+const follow = (path: (string | number)[], byte: number | undefined, text: Uint8Array): void => {
+  const last = path.at(-1);
+  if (byte === openBrace) path.push('');
+  else if (byte === openBracket) path.push(0);
+  else if (byte === closeBrace || byte === closeBracket) path.pop();
+  else if (byte === colon) path[path.length - 1] = Buffer.from(text).toString();
+  else if (byte === comma && typeof last === 'number') path[path.length - 1] = last + 1;
 };
 
 const endOfString = (bytes: Uint8Array, start: number): number => {

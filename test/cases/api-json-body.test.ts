@@ -10,8 +10,8 @@ const server = createServer((request, response) => {
   readJson(request, cap, 10_000).then(
     (value) => response.end(JSON.stringify(value)),
     (error: unknown) => {
-      const { status, message } = apiErrorOf(error);
-      response.writeHead(status, { connection: 'close' }).end(message);
+      const { status, message, details = [] } = apiErrorOf(error);
+      response.writeHead(status, { connection: 'close' }).end(`${details[0]?.path}: ${message}`);
     },
   );
 });
@@ -30,6 +30,12 @@ const cases: readonly (readonly [title: string, body: string | Buffer, status: n
   ['bytes that are not UTF-8 are refused', Buffer.from([0x22, 0xff, 0x22]), 400, /not JSON/],
   ['64 levels are read', '['.repeat(64) + ']'.repeat(64), 200, /^\[/],
   ['65 levels are refused', '['.repeat(65) + ']'.repeat(65), 400, /nested deeper than 64/],
+  [
+    'where it nests too deep is told',
+    `{"a":[1,{"b":2},"x,:{"],"panels":[{},{"c":[],"d":${'['.repeat(62)}1${']'.repeat(62)}}]}`,
+    400,
+    /^panels\.1\.d(?:\.0){61}: the body is nested/,
+  ],
   ['brackets in a text are no levels', JSON.stringify('['.repeat(100)), 200, /\[/],
   ['10,001 elements are refused', JSON.stringify(Array(10_001).fill(0)), 400, /more than 10000 elements/],
   ['`__proto__` is refused', '{"a":{"__proto__":{"x":1}}}', 400, /not a known field/],

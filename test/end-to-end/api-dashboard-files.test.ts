@@ -90,7 +90,14 @@ test('what is wrong with a document is told with its path, and viewers import no
   t.is((await send({})).status, 400);
   t.is((await send(presentDashboard, '', 'viewer')).status, 403);
   const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`);
-  t.is((await send({ title: 'x', panels: [deep] })).status, 400);
+  for (const asYaml of [false, true]) {
+    const body = { title: 'x', panels: [deep] };
+    const headers = asYaml ? { 'content-type': 'application/yaml' } : {};
+    const sent = { as: 'editor', body: asYaml ? JSON.stringify(body) : body, headers } as const;
+    const refused = await harness.ask('POST', '/api/dashboards/import', sent);
+    t.is(refused.status, 400);
+    t.regex(refused.body.details[0].path, /^panels\.0(?:\.a){61,}$/);
+  }
 });
 
 test('a large document is read in a thread', async (t) => {

@@ -7,6 +7,7 @@ import { type Imported, ImportReport } from '../../../subjects/dashboards/grafan
 import type { Caller } from '../../callers/caller.ts';
 import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
+import { refuseTooDeep } from '../../kernel/json-body.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { saysTheSame } from '../../resources/resource-history.ts';
 
@@ -68,6 +69,7 @@ export const importDashboard = defineOperation({
     'application/yaml': async (bytes, caller) => {
       const read = await jsonOfYamlApart({ tenantId: caller?.tenantId ?? '' }, Buffer.from(bytes).toString('utf8'));
       if ('problem' in read) throw invalid('', `the body is no YAML: ${read.problem}`);
+      refuseTooDeep(Buffer.from(read.json));
       return JSON.parse(read.json);
     },
   },
