@@ -53,16 +53,45 @@ export const costOf = async (page: Page, what: () => Promise<unknown>): Promise<
   return { cpuMs: cpu.reduce((sum, ms) => sum + ms, 0), longestMs: Math.max(0, ...cpu), wallMs };
 };
 
-/** From now on pages of the context count how far their parts move without anybody having asked for it. */
-export const watchShifts = (page: Page): Promise<unknown> =>
+/** What a page saw since it was loaded. */
+export interface Seen {
+  /** How far its parts moved without anybody having asked for it. */
+  readonly shifted: number;
+  /** Its longest task above 50 ms, in milliseconds by the clock. */
+  readonly longest: number;
+  /** Milliseconds from each input to its paint, of those above 16. */
+  readonly inputs: readonly number[];
+  /** All inputs, short ones too. */
+  readonly interactions: number;
+}
+
+/** From now on pages of the context keep what they see. */
+export const watchPage = (page: Page): Promise<unknown> =>
   page.context().addInitScript(`
-    window.shifted = 0;
-    new PerformanceObserver((list) => {
-      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifted += value;
-    }).observe({ type: 'layout-shift', buffered: true });
+    window.seen = { shifted: 0, longest: 0, byInput: {} };
+    const watch = (options, take) =>
+      new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ buffered: true, ...options });
+    watch({ type: 'layout-shift' }, ({ value, hadRecentInput }) => {
+      if (!hadRecentInput) window.seen.shifted += value;
+    });
+    watch({ type: 'longtask' }, ({ duration }) => {
+      window.seen.longest = Math.max(window.seen.longest, duration);
+    });
+    watch({ type: 'event', durationThreshold: 16 }, ({ interactionId, duration }) => {
+      const { byInput } = window.seen;
+      if (interactionId > 0) byInput[interactionId] = Math.max(byInput[interactionId] ?? 0, duration);
+    });
   `);
 
-export const shiftOf = (page: Page): Promise<number> => page.evaluate('window.shifted') as Promise<number>;
+export const seenIn = (page: Page): Promise<Seen> =>
+  page.evaluate(`({
+    ...window.seen,
+    inputs: Object.values(window.seen.byInput),
+    interactions: performance.interactionCount,
+  })`) as Promise<Seen>;
+
+/** Its longest task is looked for anew. */
+export const forgetLongest = (page: Page): Promise<unknown> => page.evaluate('window.seen.longest = 0');
 
 /** Bytes that scripts keep, once what nobody needs is collected. */
 export const heapOf = async (devtools: CDPSession): Promise<number> => {

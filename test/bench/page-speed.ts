@@ -1,96 +1,33 @@
 /**
- * `node test/bench/page-speed.ts [CASE …]`: how quick the page is in Chromium, beside the API that answers it: `logs`, `area`, `panels`,
- * `spans`, `map`, `live`, `refreshing`. What costs is the CPU of the page's main thread; times by the clock stand beside the load.
+ * `node test/bench/page-speed.ts [CASE …]`: how quick the page is in Chromium, beside the API that answers it; without a case all of `cases`.
+ * What costs is the CPU of the page's main thread; times by the clock stand beside the load.
  */
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
-import { logsOf, numbered } from '../contract/live-tail-harness.ts';
-import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
-import { type Chromium, startChromium } from '../end-to-end/chromium.ts';
+import { startChromium } from '../end-to-end/chromium.ts';
 import { agentOf } from '../end-to-end/infrastructure-senders.ts';
-import { landLogs } from '../end-to-end/landed-logs.ts';
-import { landedIn, type SentSpan } from '../end-to-end/landed-spans.ts';
-import { signedInAt } from '../end-to-end/page-walk.ts';
-import { costOf, heapOf, type PageCost, shiftOf, watchShifts } from './page-cost.ts';
+import {
+  type Bench,
+  type Case,
+  endMs,
+  first,
+  landRecords,
+  landSpans,
+  logRows,
+  measured,
+  newly,
+  percentile,
+  rowOf,
+  trace,
+  traceRows,
+} from './page-bench.ts';
+import { costOf, heapOf } from './page-cost.ts';
+import { areas, input } from './page-input.ts';
+import { large } from './page-large.ts';
+import { live, network, tabs } from './page-live.ts';
 import { type Row, table } from './report.ts';
 
-const ms = 1_000_000n;
-const records = Number(process.env['BENCH_RECORDS'] ?? 20_000);
 const spans = Number(process.env['BENCH_SPANS'] ?? 100_000);
-const seconds = Number(process.env['BENCH_SECONDS'] ?? 20);
 const refreshes = Number(process.env['BENCH_REFRESHES'] ?? 360);
-const rate = 2_000;
-const trace = 'c'.repeat(32);
-const endMs = Math.floor(Date.now() / 60_000) * 60_000 - 60_000;
-
-interface Bench {
-  readonly harness: Harness;
-  readonly page: Page;
-}
-type Case = (bench: Bench) => Promise<Row[]>;
-
-const rowOf = (what: string, { cpuMs, longestMs, wallMs }: PageCost, shift: number, more = ''): Row => ({
-  ...{ what, 'CPU ms': cpuMs.toFixed(0), 'longest task, CPU ms': longestMs.toFixed(0) },
-  ...{
-    'layout shift': shift.toFixed(3),
-    'ms by the clock': wallMs.toFixed(0),
-    load: (loadavg()[0] ?? 0).toFixed(0),
-    more,
-  },
-});
-
-const first = (page: Page, rows: string): Promise<void> => page.locator(rows).first().waitFor({ timeout: 0 });
-
-/** Goes to an address as somebody does who was never there. */
-const newly = async ({ harness, page }: Bench, address: string, rows: string, what: string): Promise<Row> => {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('Network.enable');
-  await devtools.send('Network.clearBrowserCache');
-  const cost = await costOf(page, async () => {
-    await page.goto(harness.url + address);
-    await first(page, rows);
-  });
-  await delay(1_000);
-  return rowOf(what, cost, await shiftOf(page));
-};
-
-const logRows = '.records .extent .row';
-const traceRows = '.traces .extent .row';
-
-const landRecords = async (harness: Harness): Promise<void> => {
-  for (let at = 0; at < records; at += 5_000)
-    await landLogs(
-      harness,
-      Array.from({ length: Math.min(5_000, records - at) }, (_, index) => ({
-        timeNs: BigInt(endMs) * ms - BigInt(at + index) * 100n * ms,
-        body: `order ${at + index} was sold after ${index % 977} ms`,
-        ...{ service: `shop-${index % 12}`, severity: [9, 9, 13, 17][index % 4] ?? 9 },
-      })),
-      { offset: at + 1 },
-    );
-};
-
-const spanAt = (index: number): SentSpan => ({
-  ...{
-    trace,
-    span: (index + 1).toString(16).padStart(16, '0'),
-    service: `shop-${index % 12}`,
-    name: `step ${index % 97}`,
-  },
-  ...(index === 0 ? {} : { parent: (Math.floor((index - 1) / 4) + 1).toString(16).padStart(16, '0') }),
-  ...{
-    start: BigInt(endMs - 600_000) * ms + BigInt(index) * 1_000n,
-    duration: index === 0 ? 900n * ms : 40n * ms,
-    kind: 2,
-  },
-});
-
-const landSpans = async (harness: Harness, count: number): Promise<void> => {
-  const landed = landedIn(harness);
-  for (let at = 0; at < count; at += 10_000)
-    await landed.spans(Array.from({ length: Math.min(10_000, count - at) }, (_, index) => spanAt(at + index)));
-};
 
 const logs: Case = async (bench) => {
   await landRecords(bench.harness);
@@ -106,7 +43,7 @@ const area: Case = async (bench) => {
     await page.getByRole('link', { name: 'Traces', exact: true }).click();
     await first(page, traceRows);
   });
-  return [rowOf('from logs to rows of traces', cost, await shiftOf(page))];
+  return [await rowOf(page, 'from logs to rows of traces', cost)];
 };
 
 /** Panels of one metric each, of 100 series and 300 points. */
@@ -170,34 +107,54 @@ const afterData = async ({ harness, page }: Bench, address: string): Promise<Row
     await delay(500);
   });
   await page.unrouteAll();
-  return rowOf('the same, once their answers come', cost, await shiftOf(page));
+  return rowOf(page, 'the same, once their answers come', cost);
 };
 
+/** Runs in the page: scrolls by a screen a frame, and gives the milliseconds between frames. */
 const scrolled = `async (frames) => {
   const place = document.querySelector('.rows');
+  const times = [await new Promise(requestAnimationFrame)];
   for (let frame = 0; frame < frames; frame++) {
     place.scrollTop += place.clientHeight;
-    await new Promise(requestAnimationFrame);
+    times.push(await new Promise(requestAnimationFrame));
   }
+  return times.slice(1).map((time, at) => time - times[at]);
 }`;
+
+/** When the first rows were painted, after the first page of a trace had come: runs in each page from its begin. */
+const watchFirstRows = `
+  const look = () => {
+    if (document.querySelector('.waterfall .extent .row') === null) return requestAnimationFrame(look);
+    requestAnimationFrame((painted) => {
+      const [page] = performance.getEntriesByType('resource').filter(({ name }) => /\\/api\\/traces\\/[0-9a-f]+(\\?|$)/.test(name));
+      window.afterFirstPage = painted - page.responseEnd;
+    });
+  };
+  requestAnimationFrame(look);
+`;
 
 const ofSpans: Case = async (bench) => {
   const { harness, page } = bench;
   await landSpans(harness, spans);
+  await page.context().addInitScript(watchFirstRows);
   const opened = await newly(bench, `/traces/${trace}`, '.waterfall .extent .row', `first rows of ${spans} spans`);
+  const after = (await page.evaluate('window.afterFirstPage')) as number;
   const rest = await costOf(page, () =>
     page.locator(`.waterfall[aria-rowcount="${spans + 1}"]`).waitFor({ timeout: 0 }),
   );
   const frames = 200;
-  const scroll = await costOf(page, () => page.evaluate(`(${scrolled})(${frames})`));
+  let times: number[] = [];
+  const scroll = await costOf(page, async () => {
+    times = (await page.evaluate(`(${scrolled})(${frames})`)) as number[];
+  });
   return [
-    opened,
-    rowOf('all of them', rest, await shiftOf(page)),
-    rowOf(
+    { ...opened, more: `${after.toFixed(0)} ms after the first page` },
+    await rowOf(page, 'all of them', rest),
+    await rowOf(
+      page,
       `${frames} screens of them scrolled`,
       scroll,
-      await shiftOf(page),
-      `${(scroll.cpuMs / frames).toFixed(1)} a frame`,
+      `${(scroll.cpuMs / frames).toFixed(1)} a frame, ${percentile(times, 95).toFixed(0)} ms between frames (p95)`,
     ),
   ];
 };
@@ -230,34 +187,8 @@ const map: Case = async (bench) => {
   );
   return [
     { ...opened, more: `${nodes} nodes, ${await page.locator('.graph path').count()} ways` },
-    rowOf('one of them chosen', move, await shiftOf(page)),
-    rowOf('100 steps of it scrolled', scroll, await shiftOf(page), `${(scroll.cpuMs / 100).toFixed(1)} a frame`),
-  ];
-};
-
-const live: Case = async ({ harness, page }) => {
-  const producer = await harness.bus.producer();
-  await page.goto(`${harness.url}/logs?view=live`);
-  await page.getByText('Live.', { exact: true }).waitFor();
-  const steps = seconds * 10;
-  const cost = await costOf(page, async () => {
-    const began = performance.now();
-    for (let step = 0; step < steps; step++) {
-      await producer.publish([
-        logsOf(numbered(`order ${step}`, rate / 10), { tenantId: 'a', projectId: 'p1', service: 'shop' }),
-      ]);
-      await delay(Math.max(0, began + (step + 1) * 100 - performance.now()));
-    }
-  });
-  await delay(2_000);
-  const came = await page.locator('#came').textContent();
-  const told = await page.locator('.live-bar').textContent();
-  const row = rowOf(`live tail of ${rate} records a second for ${seconds} s`, cost, await shiftOf(page));
-  return [
-    {
-      ...row,
-      more: `${((cost.cpuMs / cost.wallMs) * 100).toFixed(1)} % of a core; ${came} of ${steps * (rate / 10)} came; ${told}`,
-    },
+    await rowOf(page, 'one of them chosen', move),
+    await rowOf(page, '100 steps of it scrolled', scroll, `${(scroll.cpuMs / 100).toFixed(1)} a frame`),
   ];
 };
 
@@ -278,33 +209,33 @@ const refreshing: Case = async (bench) => {
     for (let count = 0; count < refreshes; count++) await refresh();
   });
   const more = ((await heapOf(devtools)) - before) / 1e6;
-  const row = rowOf(`${refreshes} refreshes of logs`, cost, await shiftOf(page));
-  return [{ ...row, more: `${(cost.cpuMs / refreshes).toFixed(1)} each; heap ${more.toFixed(1)} MB more` }];
+  const told = `${(cost.cpuMs / refreshes).toFixed(1)} each; heap ${more.toFixed(1)} MB more`;
+  return [await rowOf(page, `${refreshes} refreshes of logs`, cost, told)];
 };
 
-const cases: Readonly<Record<string, Case>> = { logs, area, panels, spans: ofSpans, map, live, refreshing };
+/** With the processor slowed four times. */
+const slow: Case = async (bench) => {
+  await landRecords(bench.harness);
+  const devtools = await bench.page.context().newCDPSession(bench.page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  const rows: Row[] = [];
+  for (let round = 0; round < 5; round++)
+    rows.push(await newly(bench, '/logs', logRows, 'to rows of logs, the processor slowed four times'));
+  return rows;
+};
 
-const run = async (chromium: Chromium, name: string): Promise<Row[]> => {
-  const of = cases[name];
-  if (of === undefined) throw new Error(`no case is called ${name}; there are: ${Object.keys(cases).join(', ')}`);
-  const harness = await startHarness({ checkResponses: false });
-  try {
-    const tab = await chromium.open();
-    const { page } = tab;
-    page.setDefaultTimeout(0);
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await watchShifts(page);
-    await signedInAt(tab, harness.url, '/settings');
-    return await of({ harness, page });
-  } finally {
-    await harness.close();
-  }
+const cases: Readonly<Record<string, Case>> = {
+  ...{ logs, slow, area, areas, input, panels, spans: ofSpans, map, live, network, tabs, large, refreshing },
 };
 
 const chosen = process.argv.slice(2);
 const chromium = await startChromium();
 const rows: Row[] = [];
-for (const name of chosen.length > 0 ? chosen : Object.keys(cases)) rows.push(...(await run(chromium, name)));
+for (const name of chosen.length > 0 ? chosen : Object.keys(cases)) {
+  const of = cases[name];
+  if (of === undefined) throw new Error(`no case is called ${name}; there are: ${Object.keys(cases).join(', ')}`);
+  rows.push(...(await measured(chromium, of)));
+}
 console.log(table(rows));
 await chromium.close();
 process.exit(0);

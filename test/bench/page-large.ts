@@ -1,0 +1,93 @@
+/** A case of `page-speed`: records and spans that are far larger than usual, in the list and opened beside it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { text } from '../cases/sink-tables.ts';
+import { landLogs } from '../end-to-end/landed-logs.ts';
+import { landedIn } from '../end-to-end/landed-spans.ts';
+import { type Case, endMs, newly, rowOf } from './page-bench.ts';
+import { costOf, forgetLongest } from './page-cost.ts';
+import type { Row } from './report.ts';
+
+const many = (count: number): object[] =>
+  Array.from({ length: count }, (_, at) => text(`field.${at}`, `value ${at} of ${count}`));
+
+const branched = (count: number): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`part${at}`, { id: at, name: `part ${at}`, list: [at, at + 1] }]),
+    ),
+  );
+
+const sorts = {
+  'a text of 1 MB': { body: 'what a sender wrote in one piece '.repeat(31_250) },
+  'JSON of 1 MB': {
+    body: branched(20_000)
+      .slice(0, 999_000)
+      .replace(/,"part\d+":\{[^}]*$/, '}'),
+  },
+  '2,000 attributes': { body: 'with 2,000 attributes', attributes: many(2_000) },
+  '5,000 fields': { body: 'with 5,000 fields', attributes: many(5_000) },
+  '5,000 fields in its body': { body: branched(5_000) },
+} as const;
+
+export const large: Case = async (bench) => {
+  const { harness, page } = bench;
+  const startNs = BigInt(endMs) * 1_000_000n;
+  let offset = 0;
+  // Several of each sort, so that what is in sight is large, too.
+  for (const [service, log] of Object.entries(sorts))
+    for (let at = 0; at < 8; at++)
+      await landLogs(harness, [{ ...log, service, severity: 9, timeNs: startNs - BigInt(offset) * 1_000_000_000n }], {
+        offset: ++offset,
+      });
+  const rows: Row[] = [];
+  const step = async (what: string, act: (page: Page) => Promise<unknown>): Promise<void> => {
+    await forgetLongest(page);
+    const cost = await costOf(page, async () => {
+      await act(page);
+      await delay(500);
+    });
+    rows.push(await rowOf(page, what, cost));
+  };
+  const button = (name: string | RegExp) => (at: Page) => at.getByRole('button', { name }).first().click();
+  for (const [service] of Object.entries(sorts)) {
+    const search = new URLSearchParams({ search: `service:"${service}"`, from: 'now-6h', to: 'now' });
+    rows.push(await newly(bench, `/logs?${search}`, '.records .extent .row', `rows of ${service}`));
+    await step(`${service}: opened`, async () => {
+      await page.locator('.records .extent .row').nth(1).click();
+      await page.locator('.beside dl.fields').waitFor();
+    });
+    if ((await page.locator('.beside details').count()) > 0)
+      await step(`${service}: a branch of its tree opened`, () =>
+        page.locator('.beside details summary').nth(1).click(),
+      );
+    if ((await page.getByRole('button', { name: / more$/ }).count()) > 0)
+      await step(`${service}: more of its tree`, button(/ more$/));
+    if ((await page.getByRole('button', { name: 'Show it as text' }).count()) > 0)
+      await step(`${service}: as text`, button('Show it as text'));
+    if ((await page.getByRole('button', { name: /all .* characters/ }).count()) > 0)
+      await step(`${service}: all characters`, button(/all .* characters/));
+    if ((await page.locator('.beside .long').count()) > 1)
+      await step(`${service}: scrolled to its end`, () =>
+        page.locator('.beside .long').last().scrollIntoViewIfNeeded(),
+      );
+    const filter = page.getByLabel('Fields with this in their name');
+    if ((await filter.count()) > 0) await step(`${service}: its fields filtered`, () => filter.pressSequentially('99'));
+    await step(`${service}: wrapped`, () => page.getByLabel('Wrap').check());
+  }
+  const trace = 'd'.repeat(32);
+  const attributes = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`field.${at}`, `value ${at}`]));
+  await landedIn(harness).spans(
+    Array.from({ length: 20 }, (_, at) => ({
+      ...{ trace, span: (at + 1).toString(16).padStart(16, '0'), service: 'shop', name: `step ${at}`, attributes },
+      ...(at === 0 ? {} : { parent: '1'.padStart(16, '0') }),
+      ...{ start: startNs + BigInt(at) * 1_000_000n, duration: 900_000_000n, kind: 2 },
+    })),
+  );
+  rows.push(await newly(bench, `/traces/${trace}`, '.waterfall .extent .row', 'spans of 2,000 attributes'));
+  await step('a span of 2,000 attributes: opened', async () => {
+    await page.locator('.waterfall .extent .row').nth(3).click();
+    await page.locator('.beside dl.fields').first().waitFor();
+  });
+  return rows;
+};

@@ -1,0 +1,146 @@
+/** Cases of `page-speed`: what arrives, over a quick and a slow network, and in two tabs. What was sent is counted against what is told. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { logsOf, numbered } from '../contract/live-tail-harness.ts';
+import type { Harness } from '../end-to-end/api-harness.ts';
+import { type Bench, type Case, landRecords, logRows, percentile, rowOf } from './page-bench.ts';
+import { costOf, heapOf } from './page-cost.ts';
+
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 300);
+const rate = 2_000;
+
+const openTail = async (page: Page, { url }: Harness): Promise<void> => {
+  await page.goto(`${url}/logs?view=live`);
+  await page.getByText('Live.', { exact: true }).waitFor();
+};
+
+/** Sends so many records a second for so many seconds, and gives how many. */
+const send = async (harness: Harness, lasting: number): Promise<number> => {
+  const producer = await harness.bus.producer();
+  const began = performance.now();
+  for (let step = 0; step < lasting * 10; step++) {
+    const bodies = numbered(`order ${step}`, rate / 10);
+    await producer.publish([logsOf(bodies, { tenantId: 'a', projectId: 'p1', service: 'shop' })]);
+    await delay(Math.max(0, began + (step + 1) * 100 - performance.now()));
+  }
+  return lasting * rate;
+};
+
+/** What the page tells: records that came, and those that were left out. */
+const toldBy = async (page: Page): Promise<{ came: number; missed: number; bar: string }> => {
+  const bar = (await page.locator('.live-bar').textContent()) ?? '';
+  const numberIn = (expression: RegExp): number => Number((expression.exec(bar)?.[1] ?? '0').replaceAll(',', ''));
+  const missed = numberIn(/([\d,]+) were left out/) + numberIn(/([\d,]+) were not compared/);
+  return { came: numberIn(/([\d,]+) records came/), missed, bar };
+};
+
+/** Waits until nothing more comes, and says whether all that was sent is told. */
+const accountOf = async (page: Page, sent: number): Promise<string> => {
+  let told = await toldBy(page);
+  for (let quiet = 0; quiet < 3; ) {
+    await delay(1_000);
+    const next = await toldBy(page);
+    quiet = next.came === told.came && next.missed === told.missed ? quiet + 1 : 0;
+    told = next;
+  }
+  const untold = sent - told.came - told.missed;
+  return `${sent} sent = ${told.came} came + ${told.missed} told as left out + ${untold} lost${untold === 0 ? '' : `: ${told.bar}`}`;
+};
+
+/** Runs in the page: keeps the milliseconds between frames. */
+const watchFrames = `
+  window.frames_ = [];
+  let before = performance.now();
+  const next = (time) => {
+    window.frames_.push(time - before);
+    before = time;
+    requestAnimationFrame(next);
+  };
+  requestAnimationFrame(next);
+`;
+
+export const live: Case = async ({ harness, page }) => {
+  await openTail(page, harness);
+  const devtools = await page.context().newCDPSession(page);
+  let heap = 0;
+  const look = setInterval(async () => {
+    heap = Math.max(heap, (await devtools.send('Runtime.getHeapUsage')).usedSize);
+  }, 2_000);
+  await page.evaluate(watchFrames);
+  let sent = 0;
+  const cost = await costOf(page, async () => {
+    sent = await send(harness, seconds);
+  });
+  clearInterval(look);
+  const frames = (await page.evaluate('window.frames_')) as number[];
+  const shown = [
+    `${(cost.cpuMs / frames.length).toFixed(1)} CPU ms a frame, ${percentile(frames, 95).toFixed(0)} ms between frames (p95)`,
+    `${((cost.cpuMs / cost.wallMs) * 100).toFixed(1)} % of a core`,
+    await accountOf(page, sent),
+    `heap ${(heap / 1e6).toFixed(0)} MB at most, ${((await heapOf(devtools)) / 1e6).toFixed(0)} in use`,
+  ];
+  return [await rowOf(page, `live tail of ${rate} records a second for ${seconds} s`, cost, shown.join('; '))];
+};
+
+/** What a person reads while the page waits, as often as it changes, with when it was first shown. */
+const watchWords = `
+  window.words = [];
+  const look = () => {
+    const text = document.querySelector('main')?.innerText.replaceAll('\\n', ' ') ?? '';
+    const said = [...text.matchAll(/[A-Z][^.…]{0,60}…/g)].map(([found]) => found).join(', ') || (text === '' ? '(nothing)' : 'all');
+    if (window.words.at(-1)?.said !== said) window.words.push({ said, at: Math.round(performance.now()) });
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+`;
+
+/** As slow as a telephone where there is hardly a signal. */
+const slowly = async (page: Page, kilobytes = 50): Promise<() => Promise<void>> => {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Network.enable');
+  await devtools.send('Network.clearBrowserCache');
+  const speed = { downloadThroughput: kilobytes * 1_000, uploadThroughput: kilobytes * 1_000 };
+  await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: 400, ...speed });
+  return async () => {
+    await devtools.send('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 },
+    });
+  };
+};
+
+export const network: Case = async ({ harness, page }: Bench) => {
+  await landRecords(harness);
+  await page.context().addInitScript(watchWords);
+  const restore = await slowly(page);
+  const cost = await costOf(page, async () => {
+    await page.goto(`${harness.url}/logs`);
+    await page.locator(logRows).first().waitFor({ timeout: 0 });
+  });
+  const words = (await page.evaluate('window.words')) as { said: string; at: number }[];
+  const opened = await rowOf(
+    ...([page, '/logs over 50 kB/s and 400 ms, nothing cached', cost] as const),
+    words.map(({ said, at }) => `${at} ms: ${said}`).join('; '),
+  );
+  await openTail(page, harness);
+  let sent = 0;
+  const tail = await costOf(page, async () => {
+    sent = await send(harness, Math.min(seconds, 30));
+  });
+  await restore();
+  return [
+    opened,
+    await rowOf(page, `live tail of ${rate} records a second over that network`, tail, await accountOf(page, sent)),
+  ];
+};
+
+export const tabs: Case = async ({ harness, page }) => {
+  const other = await page.context().newPage();
+  await openTail(page, harness);
+  await openTail(other, harness);
+  let sent = 0;
+  const cost = await costOf(page, async () => {
+    sent = await send(harness, Math.min(seconds, 30));
+  });
+  const both = `${await accountOf(page, sent)}; the other tab: ${await accountOf(other, sent)}`;
+  return [await rowOf(page, 'live tail in two tabs, CPU of both', cost, both)];
+};
