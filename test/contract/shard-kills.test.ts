@@ -19,8 +19,7 @@ import { logBatch, newLanding } from './log-batches.ts';
 import { tenantOf } from './tenants-of-shards.ts';
 
 const perBatch = 20;
-/** Of three, the third may end with the killed one: servers of tests end where a connection is reset (`services/README.md`). */
-const shardCount = 2;
+const shardCount = 3;
 const reason = unavailable('clickhouse');
 const run = reason === undefined ? test : test.skip;
 
@@ -28,7 +27,7 @@ run('a shard is killed again and again while both are written and read', async (
   t.timeout(120_000 + shardKills * 60_000);
   const directory = mkdtempSync(join(tmpdir(), 'oiq-shard-kills-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const shards = await startShards(shardCount, directory);
+  const shards = await startShards(shardCount, directory, { shielded: true });
   t.teardown(() => Promise.all(shards.map((shard) => shard.stop())));
   const columns = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster: clusterName });
   t.teardown(() => columns.close());
@@ -58,6 +57,7 @@ run('a shard is killed again and again while both are written and read', async (
   /** The test has ended, well or not: who still delivers to a shard that is gone would do so for ever. */
   let isOver = false;
   let refused = 0;
+  let refusedOfAll = 0;
   /** As a bus delivers: the same range until it is taken, at times to a process that begins anew. */
   const deliver = async (batch: Batch, isOfKilled: boolean): Promise<void> => {
     let handle = handler();
@@ -96,7 +96,21 @@ run('a shard is killed again and again while both are written and read', async (
       await delay(100);
     }
   };
-  const workers = tenants.flatMap((tenant) => [write(tenant), read(tenant)]);
+  /** Of all shards: where one is gone, never a smaller number. */
+  const readAll = async (): Promise<void> => {
+    while (!ends) {
+      const landed = tenants.reduce((sum, tenant) => sum + tenant.landed, 0);
+      try {
+        const [row] = await columns.query<{ n: string }>('SELECT count() AS n FROM logs');
+        t.true(Number(row?.n) >= landed, `${landed} <= ${row?.n}`);
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        refusedOfAll++;
+      }
+      await delay(100);
+    }
+  };
+  const workers = [readAll(), ...tenants.flatMap((tenant) => [write(tenant), read(tenant)])];
   const atWork = Promise.all(workers);
   atWork.catch(() => {
     ends = true;
@@ -133,6 +147,7 @@ run('a shard is killed again and again while both are written and read', async (
   ends = true;
   await atWork;
   t.true(refused > 0, 'batches of the killed shard were refused');
+  t.true(refusedOfAll > 0, 'reads of all shards were refused');
   for (const tenant of tenants) {
     const [row] = await columns
       .of(tenant.tenantId)

@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clusterFile } from './clickhouse.ts';
-
 import { freePorts } from './ports.ts';
+import { withoutResets } from './resets.ts';
 import { type Instance, startService } from './services.ts';
 
 /** Name in `system.clusters`. */
@@ -29,6 +29,7 @@ export const backups = 'backups';
 /** A storage policy with a volume `cold`, beside the disk that tables are on by default. */
 export const tiered = 'tiered';
 
+/** `tcpPorts` are those at which a server finds all of them, its own included. */
 const configurationOf = (tcpPorts: readonly number[], own: number, directory: string): string => `<clickhouse>
   <tcp_port>${tcpPorts[own]}</tcp_port>
   <storage_configuration>
@@ -47,15 +48,23 @@ const configurationOf = (tcpPorts: readonly number[], own: number, directory: st
 </clickhouse>
 `;
 
-/** Starts the servers, in order of their shards, with their files under `directory`. */
-export const startShards = async (count: number, directory: string): Promise<readonly Instance[]> => {
+/**
+ * Starts the servers, in order of their shards, with their files under `directory`. Where one of three or more is to be killed, they must
+ * be `shielded`: without the resets by which those end that answer beside it.
+ */
+export const startShards = async (
+  count: number,
+  directory: string,
+  { shielded = false } = {},
+): Promise<readonly Instance[]> => {
   const ports = await freePorts(2 * count);
   const [httpPorts, tcpPorts] = [ports.slice(0, count), ports.slice(count)];
+  const found = shielded ? await Promise.all(tcpPorts.map(withoutResets)) : tcpPorts;
   return Promise.all(
     httpPorts.map(async (port, shard) => {
       const own = join(directory, `shard-${shard + 1}`);
       await mkdir(own, { recursive: true });
-      await writeFile(join(own, clusterFile), configurationOf(tcpPorts, shard, own));
+      await writeFile(join(own, clusterFile), configurationOf(found.with(shard, tcpPorts[shard] ?? 0), shard, own));
       return startService('clickhouse', { port, directory: own });
     }),
   );
