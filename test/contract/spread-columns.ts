@@ -1,7 +1,11 @@
-/** Columns of a cluster on which blocks go to any shard, by their tokens: nothing may depend on which rows lie together. */
+/**
+ * Columns of a cluster on which blocks go to any shard, by their tokens: nothing may depend on which rows lie together, but of those that
+ * replace each other by key.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { murmur2 } from '../../schemas/partition.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import { isReplacedByKey } from '../../schemas/tables/lying.ts';
 import { placementsKnownMs, placementsTable } from '../../schemas/tables/placements.ts';
 
 const placeOf = (text: string): number => murmur2(Buffer.from(text)) & 0x7fffffff;
@@ -23,7 +27,8 @@ export const spread = (columns: Columns): Columns => {
   return new Proxy(columns, {
     get(target, name) {
       if (name === 'insert')
-        return (...[block, token]: Parameters<Columns['insert']>) => target.insert(block, token, placeOf(token));
+        return (...[block, token, place]: Parameters<Columns['insert']>) =>
+          target.insert(block, token, isReplacedByKey(block.table) ? place : placeOf(token));
       // What is asked of a place lies at none.
       if (name === 'query')
         return (...[sql, parameters, limits]: Parameters<Columns['query']>) => {
