@@ -2,6 +2,7 @@ import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { isByRange, type Table } from '../../schemas/tables/table.ts';
+import { usageTable } from '../../schemas/tables/usage.ts';
 import { decodeHeaders } from '../../schemas/telemetry-message.ts';
 
 /** Rows that a table holds of each offset of a range; where a row tells of a range, 1 for each offset that one tells of. */
@@ -71,4 +72,30 @@ GROUP BY offset${byRange ? ', last_offset' : ''}`,
   const isTold = (offset: number): boolean =>
     rows.some(({ begin, upto }) => Number(begin) <= offset && offset <= Number(upto));
   return new Map(records.filter(({ offset }) => isTold(offset)).map(({ offset }) => [offset, 1]));
+};
+
+/**
+ * Counts the ledger's rows of messages of a range. They merge by key on one server; where shards were added, what comes again would land on
+ * another one, and both be counted.
+ */
+export const landedUsage = async (
+  columns: Columns,
+  { partition: place, first, last, records }: Pick<Batch, 'partition' | 'first' | 'last' | 'records'>,
+  {
+    partition,
+    signal,
+    tenants,
+  }: { readonly partition: number; readonly signal: string; readonly tenants: readonly string[] },
+): Promise<LandedRows> => {
+  const { from, to } = receptionOf(records);
+  if (from > to) return new Map();
+  const rows = await columns.query<{ at: string; count: string }>(
+    `SELECT toString(offset) AS at, toString(uniqExact(tenant_id, hour, project_id, key_id, outcome, service)) AS count FROM ${usageTable.name}
+WHERE tenant_id IN (${tenants.map(quote).join(', ')}) AND hour BETWEEN toStartOfHour(${instant(Math.floor(from))}) AND ${instant(Math.ceil(to))}
+AND signal = ${quote(signal)} AND partition = ${partition} AND offset BETWEEN ${first} AND ${last} AND id = ''
+GROUP BY offset`,
+    {},
+    { maxResultRows: 1_000_000, maxExecutionSeconds: 120, place },
+  );
+  return new Map(rows.map(({ at, count }) => [Number(at), Number(count)]));
 };

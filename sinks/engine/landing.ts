@@ -4,8 +4,9 @@ import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { isByRange, isMerging } from '../../schemas/tables/table.ts';
+import { usageTable } from '../../schemas/tables/usage.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import { type LandedRows, landedRows, spansDays } from './landed.ts';
+import { type LandedRows, landedRows, landedUsage, spansDays } from './landed.ts';
 import type { Scanned, ScanPool } from './scan-pool.ts';
 
 /** A message that cannot land, and why. */
@@ -77,14 +78,17 @@ export class Landing {
 
   /** Answers the refusal of a table that will never take the range, or that has taken a part of it. */
   async #insertAll(
-    { blocks }: Scanned,
+    { blocks, rejected }: Scanned,
     records: Range,
     bounds: Pick<Batch, 'first' | 'last'>,
     taken: Set<string>,
   ): Promise<PermanentError | undefined> {
+    // The dead letter of one that is rejected counts it, under its offset.
+    const isRejected = new Set(rejected.map(({ index }) => index));
+    const good = isRejected.size === 0 ? records : records.filter((_, index) => !isRejected.has(index));
     for (const block of blocks) {
       if (taken.has(block.table)) continue;
-      const refusal = await this.#insertMissing(block, records, bounds);
+      const refusal = await this.#insertMissing(block, good, bounds);
       if (refusal !== undefined) return refusal;
       if (!isMerging(block.declared)) taken.add(block.table);
     }
@@ -93,7 +97,7 @@ export class Landing {
 
   async #insertMissing(
     block: EncodedBlock,
-    records: Range,
+    records: readonly BusRecord[],
     bounds: Pick<Batch, 'first' | 'last'>,
   ): Promise<PermanentError | undefined> {
     const before = await this.#rowsBefore(block, records);
@@ -127,12 +131,16 @@ export class Landing {
   }
 
   /** Rows of these records that the table has already. */
-  async #rowsBefore({ table, declared }: EncodedBlock, records: Range): Promise<number> {
-    const { inDoubt, columns, partition } = this.#options;
-    if (!inDoubt || isMerging(declared)) return 0;
+  async #rowsBefore({ table, declared }: EncodedBlock, records: readonly BusRecord[]): Promise<number> {
+    const { inDoubt, columns, partition, sink, tenants } = this.#options;
+    const ledgerOf = table === usageTable.name ? tenants : undefined;
+    if (!inDoubt || (isMerging(declared) && ledgerOf === undefined)) return 0;
     let counts = this.#landed.get(table);
     if (counts === undefined) {
-      counts = await landedRows(columns, declared, partition, this.#batch);
+      counts =
+        ledgerOf === undefined
+          ? await landedRows(columns, declared, partition, this.#batch)
+          : await landedUsage(columns, this.#batch, { partition, signal: sink, tenants: ledgerOf });
       this.#landed.set(table, counts);
     }
     let rows = 0;
