@@ -8,9 +8,11 @@ const gibibyte = 1024 ** 3;
 const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
 const maxResultBytes = 256 * 1024 ** 2;
 
-/** Settings of every insert: stored when it resolves, once for a token, in one thread. */
+/** Settings of every insert: stored when it resolves, once for a token, in views too, in one thread. */
 export const insertSettings = (token: string): Readonly<Record<string, string | number>> => ({
   insert_deduplication_token: token,
+  // The engine's default as well, but not that of services which keep to the defaults of an earlier version.
+  deduplicate_blocks_in_dependent_materialized_views: 1,
   async_insert: 0,
   max_insert_threads: 1,
   exclude_materialize_skip_indexes_on_insert: madeByMerges.join(', '),

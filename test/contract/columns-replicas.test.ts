@@ -39,7 +39,7 @@ const replica = async (t: ExecutionContext) => {
   const unanswered = new Set<Socket>();
   let behaviour: Behaviour = 'serves';
   let requests = 0;
-  let quorum: string | undefined;
+  let settings = new URLSearchParams();
   const proxy = createServer((socket) => {
     if (behaviour === 'refuses') return void socket.destroy();
     const upstream = connect(Number(target.port), target.hostname);
@@ -54,7 +54,8 @@ const replica = async (t: ExecutionContext) => {
     upstream.on('close', () => behaviour !== 'hangs' && socket.destroy());
     socket.on('data', (part) => {
       requests++;
-      quorum = /[?&]insert_quorum=(\w+)/.exec(part.toString('latin1'))?.[1] ?? quorum;
+      const insert = /^POST \/\?(\S*insert_deduplication_token\S*)/.exec(part.toString('latin1'))?.[1];
+      if (insert !== undefined) settings = new URLSearchParams(insert);
       if (behaviour === 'hangs') unanswered.add(socket);
       else upstream.write(part);
     });
@@ -76,7 +77,8 @@ const replica = async (t: ExecutionContext) => {
     host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     requests: () => requests,
     unanswered: () => unanswered.size,
-    quorum: () => quorum,
+    /** Of the last batch. */
+    settings: () => settings,
     becomes: (next: Behaviour) => {
       behaviour = next;
       if (next === 'refuses') cut();
@@ -162,16 +164,17 @@ if (reason === undefined) {
       },
     );
 
-  test.serial('batches ask for the quorum that is set, and by default for none', async (t) => {
+  test.serial('batches ask for the quorum that is set, by default for none, and for tokens of views', async (t) => {
     for (const insertQuorum of [undefined, 2, 'auto'] as const) {
-      const { host, quorum } = await replica(t);
+      const { host, settings } = await replica(t);
       const columns = await clickhouseColumns({ urls: [`http://${host}/oiq`], cluster, insertQuorum });
       t.teardown(() => columns.close());
       await migrate(columns, silent);
       const tenant = someTenant();
       const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });
       await columns.insert(block, randomUUID(), 0, [tenant]);
-      t.is(quorum(), insertQuorum?.toString());
+      t.is(settings().get('insert_quorum'), insertQuorum?.toString() ?? null);
+      t.is(settings().get('deduplicate_blocks_in_dependent_materialized_views'), '1');
     }
   });
 
