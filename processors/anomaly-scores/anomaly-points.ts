@@ -116,15 +116,20 @@ const isOnItsWay = async ({ detector, reading, dueMs }: Asking, { toMs, mode }: 
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
 
-/** Asks for some steps, and emits them. */
-const tellChunk = async (asking: Asking, progress: Progress, chunk: Chunk, emit: Emit): Promise<Progress> => {
+/** Asks for some steps, and emits them; tells how many points are to be scored. */
+const tellChunk = async (
+  asking: Asking,
+  progress: Progress,
+  chunk: Chunk,
+  emit: Emit,
+): Promise<{ readonly next: Progress; readonly points: number }> => {
   const { detector, head, dueMs } = asking;
   const { query, asked } = askedOf(detector, chunk);
   const answer = await asking.ask(query, asked);
   const cut = answer.partial.find(({ code }) => code !== 'delay');
   // There are more series than was thought: fewer steps are asked at once.
   if (cut !== undefined && progress.series < mostSeries && chunk.toMs - chunk.fromMs > head.stepMs)
-    return { ...progress, series: mostSeries };
+    return { next: { ...progress, series: mostSeries }, points: 0 };
   const counts = countsOf(query, answer);
   const gaps = await gapsIn(asking, chunk, counts);
   const series = valuesOf(detector, answer, { ...chunk, counts, gaps });
@@ -143,7 +148,9 @@ const tellChunk = async (asking: Asking, progress: Progress, chunk: Chunk, emit:
       ...{ fromMs: chunk.fromMs, toMs: chunk.toMs, mode: chunk.mode },
       ...{ part, isLast: part === parts.length - 1, counts, gaps, error, series: own },
     });
-  return next;
+  // Known series that are absent count 0, and are scored too; where nothing was answered, nothing is.
+  const scored = series.length === 0 ? 0 : known;
+  return { next, points: scored * ((chunk.toMs - chunk.fromMs) / head.stepMs) };
 };
 
 /** Where a detector begins that has not asked yet, or asks something else now. */
@@ -174,8 +181,9 @@ const goOn = async (asking: Asking, from: Progress, emit: Emit, keep: (progress:
       if (!isWithin && !isFirst) return;
       const chunk = nextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithin && { mostSteps: 1 }) });
       if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(asking, chunk))) return;
-      progress = await tellChunk(asking, progress, chunk, emit);
-      budget.take(tenantId, dueMs, Math.max(1, progress.series) * ((chunk.toMs - chunk.fromMs) / stepMs));
+      const { next, points } = await tellChunk(asking, progress, chunk, emit);
+      progress = next;
+      budget.take(tenantId, dueMs, points);
       keep(progress);
     }
   };
