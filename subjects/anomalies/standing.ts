@@ -22,6 +22,12 @@ export const DetectorStatus = z.strictObject({
       'off: switched off; waiting: made just now; learning: too little is known yet to tell of anomalies; watching; behind: steps are not scored in time; failed: they cannot be asked, for the reason in error',
     ),
   learningUntil: z.iso.datetime().nullable().describe('While it learns: when it is expected to tell of anomalies'),
+  learntFrom: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'Where the history begins that it learns: five weeks back, or less where telemetry is kept for less or its series have more than 5 million points',
+    ),
   series: z.int().describe('That it watches'),
   learning: z.int().describe('Of these, the ones of which too little is known yet'),
   lastStep: z.iso.datetime().nullable().describe('End of the last step that was scored'),
@@ -53,6 +59,7 @@ interface LookRow {
   readonly up_to: string;
   readonly watched_from: string;
   readonly learns_until: string;
+  readonly learnt_from: string;
   readonly speaks_from: string;
   readonly series: number;
   readonly learning: number;
@@ -68,7 +75,7 @@ const readLooks = async (
 ): Promise<Map<string, LookRow>> => {
   const rows = await columns.query<LookRow & Record<string, unknown>>(
     `SELECT detector_id AS id, question, toString(up_to_ms) AS up_to, toString(watched_from_ms) AS watched_from,
-      toString(learns_until_ms) AS learns_until, toString(speaks_from_ms) AS speaks_from,
+      toString(learns_until_ms) AS learns_until, toString(learnt_from_ms) AS learnt_from, toString(speaks_from_ms) AS speaks_from,
       series, learning, refused, open, error
     FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String} AND detector_id IN {ids:Array(String)}`,
     { ids: [...ids] },
@@ -109,18 +116,20 @@ interface Look extends Pick<LookRow, 'series' | 'learning' | 'refused' | 'open' 
   readonly isKnown: boolean;
   readonly upToMs: number;
   readonly learnsUntilMs: number;
+  readonly learntFromMs: number;
   readonly speaksFromMs: number;
 }
 
 const unknown: Look = {
   ...{ isKnown: false, series: 0, learning: 0, refused: 0, open: 0, error: '' },
-  ...{ upToMs: 0, learnsUntilMs: 0, speaksFromMs: 0 },
+  ...{ upToMs: 0, learnsUntilMs: 0, learntFromMs: 0, speaksFromMs: 0 },
 };
 
 const lookOf = (row: LookRow): Look => ({
   ...{ isKnown: true, series: row.series, learning: row.learning, refused: row.refused, open: row.open },
   ...{ error: row.error, upToMs: Number(row.up_to) },
-  ...{ learnsUntilMs: Number(row.learns_until), speaksFromMs: Number(row.speaks_from) },
+  ...{ learnsUntilMs: Number(row.learns_until), learntFromMs: Number(row.learnt_from) },
+  ...{ speaksFromMs: Number(row.speaks_from) },
 });
 
 const refusedText = ({ refused, series }: Look): string =>
@@ -160,6 +169,7 @@ const standingOf = (detector: Known, row: LookRow | undefined, nowMs: number): D
   const { series, learning, open, upToMs } = look;
   return {
     ...{ state, series, learning, open, lastStep: timeOf(upToMs) },
+    learntFrom: timeOf(look.learntFromMs),
     learningUntil: state === 'learning' ? timeOf(learningUntil(detector, look, nowMs)) : null,
     behindSeconds: state === 'off' || look.learnsUntilMs > 0 ? null : behindMs / 1000,
     error: look.error || (look.refused > 0 ? refusedText(look) : null),

@@ -23,6 +23,7 @@ const Told = ({ item: detector }: { readonly item: Detector }) => {
       <Fields
         values={{
           ...{ state: status?.state ?? 'not known', 'learns until': shownMoment(status?.learningUntil ?? null) },
+          'learns from': shownMoment(status?.learntFrom ?? null),
           ...{ series: status?.series, 'that learn': status?.learning, 'anomalies that last': status?.open },
           ...{ 'scored up to': shownMoment(status?.lastStep ?? null), 'a point each': step },
           'false alarms a week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'not known'}; allowed are ${falseAlarmsPerWeek}`,
