@@ -1,11 +1,15 @@
 /** From records to anomalies: the schedule that asks, the processor that scores, and what the API tells. */
 import test from 'ava';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
+import { DetectorFields } from '../../subjects/anomalies/detector.ts';
 import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 import { startChromium } from './chromium.ts';
 import { portsOf } from './harness-ports.ts';
@@ -15,9 +19,21 @@ import { holdsAsAView, signedInAt } from './page-walk.ts';
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
 const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
+/** What schedules ask of organization b waits until it may. */
+let mayAsk: Promise<void> = Promise.resolve();
+const slowed = Object.assign(Object.create(harness.columns) as typeof harness.columns, {
+  of(tenantId: string): TenantColumns {
+    const own = harness.columns.of(tenantId);
+    if (tenantId !== 'b') return own;
+    return {
+      ...own,
+      query: <Row>(...asked: Parameters<TenantColumns['query']>) => mayAsk.then(() => own.query<Row>(...asked)),
+    };
+  },
+});
 const ports = portsOf(harness, environment);
 await harness.bus.ensureTopics(scheduleTopics);
-const processing = () => startProcessors({ ...ports, only: ['anomaly-points', 'anomaly-scores'] });
+const processing = () => startProcessors({ ...ports, columns: slowed, only: ['anomaly-points', 'anomaly-scores'] });
 let processors = await processing();
 const sinks = await startSinks({
   ...{ ...ports, embedded: true },
@@ -113,6 +129,8 @@ test.serial(
     const learnt = (await read(`/api/ai/detectors/${id}`)).status;
     t.is(learnt.series, 2);
     t.is(learnt.learning, 0);
+    // Five weeks of steps of ten seconds, or as far back as records are kept.
+    t.true(Date.parse(learnt.learntFrom) < startMs - 6 * 24 * 3_600_000, learnt.learntFrom);
     t.is(learnt.rate.perWeek, null);
     t.is((await read('/api/ai/anomalies')).items.length, 0);
 
@@ -169,6 +187,12 @@ test.serial(
       t.true([403, 404].includes((await harness.ask('GET', each, elsewhere)).status));
   },
 );
+
+/** How far the detectors of an organization are. */
+const looksOf = (tenantId: string) =>
+  harness.columns
+    .of(tenantId)
+    .query<{ series: number }>('SELECT series FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String}');
 
 const inThePage = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
@@ -241,6 +265,50 @@ test.serial('what cannot be watched is refused with its place', async (t) => {
   t.deepEqual(await paths({ query: { kind: 'promql', expression: 'sum(' } }), ['query.expression']);
   t.deepEqual(await paths({ query, step: '1s' }), ['step']);
 });
+
+test.serial(
+  'three series are scored in time while those of another organization, 10,000 of them, are slow to ask and learn',
+  async (t) => {
+    const many = 10_000;
+    const historySteps = 700;
+    const [{ id }] = (await read('/api/ai/detectors')).items;
+    const status = async () => (await read(`/api/ai/detectors/${id}`)).status;
+    const stepsOn = async (steps: number): Promise<void> => {
+      const from = Date.parse((await status()).lastStep);
+      await eventually(`${steps} more steps are scored`, async () => {
+        const { lastStep, behindSeconds } = await status();
+        // A look each ten seconds, and what landed after it.
+        t.true(behindSeconds < stretched(30_000) / 1000, `${behindSeconds} s behind`);
+        return Date.parse(lastStep) - from >= steps * 10_000;
+      });
+    };
+    // Lately, so that it is known how many there are, and where the history begins that is learnt of so many.
+    const nowMs = Math.floor(Date.now() / 10_000) * 10_000;
+    const steps = `arrayConcat(range(20), range(${historySteps} - 30, ${historySteps} + 10))`;
+    await harness.columns.execute(
+      `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
+    SELECT 'b', 'p1', fromUnixTimestamp64Milli(toInt64(${nowMs} - 9000 - 10000 * step), 'UTC') AS at, 0, ${++offset}, number, at, at, concat('s', toString(number)), 9, '', 'done', 's'
+    FROM numbers(${many}) ARRAY JOIN ${steps} AS step`,
+    );
+    await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    mayAsk = promise;
+    // Beside the one of all, some of other questions, so that more wait than there are turns.
+    const others = harness.documents.of('b').collection(anomalyDetectors);
+    const searches = ['', ...Array.from({ length: 6 }, (_, nth) => `service:s${nth}`)];
+    for (const [nth, search] of searches.entries()) {
+      const step = nth === 0 ? '10s' : '1h';
+      const fields = DetectorFields.parse({ name: `${nth}`, query: { ...query, search }, step, delay: '2s' });
+      await others.insert({ id: `other-${nth}`, ...fields, queryVersion: 1 });
+    }
+    await stepsOn(2);
+    t.true((await looksOf('b')).every(({ series }) => series === 0));
+    resolve();
+    await eventually('they learn', async () => (await looksOf('b')).some(({ series }) => series === many));
+    await stepsOn(2);
+    for (const nth of searches.keys()) await others.delete(`other-${nth}`);
+  },
+);
 
 test.serial('a detector that stands still says so, in its status and in the overview', async (t) => {
   await processors.stop();
