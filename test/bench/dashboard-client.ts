@@ -32,7 +32,7 @@ const digestOf = async ({ url, token, body, zones }: Question): Promise<string> 
 };
 
 /** Milliseconds until the first panel came, and until the last. */
-const linesOf = async ({ url, token, body }: Question): Promise<readonly [first: number, last: number]> => {
+const linesOf = async ({ url, token, body, zones }: Question): Promise<readonly [first: number, last: number]> => {
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
@@ -43,11 +43,16 @@ const linesOf = async ({ url, token, body }: Question): Promise<readonly [first:
   if (!answer.ok || answer.body === null) throw new Error(await answer.text());
   let [text, first] = ['', 0];
   for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
-    if (first > 0) continue;
     text += piece;
-    if (text.includes('"panelId"')) first = performance.now() - started;
+    if (first === 0 && text.includes('"panelId"')) first = performance.now() - started;
   }
-  return [first, performance.now() - started];
+  const last = performance.now() - started;
+  for (const line of text.trimEnd().split('\n')) {
+    const item = JSON.parse(line) as Partial<Item>;
+    if (item.results !== undefined && item.results.A.series.length !== zones)
+      throw new Error(item.error?.message ?? 'other series');
+  }
+  return [first, last];
 };
 
 process.on('message', async (question: Question) => {

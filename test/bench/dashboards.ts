@@ -1,6 +1,6 @@
 /**
- * What the panels of a dashboard cost, by the CPU time of the process: 20 expressions in one question, beside one question for each, and
- * the same question ten seconds later, as a screen on a wall asks all day.
+ * What the panels of a dashboard cost, by the CPU time of the process: 20 expressions in one question, as one answer and in lines, beside
+ * one question for each, and the same question ten seconds later, as a screen on a wall asks all day.
  *
  *     node test/bench/dashboards.ts [series of each] [hours]
  *
@@ -120,12 +120,22 @@ let endMs = startMs + rangeMs;
 tellLanded(endMs);
 await ask(await made('first'), endMs);
 await apart(await made('first, apart'), endMs);
-const told: Record<'together' | 'apart' | 'later', Spent[]> = { together: [], apart: [], later: [] };
+const told: Record<'together' | 'lines' | 'apart' | 'later', Spent[]> = {
+  together: [],
+  lines: [],
+  apart: [],
+  later: [],
+};
 const shares: number[] = [];
+const ways = {
+  lines: async (dashboard: Made) => shares.push(await firstLine(dashboard, endMs)),
+  apart: (dashboard: Made) => apart(dashboard, endMs),
+};
 for (let round = 0; round < rounds; round++) {
-  shares.push(await firstLine(await made(`lines ${round}`), endMs));
-  const others = await made(`apart ${round}`);
-  told.apart.push(await spent(() => apart(others, endMs)));
+  for (const name of round % 2 === 0 ? (['lines', 'apart'] as const) : (['apart', 'lines'] as const)) {
+    const own = await made(`${name} ${round}`);
+    told[name].push(await spent(() => ways[name](own)));
+  }
   const dashboard = await made(`round ${round}`);
   told.together.push(await spent(() => ask(dashboard, endMs)));
   let answer: unknown;
@@ -150,6 +160,7 @@ const line = (name: string, all: readonly Spent[]): void =>
   );
 line('one question for each', told.apart);
 line('one question for all', told.together);
+line('the same in lines', told.lines);
 line('the same ten seconds later', told.later);
 console.log(`the first panel in lines: after ${(100 * median(shares)).toFixed(0)} % of the time`);
 client.kill();
