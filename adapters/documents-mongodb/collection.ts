@@ -1,9 +1,10 @@
 /** The documents of one tenant in one collection of MongoDB. */
-import type { ClientSession, Collection as MongoCollection, Filter as MongoFilter } from 'mongodb';
+import type { ClientSession, Document, Collection as MongoCollection, Filter as MongoFilter } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import {
   type Collection,
+  type CollectionDefinition,
   ConflictError,
   type Filter,
   type FindOptions,
@@ -21,7 +22,17 @@ import {
   placeOf,
   placeOfCursor,
 } from '../documents-query.ts';
-import { type DocumentKey, entryOf, filterOf, filterWithin, type MongoRecord, pathOf, recordOf } from './form.ts';
+import { isNoIndex } from './errors.ts';
+import {
+  type DocumentKey,
+  entryOf,
+  filterOf,
+  filterWithin,
+  hintFor,
+  type MongoRecord,
+  pathOf,
+  recordOf,
+} from './form.ts';
 
 export type Records = MongoCollection<MongoRecord>;
 
@@ -37,23 +48,49 @@ export interface Access {
 /** The driver's filter type has only the record's declared paths. */
 export const asFilter = (filter: Filter): MongoFilter<MongoRecord> => filter as MongoFilter<MongoRecord>;
 
+type Definition = CollectionDefinition<object>;
+type Options = { readonly session?: ClientSession; readonly hint?: Document };
+
+/** Reads with an index where one is told; without it where there is none, and in a transaction, which a refusal would end. */
+const hinted = async <Result>(
+  hint: Document | undefined,
+  session: ClientSession | undefined,
+  read: (options: Options) => Promise<Result>,
+): Promise<Result> => {
+  if (session !== undefined) return read({ session });
+  try {
+    return await read(hint === undefined ? {} : { hint });
+  } catch (error) {
+    if (hint === undefined || !isNoIndex(error)) throw error;
+    return read({});
+  }
+};
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** What is read of, and how. */
+interface Source {
+  readonly definition: Definition;
+  readonly records: Records;
+  readonly tenant: string;
+  readonly session: ClientSession | undefined;
+}
+
 const listPage = async (
-  records: Records,
-  tenant: string,
+  { definition, records, tenant, session }: Source,
   options: FindOptions,
-  session: ClientSession | undefined,
 ): Promise<Page<Fields & Stored>> => {
   const { filter = {}, limit = defaultLimit } = options;
   const order = orderOf(options.sort);
   const filters = [filterOf(filter)];
   if (options.after !== undefined) filters.push(afterPlace(placeOfCursor(options.after, order), order, pathOf));
-  const found = await records
-    .find(asFilter(filterWithin(tenant, ...filters)), { ...(session && { session }) })
-    .sort(new Map(order.map(([path, direction]) => [pathOf(path), direction])))
-    .limit(limit + 1)
-    .toArray();
+  const found = await hinted(hintFor(definition, filter, order), session, (how) =>
+    records
+      .find(asFilter(filterWithin(tenant, ...filters)), how)
+      .sort(new Map(order.map(([path, direction]) => [pathOf(path), direction])))
+      .limit(limit + 1)
+      .toArray(),
+  );
   const documents = found.map((record) => documentOf(entryOf(record)));
   const items = documents.slice(0, limit);
   // Every item's place is taken, so that a list or object under the sort fails on every page and not on some.
@@ -76,26 +113,22 @@ const valueStages = (name: string, limit: number) => {
 };
 
 const countsIn = async (
-  records: Records,
-  tenant: string,
+  { definition, records, tenant, session }: Source,
   fields: readonly string[],
   { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
-  session: ClientSession | undefined,
 ): Promise<readonly (readonly ValueCount[])[]> => {
   type Found = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
   const names = fields.map((_, at) => `of${at}`);
   const held = Object.fromEntries(fields.map((field, at) => [`of${at}`, `$${pathOf(field)}`]));
-  const [found] = await records
-    .aggregate<Found>(
-      [
-        { $match: filterWithin(tenant, filterOf(filter)) },
-        // Many hold the same, which is taken apart once.
-        { $group: { _id: held, count: { $sum: 1 } } },
-        { $facet: Object.fromEntries(names.map((name) => [name, valueStages(name, limit)])) },
-      ],
-      { ...(session && { session }) },
-    )
-    .toArray();
+  const stages = [
+    { $match: filterWithin(tenant, filterOf(filter)) },
+    // Many hold the same, which is taken apart once.
+    { $group: { _id: held, count: { $sum: 1 } } },
+    { $facet: Object.fromEntries(names.map((name) => [name, valueStages(name, limit)])) },
+  ];
+  const [found] = await hinted(hintFor(definition, filter), session, (how) =>
+    records.aggregate<Found>(stages, how).toArray(),
+  );
   return names.map((name) => (found?.[name] ?? []).map(({ _id: value, count }) => ({ value, count })));
 };
 
@@ -136,8 +169,13 @@ const deleteOnce = async (
 };
 
 /** Documents of one tenant in one collection. */
-export const collectionOf = (access: Access, records: Records, tenant: string, clock: Clock): Collection<object> => {
+export const collectionOf = (
+  access: Access,
+  { definition, records, tenant }: Omit<Source, 'session'>,
+  clock: Clock,
+): Collection<object> => {
   const { session, limitMs } = access;
+  const own: Source = { definition, records, tenant, session };
   const keyOf = (id: string): DocumentKey => ({ tenant, id });
   const now = (): string => new Date(clock.now()).toISOString();
   const rewrite = (id: string, version: number | undefined, next: (before: Fields) => object) =>
@@ -165,13 +203,12 @@ export const collectionOf = (access: Access, records: Records, tenant: string, c
         const record = await records.findOne({ _id: keyOf(id) }, { ...(session && { session }) });
         return record === null ? undefined : documentOf(entryOf(record));
       }),
-    list: (options = {}) => access.read(() => listPage(records, tenant, options, session)),
+    list: (options = {}) => access.read(() => listPage(own, options)),
     count: (filter = {}) =>
       access.read(() =>
         records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
       ),
-    counts: (fields, options = {}) =>
-      access.read(() => countsIn(records, tenant, fields.map(countedField), options, session)),
+    counts: (fields, options = {}) => access.read(() => countsIn(own, fields.map(countedField), options)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),

@@ -84,7 +84,11 @@ class MongoDocuments implements Documents {
       tenantId,
       collection: <Of extends object>(definition: CollectionDefinition<Of>): Collection<Of> =>
         // The cast carries the caller's type over stored JSON, which the store does not look into.
-        collectionOf(access, this.#records(definition), tenantId, this.#clock) as unknown as Collection<Of>,
+        collectionOf(
+          access,
+          { definition, records: this.#records(definition), tenant: tenantId },
+          this.#clock,
+        ) as unknown as Collection<Of>,
     };
   }
 

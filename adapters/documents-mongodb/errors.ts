@@ -30,6 +30,10 @@ const isUnavailable = (error: unknown): boolean =>
   error instanceof MongoError &&
   (connectionErrors.has(error.name) || (error instanceof MongoServerError && unavailableCodes.has(error.code)));
 
+/** An index that was to be read is not there: another version of the program knows it not. */
+export const isNoIndex = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === 2 && /\bhint\b/.test(error.message);
+
 /** The change stream's place is no longer in the log of operations. */
 export const isHistoryLost = (error: unknown): boolean =>
   error instanceof MongoServerError && [136, 260, 280, 286].includes(Number(error.code));

@@ -5,7 +5,7 @@
 import type { IndexDescription } from 'mongodb';
 import type { CollectionDefinition, Filter } from '../../schemas/ports/documents.ts';
 import type { Entry, Fields, Form } from '../documents-form.ts';
-import { renamed } from '../documents-query.ts';
+import { type Order, renamed, requiredValues } from '../documents-query.ts';
 
 export interface DocumentKey {
   readonly tenant: string;
@@ -112,6 +112,27 @@ const bound = (paths: readonly string[]): Partial<IndexDescription> => ({
   unique: true,
   partialFilterExpression: Object.fromEntries(paths.map((path) => [path, { $type: ['number', 'string', 'bool'] }])),
 });
+
+/** The index that a list in an order is read by: those of `sorts` are read either way. */
+const orderIndex = (order: Order): IndexDescription['key'] =>
+  Object.fromEntries(order.map(([path, direction]) => [pathOf(path), direction]));
+
+/**
+ * Which index a search for texts is to be read by, where the filter pins no field to a value: that of the order, else that of ids. Each
+ * reads every document at most. Left to itself the server tries all indexes of the collection for each text that is found more often or more
+ * seldom than the one before.
+ */
+export const hintFor = (
+  { sorts = [] }: CollectionDefinition<object>,
+  filter: Filter,
+  order?: Order,
+): IndexDescription['key'] | undefined => {
+  if (!JSON.stringify(filter).includes('"$regex"') || requiredValues(filter).size > 0) return undefined;
+  const [first, second] = order ?? [];
+  if (first === undefined) return { '_id.tenant': 1, '_id.id': 1 };
+  const isIndexed = order?.length === 2 && sorts.includes(first[0]) && second?.[1] === 1;
+  return isIndexed ? { '_id.tenant': 1, ...orderIndex(order) } : undefined;
+};
 
 /** A partial index answers no query that does not repeat its condition, so each unique set has a plain one beside it. */
 export const indexesOf = ({

@@ -9,6 +9,7 @@ import {
   type Change,
   type Collection,
   ConflictError,
+  containing,
   type Documents,
   defineCollection,
 } from '../../schemas/ports/documents.ts';
@@ -128,6 +129,20 @@ function suites(): void {
           t.is(executionStats.totalDocsExamined, 5, `${field} ${direction}`);
         }
     });
+    const search = { filter: { mail: containing('19') }, sort: { state: -1 } } as const;
+    await raw(async (client) => {
+      await client.db(name).command({ profile: 2 });
+      t.is((await collection.list(search)).items.length, 12);
+      await client.db(name).command({ profile: 0 });
+      const [done] = await client.db(name).collection('system.profile').find({ op: 'query' }).toArray();
+      t.deepEqual(done?.['command'].hint, { '_id.tenant': 1, 'fields.state': -1, '_id.id': 1 });
+      t.is(done?.['planSummary'], 'IXSCAN { _id.tenant: 1, fields.state: -1, _id.id: 1 }');
+    });
+    // Indexes that are not made, as those of another version are.
+    const later = documents.of('a').collection({ ...definition, name: 'not-planned' });
+    await later.insert({ state: '1', mail: '190' });
+    t.is((await later.list(search)).items.length, 1);
+    t.deepEqual(await later.counts(['state'], search), [[{ value: '1', count: 1 }]]);
     await documents.close();
   });
 
