@@ -17,8 +17,25 @@ export interface Landed {
 
 const topicOf = (signal: QuerySignal): string | undefined => signals[signal].countedBy?.name;
 
-/** One statement for all needs. Names and hours are read, never a record or a point. */
-export const landedOf = async ({ columns, plan, nowMs }: Reading, needs: readonly Need[]): Promise<Landed> => {
+/** Those of metrics that have series. Senders of remote-write may say nothing more of a metric, or say it a minute later. */
+const withSeries = async (
+  metrics: readonly string[],
+  { columns }: Pick<Reading, 'columns'>,
+  since: string,
+): Promise<string[]> => {
+  if (metrics.length === 0) return [];
+  const rows = await columns.query<{ name: string }>(
+    `SELECT DISTINCT toString(metric) AS name FROM series WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)}
+    AND series.last_seen >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+    { metrics, since },
+  );
+  return rows.map(({ name }) => name);
+};
+
+/** One statement for all needs, and one for metrics of which nothing was said. Names and hours are read, never a record or a point. */
+export const landedOf = async (reading: Reading, needs: readonly Need[]): Promise<Landed> => {
+  const { columns, plan, nowMs } = reading;
+  const since = String(nowMs - landedHours * 3_600_000);
   const metrics = new Set(needs.flatMap((need) => (need.is === 'metric' ? [need.name] : [])));
   const keys = new Set(needs.flatMap((need) => (need.is === 'attribute' ? [need.name] : [])));
   const rows = await columns.query<{ what: string; kind: string; name: string }>(
@@ -32,9 +49,11 @@ export const landedOf = async ({ columns, plan, nowMs }: Reading, needs: readonl
     UNION ALL
     SELECT 'detections' AS what, 'record' AS kind, '' AS name FROM
       (SELECT 1 FROM signals WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') ${anyRow})`,
-    { metrics: [...metrics], keys: [...keys], since: String(nowMs - landedHours * 3_600_000) },
+    { metrics: [...metrics], keys: [...keys], since },
   );
   const found = new Set(rows.map(({ what, kind, name }) => `${what} ${kind} ${name}`));
+  const unsaid = [...metrics].filter((name) => !found.has(`metric  ${name}`));
+  for (const name of await withSeries(unsaid, reading, since)) found.add(`metric  ${name}`);
   const includes = (signal: ReadSignal): boolean => plan.entitlements.includes(signals[signal].entitlement);
   return {
     includes,

@@ -120,3 +120,23 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
     );
     t.deepEqual(lacking, empty);
   });
+
+test('a metric of which only series came is one that landed, until it is a day old', async (t) => {
+  const at = (hoursAgo: number): string =>
+    `fromUnixTimestamp64Milli(toInt64(${receivedAtMs - hoursAgo * 3_600_000}), 'UTC')`;
+  for (const [id, metric, hoursAgo] of [
+    [1, 'otelcol_process_memory_rss_bytes', 1],
+    [2, 'otelcol_exporter_queue_size', 25],
+  ] as const)
+    await tables.columns.execute(
+      `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
+      SELECT 'bare', 'p', '${metric}', ${id}, 'unknown', 0, 0, '', 'prometheus', '', 0, map('job', 'x'), 's', ${at(30)}, ${at(hoursAgo)}`,
+    );
+  const metric = (name: string) => ({ is: 'metric', name }) as const;
+  const needs = [metric('otelcol_process_memory_rss_bytes'), metric('otelcol_exporter_queue_size')];
+  const landed = await landedOf(reading('bare'), needs);
+  t.deepEqual(
+    needs.map((need) => landed.has(need)),
+    [true, false],
+  );
+});
