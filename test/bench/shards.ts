@@ -145,11 +145,25 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
   const before = await count(one.columns);
   const cpu = ownCpu() + serversCpu(shards);
   const grown = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster });
+  let asked = one.columns;
+  let ends = false;
+  let [reads, fewer] = [0, 0];
+  const reading = (async () => {
+    for (let least = before; !ends; reads++) {
+      const found = await count(asked);
+      if (found < least) fewer++;
+      least = Math.max(least, found);
+      await delay(50);
+    }
+  })();
   const day = { records: Math.min(rows, 200_000), fromMs: toMs - 3_600_000, toMs };
   const still = fill(one.columns, 'logs', { tenantId: one.tenantId, day, name: 'while it grows' });
   await migrate(grown, silent);
+  asked = grown;
   await still;
   await fill(grown, 'logs', { tenantId: one.tenantId, day, placeOf: (insert) => insert, name: 'when it has grown' });
+  ends = true;
+  await reading;
   const after = await count(grown);
   const moved = ownCpu() + serversCpu(shards) - cpu;
   const landed = 2 * Math.ceil(day.records / recordsPerRequest) * recordsPerRequest;
@@ -159,6 +173,8 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
     'landed meanwhile': landed,
     'rows after': after,
     missing: before + landed - after,
+    'reads meanwhile': reads,
+    'of them with fewer rows than before': fewer,
     'CPU-s': moved,
   };
 };
