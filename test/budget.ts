@@ -4,6 +4,11 @@ import { drawnPart } from './drawing.ts';
 /** How often a test of kills kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 4);
 
+const propertyShare = Number(process.env['TEST_PROPERTY_SHARE'] ?? 0.5);
+
+/** How many made-up cases a test of a property tries, of those that it might: a run tries half of them, and each run makes up others. */
+export const propertyRuns = (cases: number): number => Math.max(1, Math.round(cases * propertyShare));
+
 /** How often a server that alone has a shard is killed under load. */
 export const shardKills = Number(process.env['TEST_SHARD_KILLS'] ?? 2);
 

@@ -10,6 +10,7 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { propertyRuns } from '../budget.ts';
 import { type NaiveQuery, naiveAggregate, type Seen, seenBy } from './naive-aggregates.ts';
 import { requests } from './search-records.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, tracesRequest } from './sink-tables.ts';
@@ -207,7 +208,7 @@ for (const signal of ['logs', 'traces'] as const)
           }
         },
       ),
-      { numRuns: Number(process.env['RUNS'] ?? 4), endOnFailure: true },
+      { numRuns: propertyRuns(4), endOnFailure: true },
     );
   });
 

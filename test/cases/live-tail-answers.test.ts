@@ -10,6 +10,7 @@ import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { propertyRuns } from '../budget.ts';
 import { messageOf as anyMessageOf, requestTypes } from './proto/load.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
@@ -42,7 +43,7 @@ const forRandom = (signal: Signal, compare: (tenantId: string, messages: readonl
       await tables.land(messages, { sink: signal });
       await compare(tenantId, messages);
     }),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   );
 };
 

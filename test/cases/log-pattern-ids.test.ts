@@ -7,6 +7,7 @@ import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts'
 import { catalogueOf } from '../../subjects/log-patterns/pattern-catalogue.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 import { readLogsOfPattern, survivingPattern } from '../../subjects/log-patterns/pattern-records.ts';
+import { propertyRuns } from '../budget.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
@@ -115,7 +116,7 @@ test('a record is shown with the pattern that survives, and is found by it and b
       for (const [at, [service, id]] of mined.toReversed().entries())
         t.is(all[at]?.record.patternId, catalogue.resolve(service, id), all[at]?.record.id);
     }),
-    { numRuns: 12 },
+    { numRuns: propertyRuns(12) },
   );
 });
 

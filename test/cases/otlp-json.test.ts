@@ -5,6 +5,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { requestFromJson } from '../../schemas/otlp/json.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { signals } from '../../schemas/telemetry-signals.ts';
+import { propertyRuns } from '../budget.ts';
 import { messageOf, plain, requestTypes } from './proto/load.ts';
 
 const large = new Set(['fixed64', 'sfixed64', 'int64', 'uint64', 'sint64']);
@@ -66,7 +67,7 @@ for (const signal of signals) {
         scanRequest(signal, bytes);
         t.deepEqual(plain(type, bytes), plain(type, type.encode(type.fromObject(message)).finish()));
       }),
-      { numRuns: 300, endOnFailure: true },
+      { numRuns: propertyRuns(300), endOnFailure: true },
     );
   });
 }
@@ -82,7 +83,7 @@ test('text that was changed at random is translated like JSON.parse reads it, or
       if (error === undefined) JSON.parse(bytes.toString());
       else t.is(typeof error.position, 'number', error.message);
     }),
-    { numRuns: 1500, endOnFailure: true },
+    { numRuns: propertyRuns(1500), endOnFailure: true },
   );
   t.pass();
 });

@@ -8,6 +8,7 @@ import { requestFromJson } from '../../schemas/otlp/json.ts';
 import { otlpMessages } from '../../schemas/otlp/messages.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
+import { propertyRuns } from '../budget.ts';
 import { declarationsOf, field, messageOf, reachable, requestTypes, varint } from './proto/load.ts';
 
 const example = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'otlp-examples', `${name}.json`));
@@ -119,7 +120,7 @@ for (const signal of signals) {
         const bytes = type.encode(type.fromObject(message)).finish();
         return scanRequest(signal, bytes).records === recordsOf(type, bytes);
       }),
-      { numRuns: 300, endOnFailure: true },
+      { numRuns: propertyRuns(300), endOnFailure: true },
     );
     t.pass();
   });
@@ -133,7 +134,7 @@ for (const signal of signals) {
         for (const [position, value] of changes) bytes[position % bytes.length] = value;
         if (fault(signal, bytes) === undefined) type.decode(bytes);
       }),
-      { numRuns: 1500, endOnFailure: true },
+      { numRuns: propertyRuns(1500), endOnFailure: true },
     );
     t.pass();
   });

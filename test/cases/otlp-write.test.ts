@@ -5,6 +5,7 @@ import protobuf from 'protobufjs';
 import { type OtlpMessage, writeMessage } from '../../schemas/otlp/write.ts';
 import { WireWriter } from '../../schemas/protobuf/writer.ts';
 import { signals } from '../../schemas/telemetry-signals.ts';
+import { propertyRuns } from '../budget.ts';
 import { messageOf, plain, requestTypes } from './proto/load.ts';
 
 const large = new Set(['fixed64', 'sfixed64', 'int64', 'uint64', 'sint64']);
@@ -34,7 +35,7 @@ for (const signal of signals) {
         writeMessage(writer, names[signal], ours(type, message) as OtlpMessage<'LogsRequest'>);
         t.deepEqual(plain(type, writer.finish()), plain(type, type.encode(type.fromObject(message)).finish()));
       }),
-      { numRuns: 200, endOnFailure: true },
+      { numRuns: propertyRuns(200), endOnFailure: true },
     );
   });
 }

@@ -10,6 +10,7 @@ import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts'
 import type { Span } from '../../schemas/records/span.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { propertyRuns } from '../budget.ts';
 import { messageOf as anyMessageOf, backwards, requestTypes } from './proto/load.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
@@ -83,7 +84,7 @@ const forRandom = (
       if (rejected.length > 0) throw new Error(`a sink refuses it: ${rejected[0]?.message}`);
       await compare(tenantId, messages);
     }),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   );
 };
 

@@ -13,6 +13,7 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import { itemsOf, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { propertyRuns } from '../budget.ts';
 import { everyForm, everyValue, requests, searches } from './search-records.ts';
 import { logsRequest, messageOf, openTables, type Tables, tracesRequest } from './sink-tables.ts';
 
@@ -138,6 +139,7 @@ for (const signal of ['logs', 'traces'] as const) {
 
   test(`SQL and the predicate find the same ${signal} for random searches of random records`, async (t) => {
     const total = [0, 0];
+    const runs = propertyRuns(12);
     await fc.assert(
       fc.asyncProperty(
         requests[signal],
@@ -148,10 +150,10 @@ for (const signal of ['logs', 'traces'] as const) {
           total[1] = (total[1] ?? 0) + understood;
         },
       ),
-      { numRuns: Number(process.env['RUNS'] ?? 12), endOnFailure: true },
+      { numRuns: runs, endOnFailure: true },
     );
     const [found = 0, understood = 0] = total;
-    t.true(understood > 12 * 20, 'most searches are understood');
+    t.true(understood > runs * 20, 'most searches are understood');
     t.true(found > understood / 4, 'many searches find something');
   });
 }

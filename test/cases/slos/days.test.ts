@@ -8,6 +8,7 @@ import { readWindows } from '../../../queries/slos/window-sums.ts';
 import { slicesIn } from '../../../queries/slos/windows.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { sumUpDays } from '../../../sinks/slo-days.ts';
+import { propertyRuns } from '../../budget.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
 const minuteMs = 60_000;
@@ -159,7 +160,7 @@ test.serial('sums of windows are those of the slices after any replacements and 
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(25) },
   );
   t.true(fromDays > 0);
 });
@@ -220,7 +221,7 @@ test.serial('what is left out of a window is not in its sums, and is in those of
       t.is(summed(window).known, slicesIn(window, excluded, minuteMs));
       t.is(summed(window, 'all').known, (window.toMs - window.fromMs) / minuteMs);
     }),
-    { numRuns: 15 },
+    { numRuns: propertyRuns(15) },
   );
 });
 
