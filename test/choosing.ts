@@ -23,7 +23,7 @@ const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = 
   { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, turns: 3 },
   {
     family:
-      /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|kept|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+      /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|kept|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
     turns: 2,
   },
 ];
