@@ -5,6 +5,8 @@ import type { Query } from '../../../queries/query.ts';
 import { answerOnly } from '../../../queries/run.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
 import type { Search } from '../../../queries/search/tree.ts';
+import { signals } from '../../../queries/signals/index.ts';
+import { referenceOf } from '../../../schemas/fields.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { Panel } from '../../../subjects/dashboards/document.ts';
 import { fitOf, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
@@ -58,7 +60,14 @@ test('templates name metrics and attributes that senders send, and no others', a
       if (query.kind !== 'metric') return [];
       if (!goldenMetrics.some(({ name }) => name === query.metric)) return [query.metric];
       const known = attributesOf(query.metric);
-      const named = [...query.groupBy, ...keysIn(parseSearch(query.search ?? '*', 'metrics'))];
+      const grouped = query.groupBy.map((name) => referenceOf(signals.metrics.fields, name));
+      const named = [
+        // A field has another meaning than an attribute of its name, but for the service.
+        ...grouped.map((each) =>
+          each.kind === 'field' ? each.field.name.replace(/^(?!service$)/, 'field ') : each.key,
+        ),
+        ...keysIn(parseSearch(query.search ?? '*', 'metrics')),
+      ];
       return named.filter((name) => !known.has(name)).map((name) => `${template.id}: ${name} of ${query.metric}`);
     }),
   );
