@@ -28,6 +28,7 @@ test.serial('without telemetry no template would show anything, and each panel s
   const { fits, needs } = await ask('GET', '/api/templates/nginx');
   t.deepEqual(fits[0], { panelId: 'requests', title: 'Requests', lacks: ['the metric nginx.requests'] });
   t.deepEqual(needs.signals, ['metrics']);
+  for (const { id } of items) t.is((await one(String(id)))['id'], id, 'no operation has its path');
 });
 
 test.serial('use goes before favourites, and both before the name; who marked it is told to each', async (t) => {
