@@ -75,6 +75,8 @@ export interface Peer {
   readonly url: string;
   /** A remote-write request, not yet compressed. */
   write(body: Uint8Array): Promise<void>;
+  /** A request of OTLP as JSON; names stay as they are. */
+  writeOtlp(body: string): Promise<void>;
   ask(expression: string, asked: Asked, isInstant: boolean): Promise<Found>;
   labelValues(label: string, match: string | undefined, asked: Asked): Promise<readonly string[]>;
   stop(): void;
@@ -87,12 +89,15 @@ export const startPeer = async (program: string): Promise<Peer> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-bench-answers-'));
   writeFileSync(
     join(directory, 'prometheus.yml'),
-    'global: {}\nstorage:\n  tsdb:\n    out_of_order_time_window: 24h\n',
+    [
+      'storage: { tsdb: { out_of_order_time_window: 24h } }',
+      'otlp: { translation_strategy: NoTranslation, promote_all_resource_attributes: true }\n',
+    ].join('\n'),
   );
   const options = [
     ...[`--config.file=${join(directory, 'prometheus.yml')}`, `--storage.tsdb.path=${join(directory, 'peer')}`],
     ...[`--web.listen-address=127.0.0.1:${port}`, '--web.enable-remote-write-receiver'],
-    '--enable-feature=promql-experimental-functions',
+    ...['--web.enable-otlp-receiver', '--enable-feature=promql-experimental-functions,promql-extended-range-selectors'],
   ];
   const child = spawn(program, options, { stdio: 'ignore' });
   const isReady = (): Promise<boolean> =>
@@ -109,6 +114,11 @@ export const startPeer = async (program: string): Promise<Peer> => {
     ...{ pid: child.pid ?? 0, url },
     async write(body) {
       const answer = await fetch(`${url}/write`, { method: 'POST', headers, body: new Uint8Array(snappy(body)) });
+      if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
+    },
+    async writeOtlp(body) {
+      const json = { 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/otlp/v1/metrics`, { method: 'POST', headers: json, body });
       if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
     },
     ask: (expression, asked, isInstant) => answerOf(url, expression, asked, isInstant),

@@ -16,7 +16,7 @@ import {
 /** What a name is called in: today's conventions, what older senders send, or both. */
 export type Generation = 'current' | 'former';
 
-interface GoldenMetric {
+export interface GoldenMetric {
   readonly name: string;
   readonly kind: 'c' | 'u' | 'g' | 'h';
   readonly generations: readonly Generation[];

@@ -1,0 +1,202 @@
+/**
+ * Answers of the metric queries of templates beside those of a Prometheus with the same samples.
+ *
+ *     node test/bench/template-answers.ts PROMETHEUS
+ *
+ * PROMETHEUS is its program. All metrics of `golden-names.txt`, in today's conventions and former ones, are sent over OTLP to a running
+ * process and to a Prometheus that leaves their names as they are. Each query of a metric in each template is asked by itself, and written
+ * as PromQL by what `queries/metrics/README.md` promises: ranges are `anchored`, which extrapolates nothing, as here. What differs is printed.
+ */
+import { type GoldenMetric, goldenMetrics } from '../cases/dashboards/golden-telemetry.ts';
+import { startSubject } from '../end-to-end/conformance.ts';
+import { landedRows } from '../end-to-end/reliability.ts';
+import { eventually } from '../waiting.ts';
+import type { Labels } from './grafana-samples.ts';
+import { type Found, foundIn, isSame, type Json, startPeer, told } from './prometheus-peer.ts';
+
+const [program = ''] = process.argv.slice(2);
+const stepMs = 60_000;
+const everyMs = 15_000;
+/** Samples lie beside the ends of steps, where Prometheus and this platform count them to different ones. */
+const besideMs = 7_000;
+const toMs = Math.floor(Date.now() / stepMs) * stepMs;
+const fromMs = toMs - 1_800_000;
+const beforeMs = 600_000;
+
+const valueFor = (key: string, variant: number): string => `${key.length}-${variant}`;
+const attribute = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
+const nanoseconds = (ms: number): string => String(BigInt(ms) * 1_000_000n);
+
+/** As many sets of attributes as the attribute with most values has, at least two. */
+const setsOf = ({ attributes }: GoldenMetric): object[][] => {
+  const most = Math.max(2, ...[...attributes.values()].map(({ length }) => length));
+  const named = ([key, values]: readonly [string, readonly string[]], variant: number): object =>
+    attribute(key, values.length > 1 ? (values[variant % values.length] ?? '') : valueFor(key, variant));
+  const all = Array.from({ length: most }, (_, variant) => [...attributes].map((each) => named(each, variant)));
+  return attributes.size === 0 ? all.slice(0, 1) : all;
+};
+
+const bounds = [0.1, 0.5, 2];
+
+/** Growth that differs from step to step and from series to series; counters begin again twice. */
+const pointsOf = ({ kind }: GoldenMetric, attributes: object[], seed: number): object[] => {
+  const times = Array.from(
+    { length: (toMs - fromMs + beforeMs) / everyMs },
+    (_, at) => fromMs - beforeMs + at * everyMs + besideMs,
+  );
+  let [startMs, total, sum] = [(times[0] ?? 0) - everyMs, 0, 0];
+  let buckets = [0, 0, 0, 0];
+  return times.map((ms, at) => {
+    if (at % 61 === 60) [startMs, total, sum, buckets] = [ms - 1, 0, 0, [0, 0, 0, 0]];
+    const grown = 1 + ((seed * 7 + at * 13) % 11);
+    total += grown;
+    sum += grown / 8;
+    buckets = buckets.map((count, place) => count + ((seed + at + place * grown) % 5));
+    const shared = { attributes, timeUnixNano: nanoseconds(ms), startTimeUnixNano: nanoseconds(startMs) };
+    if (kind !== 'h') return { ...shared, asDouble: kind === 'c' ? total : ((seed * 31 + at * 17) % 100) / 4 };
+    const count = buckets.reduce((one, other) => one + other, 0);
+    return { ...shared, count, sum, explicitBounds: bounds, bucketCounts: buckets.map(String) };
+  });
+};
+
+const metricOf = (metric: GoldenMetric, variant: number, seed: number): object => {
+  const dataPoints = setsOf(metric).flatMap((set, at) => pointsOf(metric, set, seed + variant * 3 + at));
+  const shared = { aggregationTemporality: 2, dataPoints };
+  if (metric.kind === 'h') return { name: metric.name, histogram: shared };
+  return metric.kind === 'g'
+    ? { name: metric.name, gauge: { dataPoints } }
+    : { name: metric.name, sum: { ...shared, isMonotonic: metric.kind === 'c' } };
+};
+
+/** Each metric of two senders, where these are told apart. */
+const requests = (): string[] =>
+  goldenMetrics.map((metric, at) => {
+    const senders = metric.resource.length === 0 ? [1] : [1, 2];
+    const resourceMetrics = senders.map((variant) => ({
+      resource: { attributes: metric.resource.map((key) => attribute(key, valueFor(key, variant))) },
+      scopeMetrics: [{ scope: { name: `golden ${variant}` }, metrics: [metricOf(metric, variant, at)] }],
+    }));
+    return JSON.stringify({ resourceMetrics });
+  });
+
+/** What a name that is grouped by is called there. */
+const labelOf = (name: string): string => (name === 'service' ? 'service.name' : name.replace(/^attribute\./, ''));
+const quoted = (text: string): string => JSON.stringify(text);
+
+/** Matchers of what templates search for, each of which is enough. */
+const matchersOf = (search = ''): readonly string[] => {
+  if (search === '') return [''];
+  const [, excluded] = /^NOT \(([^()]+)\)$/.exec(search) ?? [];
+  const pairs = (excluded ?? search).split(' OR ').map((each) => each.split(':') as [string, string]);
+  return excluded === undefined
+    ? pairs.map(([key, value]) => `,${quoted(key)}=${quoted(value)}`)
+    : [pairs.map(([key, value]) => `,${quoted(key)}!=${quoted(value)}`).join('')];
+};
+
+/** One value of each series in each window. */
+const overWindows = (kind: GoldenMetric['kind'], { metric, overTime, search }: Json): string => {
+  const of = (make: (matchers: string) => string): string => matchersOf(search).map(make).join(' or ');
+  const named = (suffix: string) => (matchers: string) => `{${quoted(metric + suffix)}${matchers}}`;
+  const range = `[${stepMs}ms]`;
+  const grown = (name: string, suffix: string): string =>
+    of((matchers) => `${name}(${named(suffix)(matchers)}${range} anchored)`);
+  if (overTime === 'quantile') return grown('increase', '_bucket');
+  if (overTime === 'rate' || overTime === 'increase') return grown(overTime, kind === 'h' ? '_count' : '');
+  if (kind === 'h') return overTime === 'sum' ? grown('increase', '_sum') : `unknown_${overTime}`;
+  return overTime === 'last'
+    ? of(named(''))
+    : of((matchers) => `${overTime}_over_time(${named('')(matchers)}${range})`);
+};
+
+const expressionOf = (kind: GoldenMetric['kind'], query: Json): string => {
+  const by = (query.groupBy as string[]).map(labelOf);
+  const each = overWindows(kind, query);
+  const groups = (more: readonly string[]): string => [...by, ...more].map(quoted).join(', ');
+  return query.overTime === 'quantile'
+    ? `histogram_quantile(${query.quantile}, sum by (${groups(['le'])}) (${each}))`
+    : `${query.across} by (${groups([])}) (${each})`;
+};
+
+/** A point here is told by the beginning of its step, and there by the end. Labels without a value are none. */
+const foundOf = (series: Json, laterMs: number): Found =>
+  foundIn(
+    series.map(({ labels, points }: { labels: Labels; points: (readonly [number, number | null])[] }) => ({
+      labels: Object.fromEntries(
+        Object.entries(labels).flatMap(([name, value]) => (value === '' ? [] : [[labelOf(name), value]])),
+      ),
+      points: points.flatMap(([at, value]) => (value === null || at >= toMs ? [] : [[at + laterMs, value] as const])),
+    })),
+  );
+
+const subject = await startSubject({ OIQ_API_REQUESTS_PER_SECOND: '100000' });
+const peer = await startPeer(program);
+
+const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
+  const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${subject.oiq.http}${path}`, {
+    ...{ method, headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+};
+
+const counts = { same: 0, withPoints: 0, different: 0, without: 0 };
+
+const compare = async (place: string, query: Json, result: Json): Promise<void> => {
+  const { kind } = goldenMetrics.find(({ name }) => name === query.metric) ?? {};
+  if (kind === undefined || result === undefined) throw new Error(`${place}: ${query.metric} is not answered`);
+  const expression = expressionOf(kind, query);
+  const asked = { fromMs: fromMs + stepMs, toMs, stepMs, scrapeMs: undefined };
+  const theirs = await peer.ask(expression, asked, false);
+  const ours = foundOf(result.series, stepMs);
+  const isEqual = isSame(ours, theirs);
+  counts[isEqual ? 'same' : 'different']++;
+  if (isEqual && ours !== 'error' && ours.size > 0) counts.withPoints++;
+  if (!isEqual) console.log(`\n${place} ${expression}\n  ours ${told(ours)}\n  theirs ${told(theirs)}`);
+};
+
+/** Each query of its own, shown, so that no formula lengthens its steps or hides it. */
+const alone = (document: Json): Json => ({
+  ...document,
+  panels: document.panels.map((panel: Json) => ({
+    ...{ ...panel, formulas: [], transformations: [] },
+    queries: panel.queries.map((query: Json) => ({ ...query, hidden: false })),
+  })),
+});
+
+try {
+  const all = requests();
+  let points = 0;
+  for (const body of all) {
+    points += body.split('"timeUnixNano"').length - 1;
+    await peer.writeOtlp(body);
+    const headers = { 'content-type': 'application/json', 'x-license-key': subject.licenseKey };
+    const answer = await fetch(`${subject.oiq.http}/otlp/v1/metrics`, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  }
+  console.log(`${all.length} metrics, ${points} points`);
+  const landed = async (): Promise<number> => {
+    const rows = ['samples', 'histograms'].map((table) => landedRows(subject.oiq.http, table));
+    return (await Promise.all(rows)).reduce((one, other) => one + other, 0);
+  };
+  await eventually('all points have landed', async () => (await landed()) >= points);
+  for (const { id } of (await ask('GET', '/api/templates')).items) {
+    const draft = alone((await ask('GET', `/api/templates/${id}`)).document);
+    const made = await ask('POST', `/api/templates/${id}/instantiate`, {});
+    const question = { from: String(fromMs), to: String(toMs), step: `${stepMs}ms`, draft, annotations: false };
+    const { items } = await ask('POST', `/api/dashboards/${made.id}/query`, question);
+    for (const [at, panel] of draft.panels.entries())
+      for (const { name, query } of panel.queries)
+        if (query.kind === 'metric') await compare(`${id} ${panel.id} ${name}`, query, items[at].results[name]);
+        else counts.without++;
+  }
+  console.log(
+    `\n${counts.same} answers are the same, ${counts.withPoints} of them with points; ${counts.different} differ`,
+  );
+  console.log(`${counts.without} queries are of other kinds`);
+} finally {
+  peer.stop();
+  await subject.close();
+}
+process.exit(0);
