@@ -1,0 +1,25 @@
+/** Suites that read what lies on all shards beside what they are about: a run draws one of them, or has the one that is named. */
+import { drawSeed } from '../drawing.ts';
+import { overServedColumns } from './served-columns.ts';
+
+const suites = [
+  'api-ai-root-cause',
+  'api-alerts',
+  'api-dashboard-query',
+  'api-dead-letter',
+  'api-incidents',
+  'api-kubeletstats',
+  'api-onboarding',
+  'api-overview-attention',
+  'api-prometheus-tenants',
+  'api-siem-fim',
+  'api-siem-signals',
+  'api-siem-threat-matches',
+  'api-slo-report',
+  'api-slos-measured',
+  'api-suggestions',
+  'api-templates',
+];
+
+const suite = process.env['TEST_SHARDED_SUITE'] ?? suites[drawSeed % suites.length];
+await overServedColumns(() => import(`./${suite}.test.ts`), { servers: 2 });
