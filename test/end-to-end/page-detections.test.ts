@@ -4,7 +4,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -119,6 +119,13 @@ declare('an exception is made of a signal, tells what it would have covered, and
   await exceptions.getByRole('button', { name: 'End it exception 1' }).click();
   await exceptions.getByText('It has none').waitFor();
   t.deepEqual(await kept(), []);
+  await page.getByRole('link', { name: 'Entities' }).click();
+  await page.getByLabel('Show').selectOption('user');
+  const risky = (await harness.ask('GET', '/api/siem/entities?type=user')).body.items;
+  await page.getByRole('row').nth(risky.length).getByRole('button', { name: 'user ann' }).click();
+  const entity = page.getByRole('complementary', { name: 'Entity' });
+  await entity.getByRole('row').nth(risky[0].signals).getByRole('link', { name: title }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
   await page.getByRole('link', { name: 'Hunts' }).click();
   const { items } = (await harness.ask('GET', '/api/siem/retro-hunts')).body;
   await page.getByRole('row').nth(items.length).getByRole('button').click();
@@ -187,3 +194,76 @@ for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
     await tab.page.locator('.list [role=status]').waitFor();
     await holdsAsAView(t, tab, '.list [role=status]');
   });
+
+declare(
+  'indicators are added and deleted, a feed is subscribed to and written anew, and a baseline is taken',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/detections/indicators', 'editor@a.example');
+    await page.getByRole('button', { name: 'Write an indicator' }).click();
+    const indicator = page.getByRole('complementary', { name: 'Indicator' });
+    await indicator.getByLabel('Who says so').fill('<b>us</b>');
+    await indicator
+      .getByRole('textbox', { name: 'Indicators' })
+      .fill('type,value\ndomain,evil.example\nip,not an address');
+    await indicator.getByRole('button', { name: 'Add them' }).click();
+    await indicator.getByText('1 are new, 0 were known, 0 were told again, 1 were refused.').waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await page.getByRole('button', { name: 'evil.example' }).click();
+    await indicator.getByText('<b>us</b>').waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await indicator.getByRole('button', { name: 'Delete' }).click();
+    await indicator.getByRole('button', { name: 'Delete it for good' }).click();
+    await indicator.waitFor({ state: 'detached' });
+    t.deepEqual((await harness.ask('GET', '/api/siem/threat-intel/indicators')).body.items, []);
+
+    await page.getByRole('link', { name: 'Feeds' }).click();
+    await page.getByRole('button', { name: 'Write a feed' }).click();
+    const feed = page.getByRole('complementary', { name: 'Feed' });
+    await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
+    await feed.getByRole('textbox', { name: 'Address' }).fill('javascript:alert(1)');
+    await feed.getByLabel('Written as').selectOption('list');
+    await feed.getByLabel('It asks for').selectOption('header');
+    await feed.getByLabel('Its whole value').fill('Bearer of a secret');
+    await feed.getByLabel('It is read').uncheck();
+    await feed.getByRole('button', { name: 'Subscribe to it' }).click();
+    await feed.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
+    await feed.getByRole('textbox', { name: 'Address' }).fill('https://feeds.example.com/list');
+    await page.setViewportSize({ width: 320, height: 800 });
+    t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await feed.getByRole('button', { name: 'Subscribe to it' }).click();
+    await feed.getByRole('heading', { name: 'Partner <i>one</i>' }).waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await feed.getByRole('button', { name: 'Edit' }).click();
+    await feed.getByLabel('Read every so many seconds').fill('900');
+    await feed.getByRole('button', { name: 'Save the feed' }).click();
+    await feed.getByText('900', { exact: true }).waitFor();
+    const [kept] = (await harness.ask('GET', '/api/siem/threat-intel/feeds')).body.items;
+    t.like(kept, {
+      enabled: false,
+      everySeconds: 900,
+      location: { url: 'https://feeds.example.com/list', format: 'list' },
+    });
+    await feed.getByRole('button', { name: 'Remove' }).click();
+    await feed.getByRole('button', { name: 'Remove it for good' }).click();
+    await feed.waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'Baselines' }).click();
+    await page.getByRole('button', { name: 'Write a baseline' }).click();
+    const baseline = page.getByRole('complementary', { name: 'Baseline' });
+    await baseline.getByLabel('Name').fill('As <u>installed</u>');
+    await baseline.getByLabel('Paths').fill('/etc\n/usr/bin');
+    await baseline.getByRole('button', { name: 'Take it as the files are now' }).click();
+    await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await baseline.getByRole('button', { name: 'Approve it' }).click();
+    await baseline.getByRole('alert').filter({ hasText: 'no file was seen there' }).waitFor();
+    await baseline.getByRole('button', { name: 'Delete' }).click();
+    await baseline.getByRole('button', { name: 'Delete it for good' }).click();
+    await baseline.waitFor({ state: 'detached' });
+    t.deepEqual(tab.complaints, []);
+  },
+);

@@ -20,7 +20,7 @@ const address = z
   });
 const days = z.number().min(1).max(3650);
 
-const FeedFields = z.strictObject({
+export const FeedFields = z.strictObject({
   name: z.string().min(1).max(256).describe('The source of its indicators'),
   description: z.string().max(4096).default(''),
   enabled: z.boolean().default(true),

@@ -1,12 +1,9 @@
 /** Detections: what rules found and what is done about it, rules, the matrix of ATT&CK, cases, and the rest as lists. */
-import type { feedResource } from '../../../api/groups/siem/feed.ts';
-import type { baselineResource } from '../../../api/groups/siem/file-baseline.ts';
 import type { listFileChanges } from '../../../api/groups/siem/file-changes.ts';
-import type { listIndicators } from '../../../api/groups/siem/indicator.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { listSignals } from '../../../api/groups/siem/signals.ts';
 import type { listThreatMatches } from '../../../api/groups/siem/threat-matches.ts';
-import { callOf, type Filtered, listOf } from '../../client/call.ts';
+import { callOf, listOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -15,6 +12,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/listed.tsx';
 import { Cases } from './cases.tsx';
+import { Entities } from './entities.tsx';
 import { Hunts } from './hunts.tsx';
 import { OpenRule, WriteRule } from './rule.tsx';
 import { OpenSignal } from './signal.tsx';
@@ -123,37 +121,6 @@ const Matches = listed({
   numbers: ['Believed', 'Records'],
 });
 
-const Indicators = listed({
-  title: 'Indicators',
-  call: callOf<Filtered<typeof listIndicators>>('GET', '/api/siem/threat-intel/indicators'),
-  search: 'part of a value',
-  nothing: 'There are no such indicators. Feeds bring them, or the API.',
-  keyOf: ({ id }) => id,
-  columns: {
-    Indicator: ({ value }) => value,
-    Type: ({ type }) => type,
-    Source: ({ source }) => source,
-    Name: ({ name }) => name,
-    Tags: ({ tags }) => tags.join(', '),
-    'Last told': ({ seenAt }) => shownMoment(seenAt).slice(0, 16),
-  },
-});
-
-const Feeds = listed({
-  title: 'Feeds',
-  call: listOf<typeof feedResource>('/api/siem/threat-intel/feeds'),
-  nothing: 'No feed is subscribed to.',
-  keyOf: ({ id }) => id,
-  columns: {
-    Feed: ({ name }) => name,
-    State: ({ enabled, status }) =>
-      status.error === null ? enabled ? 'enabled' : 'off' : <span class="text-error">{shownText(status.error)}</span>,
-    'Last read': ({ status }) => shownMoment(status.lastSucceededAt),
-    'Every seconds': ({ everySeconds }) => everySeconds,
-  },
-  numbers: ['Every seconds'],
-});
-
 const Files = listed({
   title: 'Changes of files',
   call: callOf<typeof listFileChanges>('GET', '/api/siem/fim'),
@@ -177,30 +144,29 @@ const Files = listed({
   },
 });
 
-const Baselines = listed({
-  title: 'Baselines of files',
-  call: listOf<typeof baselineResource>('/api/siem/fim/baselines'),
-  nothing: 'No baseline was taken.',
-  keyOf: ({ id }) => id,
-  columns: {
-    Baseline: ({ name }) => name,
-    State: ({ state }) => state,
-    Files: ({ files }) => files,
-    Taken: ({ takenUntil }) => shownMoment(takenUntil),
-    Approved: ({ approvedAt }) => shownMoment(approvedAt),
-  },
-  numbers: ['Files'],
-});
-
 export const Detections = partsOf('Detections', [
   { name: '', title: 'Signals', View: Signals },
+  { name: 'entities', title: 'Entities', View: Entities },
   { name: 'rules', title: 'Rules', View: Rules },
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },
   { name: 'matches', title: 'Threat matches', View: Matches },
-  { name: 'indicators', title: 'Indicators', View: Indicators },
-  { name: 'feeds', title: 'Feeds', View: Feeds },
+  {
+    ...{
+      name: 'indicators',
+      title: 'Indicators',
+      View: later(async () => (await import('./indicators.tsx')).Indicators),
+    },
+    asks: { method: 'GET', path: '/api/siem/threat-intel/indicators' },
+  },
+  {
+    ...{ name: 'feeds', title: 'Feeds', View: later(async () => (await import('./feeds.tsx')).Feeds) },
+    asks: { method: 'GET', path: '/api/siem/threat-intel/feeds' },
+  },
   { name: 'files', title: 'Files', View: Files },
-  { name: 'baselines', title: 'Baselines', View: Baselines },
+  {
+    ...{ name: 'baselines', title: 'Baselines', View: later(async () => (await import('./baselines.tsx')).Baselines) },
+    asks: { method: 'GET', path: '/api/siem/fim/baselines' },
+  },
 ]);

@@ -95,9 +95,15 @@ export const OpenRule = ({
   </Beside>
 );
 
-export const WriteRule = () =>
-  may(createRuleCall) ? (
-    <button type="button" onClick={() => change({ open: fresh })}>
-      Write a rule
-    </button>
-  ) : null;
+export const WriteRule = () => (
+  <>
+    {may(createRuleCall) ? (
+      <button type="button" onClick={() => change({ open: fresh })}>
+        Write a rule
+      </button>
+    ) : null}
+    <a href="/api/siem/rules/export" download={true}>
+      Export all as Sigma
+    </a>
+  </>
+);

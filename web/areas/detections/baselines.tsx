@@ -1,0 +1,172 @@
+/** Baselines of files: taking one, what is in it, and approving, retiring or deleting it. */
+import { useState } from 'preact/hooks';
+import type {
+  baselineResource,
+  deleteFileBaseline,
+  listBaselineFiles,
+  takeFileBaseline,
+} from '../../../api/groups/siem/file-baseline.ts';
+import { Action } from '../../client/action.ts';
+import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
+import { writeOf } from '../../editors/opened.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { change } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Baseline = ViewOf<typeof baselineResource>;
+type State = NonNullable<Baseline['state']>;
+
+const takeCall = callOf<typeof takeFileBaseline>('POST', '/api/siem/fim/baselines');
+const changeCall = changeOf<typeof baselineResource, { readonly state: State }>('/api/siem/fim/baselines/{id}');
+const deleteCall = callOf<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
+const filesCall = callOf<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
+
+const linesIn = (text: FormDataEntryValue | null): string[] =>
+  String(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+const Take = () => {
+  const [action] = useState(() => new Action(takeCall));
+  const take = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form);
+    const body = {
+      name: String(given.get('name')),
+      hosts: linesIn(given.get('hosts')),
+      paths: linesIn(given.get('paths')),
+    };
+    const made = await action.run({ body });
+    if (made === undefined) return;
+    change({ open: made.id });
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Take it as the files are now" onSubmit={take}>
+      <div class="form">
+        <label>
+          Name <input name="name" required={true} maxLength={256} autocomplete="off" />
+        </label>
+        <label>
+          Hosts, one a line, such as web-*; none is every host{' '}
+          <textarea name="hosts" rows={2} cols={30} spellcheck={false} />
+        </label>
+        <label>
+          Paths, one a line: files at and below them{' '}
+          <textarea name="paths" rows={3} cols={30} required={true} spellcheck={false} />
+        </label>
+      </div>
+    </ActionForm>
+  );
+};
+
+/** What becomes of a baseline, by what it is. */
+const next: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
+  proposed: [['approved', 'Approve it']],
+  approved: [['retired', 'Retire it']],
+  retired: [['proposed', 'Propose it again']],
+};
+
+const Change = ({
+  of: { id, version, state = 'proposed' },
+  onClose,
+}: {
+  readonly of: Baseline;
+  readonly onClose: () => void;
+}) => {
+  const [changing] = useState(() => new Action(changeCall));
+  const [deleting] = useState(() => new Action(deleteCall));
+  const [isAsked, setAsked] = useState(false);
+  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Changing it')}</p>;
+  const to = async (state: State): Promise<void> => {
+    if ((await changing.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
+  };
+  const remove = async (): Promise<void> => {
+    if (!isAsked) return setAsked(true);
+    if ((await deleting.run({ params: { id }, ifMatch: version })) === undefined) return;
+    onClose();
+    refresh();
+  };
+  return (
+    <ActionForm action={deleting} label={isAsked ? 'Delete it for good' : 'Delete'} onSubmit={remove}>
+      {next[state].map(([after, title]) => (
+        <button key={after} type="button" disabled={changing.isRunning.value} onClick={() => void to(after)}>
+          {title}
+        </button>
+      ))}
+      <Problem error={changing.error.value} />
+    </ActionForm>
+  );
+};
+
+const Files = ({ id, count }: { readonly id: string; readonly count: number }) => {
+  const { answer, error } = useAsked(filesCall, { params: { id }, query: {} });
+  return (
+    <>
+      <h3>Files</h3>
+      <Problem error={error} />
+      <ul>
+        {answer?.items.map(({ path, states }) => (
+          <li key={path}>
+            <bdi>{shownText(path)}</bdi>
+            {states.length === 1 ? '' : `, in ${states.length} states`}
+          </li>
+        ))}
+      </ul>
+      {answer === undefined || answer.items.length >= count ? null : (
+        <p class="soft">And {count - answer.items.length} more.</p>
+      )}
+    </>
+  );
+};
+
+const noun = 'baseline';
+
+export const Baselines = listed({
+  title: 'Baselines of files',
+  call: listOf<typeof baselineResource>('/api/siem/fim/baselines'),
+  nothing: 'No baseline was taken.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Baseline: ({ name }) => name,
+    State: ({ state }) => state,
+    Files: ({ files }) => files,
+    Taken: ({ takenUntil }) => shownMoment(takenUntil),
+    Approved: ({ approvedAt }) => shownMoment(approvedAt),
+  },
+  numbers: ['Files'],
+  Tools: writeOf(noun, takeCall),
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Baseline | undefined;
+    readonly onClose: () => void;
+  }) => (
+    <Beside label="Baseline" title={id === 'new' ? 'A new baseline' : (item?.name ?? id)} onClose={onClose}>
+      {id === 'new' ? <Take /> : null}
+      {item === undefined ? null : (
+        <>
+          <Change key={item.version} of={item} onClose={onClose} />
+          <p>{shownText(item.note ?? '', { lines: true })}</p>
+          <Fields
+            values={{
+              ...{ state: item.state, hosts: item.hosts?.join(', ') || 'every host', paths: item.paths.join(', ') },
+              ...{ 'SHA-256 of what was approved': item.contentHash, retired: shownMoment(item.retiredAt) },
+            }}
+          />
+          <Files id={id} count={item.files} />
+        </>
+      )}
+    </Beside>
+  ),
+});

@@ -1,0 +1,84 @@
+/** Users, hosts, processes and addresses by their risk, and the signals that add to it. */
+import type { getEntity, listEntities } from '../../../api/groups/siem/entities.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+const entityCall = callOf<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
+type Entity = Answered<typeof getEntity>;
+
+const risk = (score: number): string => score.toFixed(score < 10 ? 1 : 0);
+
+const Opened = ({ of }: { readonly of: Entity }) => (
+  <>
+    <ul class="links">
+      <li>
+        <Link to={toArea('/detections', { entity: `${of.type} ${of.value}`, from: `now-${of.days}d`, to: 'now' })}>
+          All of its signals
+        </Link>
+      </li>
+    </ul>
+    <Fields
+      values={{ risk: risk(of.score), signals: of.signals, 'half of it is gone after': `${of.halfLifeHours} hours` }}
+    />
+    <h3>What adds to it</h3>
+    <table class="figures texts">
+      <Heads columns={['Signal', 'Severity', 'Time', 'Adds']} />
+      <tbody>
+        {of.shares.map(({ signalId, ruleTitle, severity, time, share }) => (
+          <tr key={signalId}>
+            <td>
+              <Link to={toArea('/detections', { open: signalId })}>
+                <bdi>{shownText(ruleTitle)}</bdi>
+              </Link>
+            </td>
+            <td>{severity}</td>
+            <td>{shownMoment(time).slice(0, 16)}</td>
+            <td class="number">{risk(share)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </>
+);
+
+const OpenEntity = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const at = id.indexOf(' ');
+  const params = { type: id.slice(0, at), value: id.slice(at + 1) };
+  const { answer, error } = useAsked(entityCall, { params, query: {} });
+  return (
+    <Beside label="Entity" title={id} onClose={onClose}>
+      <Problem error={error} />
+      {answer === undefined ? null : <Opened of={answer} />}
+    </Beside>
+  );
+};
+
+export const Entities = listed({
+  title: 'Entities',
+  call: callOf<typeof listEntities>('GET', '/api/siem/entities'),
+  choices: [
+    {
+      ...{ name: 'type', label: 'Show' },
+      options: [['', 'all'], ...['user', 'host', 'process', 'address'].map((type) => [type, type] as const)],
+    },
+  ],
+  nothing: 'No signals are about anything of the kind.',
+  keyOf: ({ type, value }) => `${type} ${value}`,
+  columns: {
+    Entity: ({ type, value }) => `${type} ${value}`,
+    Risk: ({ score }) => risk(score),
+    Signals: ({ signals }) => signals,
+    'Most by': ({ shares }) => shares[0]?.ruleTitle,
+    'Last signal': ({ lastSignalAt }) => shownMoment(lastSignalAt).slice(0, 16),
+  },
+  numbers: ['Risk', 'Signals'],
+  Open: OpenEntity,
+});

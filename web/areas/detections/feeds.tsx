@@ -1,0 +1,214 @@
+/** Feeds of indicators: when each was read and what came, and writing them. */
+import { useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
+import { creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
+import { NumberInput, TextInput } from '../../editors/inputs.tsx';
+import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+type Feed = ViewOf<typeof feedResource>;
+type Written = z.input<typeof FeedFields>;
+type Location = Written['location'];
+type Authentication = NonNullable<Written['authentication']>;
+
+const createCall = creationOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
+const replaceCall = replacementOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
+
+const formats = { stix: 'STIX 2.1', misp: 'MISP', csv: 'CSV', list: 'a value a line' } as const;
+const locations: Readonly<Record<Location['type'], Location>> = {
+  url: { type: 'url', url: '', format: 'stix' },
+  taxii: { type: 'taxii', apiRoot: '', collection: '' },
+};
+const authentications: Readonly<Record<Authentication['type'], Authentication>> = {
+  none: { type: 'none' },
+  basic: { type: 'basic', username: '', password: '' },
+  header: { type: 'header', header: 'Authorization', secret: '' },
+};
+
+const empty: Written = { name: '', location: locations.url, authentication: authentications.none, everySeconds: 3600 };
+
+const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Feed): Written =>
+  fields;
+
+const Choice = ({
+  label,
+  of,
+  value,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly of: Readonly<Record<string, string>>;
+  readonly value: string;
+  readonly onChoose: (key: string) => void;
+}) => (
+  <label>
+    {label}{' '}
+    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {Object.entries(of).map(([key, title]) => (
+        <option key={key} value={key}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+/** Texts below a part of the body, each with its label. */
+const texts = {
+  url: 'Address',
+  apiRoot: 'Root of the TAXII server',
+  collection: 'Id of the collection',
+  username: 'User name',
+  password: 'Password',
+  header: 'Header',
+  secret: 'Its whole value',
+} as const;
+
+const Texts = <Part extends object>({
+  of,
+  at,
+  wrong,
+  onChange,
+}: {
+  readonly of: Part;
+  readonly at: string;
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (part: Part) => void;
+}) => (
+  <>
+    {Object.entries(of).map(([name, value]) =>
+      name in texts ? (
+        <TextInput
+          key={name}
+          label={texts[name as keyof typeof texts]}
+          most={4096}
+          value={String(value)}
+          problem={wrong(`${at}.${name}`)}
+          onChange={(text) => onChange({ ...of, [name]: text })}
+        />
+      ) : null,
+    )}
+  </>
+);
+
+const Form = ({ before }: { readonly before: Feed | undefined }) => {
+  const [written, setWritten] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
+  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
+  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { name, description = '', location, authentication = authentications.none } = written;
+  return (
+    <div class="form">
+      <TextInput label="Name" value={name} problem={wrong('name')} onChange={(text) => set({ name: text })} />
+      <TextInput
+        label="What it is"
+        most={4096}
+        value={description}
+        problem={wrong('description')}
+        onChange={(text) => set({ description: text })}
+      />
+      <Choice
+        label="It lies at"
+        of={{ url: 'an address', taxii: 'a TAXII 2.1 server' }}
+        value={location.type}
+        onChoose={(type) => set({ location: locations[type as Location['type']] })}
+      />
+      <Texts of={location} at="location" wrong={wrong} onChange={(changed) => set({ location: changed })} />
+      {location.type === 'url' ? (
+        <Choice
+          label="Written as"
+          of={formats}
+          value={location.format}
+          onChoose={(format) => set({ location: { ...location, format: format as keyof typeof formats } })}
+        />
+      ) : null}
+      <Choice
+        label="It asks for"
+        of={{ none: 'nothing', basic: 'a user name and password', header: 'a secret in a header' }}
+        value={authentication.type}
+        onChoose={(type) => set({ authentication: authentications[type as Authentication['type']] })}
+      />
+      <Texts
+        of={authentication}
+        at="authentication"
+        wrong={wrong}
+        onChange={(changed) => set({ authentication: changed })}
+      />
+      <NumberInput
+        label="Read every so many seconds"
+        value={written.everySeconds ?? null}
+        problem={wrong('everySeconds')}
+        onChange={(value) => set({ everySeconds: value ?? 0 })}
+      />
+      {(
+        [
+          ['enabled', 'It is read', true],
+          ['raisesSignals', 'A match is a signal', false],
+        ] as const
+      ).map(([field, label, usual]) => (
+        <label class="choice" key={field}>
+          <input
+            type="checkbox"
+            checked={written[field] ?? usual}
+            onChange={({ currentTarget }) => set({ [field]: currentTarget.checked })}
+          />{' '}
+          {label}
+        </label>
+      ))}
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
+          {before === undefined ? 'Subscribe to it' : 'Save the feed'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const Told = ({ item: { description, location, status, everySeconds, raisesSignals } }: { readonly item: Feed }) => (
+  <>
+    <p>{shownText(description ?? '', { lines: true })}</p>
+    {status.error === null ? null : <p class="problem">{shownText(status.error)}</p>}
+    <Fields
+      values={{
+        ...('url' in location
+          ? { address: location.url, 'written as': formats[location.format] }
+          : { server: location.apiRoot, collection: location.collection }),
+        ...{ 'read every seconds': everySeconds, 'a match is a signal': raisesSignals ? 'yes' : 'no' },
+        ...{ 'last read': shownMoment(status.lastSucceededAt), 'read next': shownMoment(status.nextPollAt) },
+        ...{ new: status.counts.created, updated: status.counts.updated, refused: status.counts.refused },
+      }}
+    />
+    {status.refused.length === 0 ? null : <h3>What was refused</h3>}
+    <ul>
+      {status.refused.map(({ at, message }) => (
+        <li key={at}>
+          {shownText(at)}: {shownText(message)}
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
+const noun = 'feed';
+
+export const Feeds = listed({
+  title: 'Feeds',
+  call: listOf<typeof feedResource>('/api/siem/threat-intel/feeds'),
+  nothing: 'No feed is subscribed to.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Feed: ({ name }) => name,
+    State: ({ enabled, status }) =>
+      status.error === null ? enabled ? 'enabled' : 'off' : <span class="text-error">{shownText(status.error)}</span>,
+    'Last read': ({ status }) => shownMoment(status.lastSucceededAt),
+    'Every seconds': ({ everySeconds }) => everySeconds,
+  },
+  numbers: ['Every seconds'],
+  Tools: writeOf(noun, createCall),
+  Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form, Told }),
+});

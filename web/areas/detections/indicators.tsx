@@ -1,0 +1,156 @@
+/** Indicators of threats: which are known and how much each is believed, adding some, and deleting one. */
+import { useState } from 'preact/hooks';
+import type { deleteIndicator, listIndicators } from '../../../api/groups/siem/indicator.ts';
+import type { addIndicators } from '../../../api/groups/siem/indicators.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf, type Filtered } from '../../client/call.ts';
+import { writeOf } from '../../editors/opened.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+const addCall = callOf<typeof addIndicators>('POST', '/api/siem/threat-intel/indicators');
+const deleteCall = callOf<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
+type Indicator = Answered<typeof listIndicators>['items'][number];
+
+const formats = { csv: 'CSV with a head', stix: 'STIX 2.1', misp: 'MISP' } as const;
+
+const Add = () => {
+  const [action] = useState(() => new Action(addCall));
+  const [came, setCame] = useState<Answered<typeof addIndicators>>();
+  const add = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form);
+    const body = {
+      ...{ source: String(given.get('source')), raisesSignals: given.has('raisesSignals') },
+      ...{ format: String(given.get('format')) as keyof typeof formats, content: String(given.get('content')) },
+    };
+    setCame(await action.run({ body }));
+    refresh();
+  };
+  return (
+    <>
+      <ActionForm action={action} label="Add them" onSubmit={add}>
+        <div class="form">
+          <label>
+            Who says so <input name="source" required={true} maxLength={256} defaultValue="manual" autocomplete="off" />
+          </label>
+          <label>
+            Written as{' '}
+            <select name="format">
+              {Object.entries(formats).map(([format, title]) => (
+                <option key={format} value={format}>
+                  {title}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="choice">
+            <input type="checkbox" name="raisesSignals" /> A match is a signal
+          </label>
+          <label>
+            Indicators{' '}
+            <textarea
+              name="content"
+              rows={8}
+              cols={40}
+              required={true}
+              spellcheck={false}
+              defaultValue={'type,value\n'}
+            />
+          </label>
+        </div>
+      </ActionForm>
+      {came === undefined ? null : (
+        <div role="status">
+          {came.created} are new, {came.updated} were known, {came.unchanged} were told again, {came.refused.length}{' '}
+          were refused.
+          <ul>
+            {came.refused.map(({ at, message }) => (
+              <li key={at}>
+                {shownText(at)}: {shownText(message)}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+};
+
+const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(deleteCall));
+  const [isAsked, setAsked] = useState(false);
+  const remove = async (): Promise<void> => {
+    if (!isAsked) return setAsked(true);
+    if ((await action.run({ params: { id: of.id } })) === undefined) return;
+    onClose();
+    refresh();
+  };
+  return (
+    <>
+      {may(deleteCall) ? (
+        <ActionForm action={action} label={isAsked ? 'Delete it for good' : 'Delete'} onSubmit={remove}>
+          {null}
+        </ActionForm>
+      ) : null}
+      <p>{shownText(of.description, { lines: true })}</p>
+      <Fields
+        values={{
+          ...{ type: of.type, value: of.value, source: of.source, name: of.name, tags: of.tags.join(', ') },
+          ...{ believed: of.score, confidence: of.confidence, 'a match is a signal': of.raisesSignals ? 'yes' : 'no' },
+          ...{ from: shownMoment(of.validFrom), until: shownMoment(of.validUntil), revoked: of.isRevoked ? 'yes' : '' },
+          'last told': shownMoment(of.seenAt),
+        }}
+      />
+    </>
+  );
+};
+
+const noun = 'indicator';
+
+export const Indicators = listed({
+  title: 'Indicators',
+  call: callOf<Filtered<typeof listIndicators>>('GET', '/api/siem/threat-intel/indicators'),
+  search: 'part of a value',
+  choices: [
+    {
+      ...{ name: 'state', label: 'Show' },
+      options: [
+        ['', 'all'],
+        ['valid', 'valid'],
+        ['ended', 'ended or revoked'],
+      ],
+    },
+  ],
+  nothing: 'There are no such indicators. Feeds bring them, or somebody adds them.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Indicator: ({ value }) => value,
+    Type: ({ type }) => type,
+    Believed: ({ score }) => score,
+    Source: ({ source }) => source,
+    Name: ({ name }) => name,
+    Tags: ({ tags }) => tags.join(', '),
+    'Last told': ({ seenAt }) => shownMoment(seenAt).slice(0, 16),
+  },
+  numbers: ['Believed'],
+  Tools: writeOf(noun, addCall),
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Indicator | undefined;
+    readonly onClose: () => void;
+  }) => (
+    <Beside label="Indicator" title={id === 'new' ? 'New indicators' : (item?.value ?? id)} onClose={onClose}>
+      {id === 'new' ? <Add /> : null}
+      {item === undefined ? null : <Opened of={item} onClose={onClose} />}
+    </Beside>
+  ),
+});
