@@ -12,6 +12,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Points {
   readonly labels?: Labels;
   readonly values: readonly (readonly [atMs: number, value: number])[];
+  /** A span in which the first of them was measured. */
+  readonly measuredIn?: { readonly trace: string; readonly span: string };
 }
 
 export interface Metric {
@@ -27,13 +29,19 @@ const attributesOf = (labels: Labels): object[] =>
 
 const nanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
 
+const exemplarOf = (atMs: number, value: number, { trace, span }: NonNullable<Points['measuredIn']>): object => ({
+  ...{ timeUnixNano: nanoseconds(atMs), asDouble: value },
+  ...{ traceId: Buffer.from(trace, 'hex'), spanId: Buffer.from(span, 'hex') },
+});
+
 const metricOf = ({ name, unit = '', kind, points }: Metric): object => {
-  const dataPoints = points.flatMap(({ labels = {}, values }) =>
-    values.map(([atMs, value]) => ({
+  const dataPoints = points.flatMap(({ labels = {}, values, measuredIn }) =>
+    values.map(([atMs, value], index) => ({
       attributes: attributesOf(labels),
       startTimeUnixNano: nanoseconds(1),
       timeUnixNano: nanoseconds(atMs),
       asDouble: value,
+      exemplars: measuredIn === undefined || index > 0 ? [] : [exemplarOf(atMs, value, measuredIn)],
     })),
   );
   if (kind === 'gauge') return { name, unit, gauge: { dataPoints } };

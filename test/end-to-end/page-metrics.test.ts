@@ -18,6 +18,9 @@ const range = { from: new Date(times[0] ?? 0).toISOString(), to: new Date(end - 
 const at = (path: string, values: Readonly<Record<string, string>> = {}): string =>
   `${path}?${new URLSearchParams({ ...range, ...values })}`;
 
+/** In which each queue was measured once. */
+const [trace, span] = ['c'.repeat(32), 'd'.repeat(16)];
+
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
@@ -28,7 +31,9 @@ test.before(async () => {
     await agentOf(harness.columns, 'a').metrics({ 'service.name': service }, [
       {
         ...{ name: 'queue.size', unit: 'By', kind: 'gauge' },
-        points: [{ values: times.map((time, index) => [time, size * 1024 + index] as const) }],
+        points: [
+          { values: times.map((time, index) => [time, size * 1024 + index] as const), measuredIn: { trace, span } },
+        ],
       },
       {
         ...{ name: 'orders', unit: '{order}', kind: 'counter' },
@@ -82,6 +87,55 @@ declare('a metric of the catalogue is drawn, a series for each service, with the
   t.is(await rows.count(), series[0].points.length + 1);
   await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
   await page.locator('.lines path').nth(1).waitFor();
+});
+
+declare('series, who uses a metric and its labels are told as the API tells them', async (t) => {
+  const name = 'Queues <i>now</i>';
+  const panel = {
+    ...{ id: 'p', title: name, visual: { kind: 'time-series' }, place: { width: 12, height: 8 } },
+    queries: [{ name: 'A', answers: 'series', query: { kind: 'metric', metric: 'queue.size', overTime: 'avg' } }],
+  };
+  const made = await harness.ask('POST', '/api/dashboards', { as: 'owner', body: { name, panels: [panel] } });
+  t.is(made.status, 200, JSON.stringify(made.body));
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, at('/explore-metrics'));
+  await page.getByRole('link', { name: 'Series and uses' }).click();
+  await page.getByLabel('First').selectOption('-growth');
+  const { body } = await harness.ask('GET', at('/api/metrics/cardinality', { scope: 'account', sort: '-growth' }));
+  const rows = page.locator('.figures tbody tr');
+  await rows.nth(body.items.length - 1).waitFor();
+  t.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => [...row.children].map(({ textContent }) => textContent))),
+    body.items.map(({ metric, series, growth, appeared, gone, used }: (typeof body.items)[number]) =>
+      [metric, series, growth > 0 ? `+${growth}` : growth, appeared, gone, used.uses.length].map(String),
+    ),
+  );
+  await page.getByRole('button', { name: 'queue.size' }).click();
+  const metric = page.getByRole('complementary', { name: 'Metric' });
+  const [{ labels }] = [(await harness.ask('GET', at('/api/metrics/cardinality', { metric: 'queue.size' }))).body];
+  await metric.getByRole('region', { name: 'Labels' }).getByRole('row').nth(labels.length).waitFor();
+  await page.setViewportSize({ width: 320, height: 800 });
+  await holdsAsAView(t, tab, '.beside h2');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  await metric.getByRole('region', { name: 'Who uses it' }).getByRole('link', { name }).click();
+  await page.waitForURL(`**/dashboards/${made.body.id}?*`);
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('measurements of a metric lead to the traces in which they were made', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size' }));
+  await page.getByText('2 measurements with a trace').click();
+  const rows = page.getByRole('region', { name: 'Exemplars' }).getByRole('row');
+  const { body } = await harness.ask('GET', at('/api/metrics/exemplars', { metric: 'queue.size', scope: 'account' }));
+  t.is(await rows.count(), body.items.length + 1);
+  await holdsAsAView(t, tab, 'main details summary >> nth=0');
+  await page.getByText('2 measurements with a trace').click();
+  await rows.getByRole('link').first().click();
+  await page.waitForURL(`**/traces/${trace}?*span=${span}*`);
+  t.deepEqual(tab.complaints, []);
 });
 
 declare('PromQL is drawn; what cannot be read is told at its field with the words of the API', async (t) => {

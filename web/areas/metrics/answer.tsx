@@ -11,6 +11,7 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { chosen, groupBy, overTime, promql, question } from './asked.ts';
 import { queryCall } from './calls.ts';
+import { Exemplars } from './exemplars.tsx';
 import { Promql } from './promql.tsx';
 
 const asked = new Question(queryCall);
@@ -97,6 +98,9 @@ export const Asked = () => {
             <KeepAsking query={query} title={chosen.value || promql.value} />
           </p>
           <Drawn />
+          {chosen.value === '' || promql.value !== '' ? null : (
+            <Exemplars metric={chosen.value} unit={asked.standing.value.answer?.results['a']?.series[0]?.unit ?? ''} />
+          )}
           <Freshness of={{ ...asked.standing.value, answer: asked.standing.value.answer?.results['a'] }} />
         </>
       )}

@@ -1,7 +1,9 @@
-/** Metrics: PromQL or one metric of the catalogue, as a chart. */
+/** Metrics: PromQL or one metric of the catalogue, as a chart; and how many series there are of each. */
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
 import { change, inAddress } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { partsOf } from '../../frame/parts.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -10,7 +12,7 @@ import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
 import { Asked } from './answer.tsx';
 import { chosen, usualOverTime } from './asked.ts';
-import { type Metric, metricsCall } from './calls.ts';
+import { cardinalityCall, type Metric, metricsCall } from './calls.ts';
 
 const catalogue = new Paged(metricsCall, ({ items }) => items);
 
@@ -42,7 +44,7 @@ const Listed = () => (
   />
 );
 
-export const Metrics = () => {
+const Explore = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
@@ -51,8 +53,7 @@ export const Metrics = () => {
   }, [from, to, search, projectScope.value, refreshes.value]);
   const { error } = catalogue.first.standing.value;
   return (
-    <div class="logs">
-      <h1 class="sr-only">Metrics</h1>
+    <>
       <Asked />
       <Search
         key={search}
@@ -68,6 +69,14 @@ export const Metrics = () => {
       </div>
       <Problem error={catalogue.furtherError.value} />
       <Freshness of={catalogue.first.standing.value} />
-    </div>
+    </>
   );
 };
+
+export const Metrics = partsOf('Metrics', [
+  { name: '', title: 'Explore', View: Explore, asks: metricsCall },
+  {
+    ...{ name: 'cardinality', title: 'Series and uses', asks: cardinalityCall },
+    View: later(async () => (await import('./cardinality.tsx')).Cardinality),
+  },
+]);

@@ -1,0 +1,136 @@
+/** How many series each metric has, how that grows, and who uses it. */
+import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts';
+import { knownText } from '../../charts/known.tsx';
+import type { Answered } from '../../client/call.ts';
+import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { cardinalityCall } from './calls.ts';
+
+type Item = Answered<typeof showCardinality>['items'][number];
+type Uses = Item['used']['uses'];
+type Use = Extract<Uses, readonly unknown[]>[number];
+
+const countOf = (uses: Uses) => ('reason' in uses ? knownText(uses) : uses.length);
+
+/** Where what uses a metric is shown. */
+const addresses: Readonly<Record<string, (id: string) => string>> = {
+  dashboards: (id) => toArea(`/dashboards/${id}`),
+  'alert rules': (id) => toArea('/alerts/rules', { rule: id }),
+};
+
+const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
+  if (id === null) return <>{what}: one that somebody keeps for themselves</>;
+  const address = addresses[what]?.(id);
+  const title = <bdi>{shownText(name ?? id)}</bdi>;
+  return (
+    <>
+      {what}: {address === undefined ? title : <Link to={address}>{title}</Link>}
+    </>
+  );
+};
+
+const Used = ({ of: { uses, lookedAt } }: { readonly of: Item['used'] }) => (
+  <section aria-label="Who uses it">
+    <h3>Who uses it</h3>
+    {'reason' in uses ? (
+      <p class="soft">{shownText(uses.reason)}</p>
+    ) : uses.length === 0 ? (
+      <p>Nobody of {lookedAt.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
+    ) : (
+      <ul>
+        {uses.map((use, index) => (
+          <li key={index}>
+            <One of={use} />
+          </li>
+        ))}
+      </ul>
+    )}
+    <p class="hint">Queries of other programs, such as dashboards in Grafana, are not known here.</p>
+  </section>
+);
+
+const Labels = ({ metric }: { readonly metric: string }) => {
+  const { answer, error } = useAsked(cardinalityCall, {
+    query: { metric, ...writtenRange.value, ...projectScope.value, limit: 1 },
+  });
+  return (
+    <section aria-label="Labels">
+      <h3>Values of its labels</h3>
+      <Problem error={error} />
+      <table class="figures">
+        <Heads columns={['Label', 'Values', 'Before', 'Series with it']} />
+        <tbody>
+          {answer?.labels?.map(({ label, values, valuesBefore, series }) => (
+            <tr key={label}>
+              <td>
+                <bdi>{shownText(label)}</bdi>
+              </td>
+              <td>{values}</td>
+              <td>{valuesBefore}</td>
+              <td>{series}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+};
+
+export const Cardinality = listed({
+  title: 'Series',
+  call: cardinalityCall,
+  isRanged: true,
+  choices: [
+    {
+      ...{ name: 'sort', label: 'First' },
+      options: [
+        ['-series', 'the most series'],
+        ['-growth', 'the fastest growth'],
+        ['-churn', 'the most that come and go'],
+      ],
+    },
+  ],
+  nothing: 'No metric has a series in this range.',
+  keyOf: ({ metric }) => metric,
+  columns: {
+    Metric: ({ metric }) => metric,
+    Series: ({ series }) => series,
+    Growth: ({ growth }) => (growth > 0 ? `+${growth}` : growth),
+    Appeared: ({ appeared }) => appeared,
+    Gone: ({ gone }) => gone,
+    Uses: ({ used }) => countOf(used.uses),
+  },
+  numbers: ['Series', 'Growth', 'Appeared', 'Gone', 'Uses'],
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Item | undefined;
+    readonly onClose: () => void;
+  }) => (
+    <Beside label="Metric" title={id} onClose={onClose}>
+      <ul class="links">
+        <li>
+          <Link to={toArea('/explore-metrics', { metric: id })}>Draw it</Link>
+        </li>
+      </ul>
+      {item === undefined ? null : (
+        <>
+          <Fields values={{ series: item.series, before: item.before, appeared: item.appeared, gone: item.gone }} />
+          <Used of={item.used} />
+        </>
+      )}
+      <Labels metric={id} />
+    </Beside>
+  ),
+});

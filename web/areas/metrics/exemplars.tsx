@@ -1,0 +1,62 @@
+/** Single measurements of the metric that is shown, with the traces in which they were made. */
+import type { listExemplars } from '../../../api/groups/metrics/exemplars.ts';
+import { shownValue } from '../../charts/values.ts';
+import { callOf } from '../../client/call.ts';
+import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+const call = callOf<typeof listExemplars>('GET', '/api/metrics/exemplars');
+
+const shownLabels = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .filter(([name]) => !name.startsWith('resource.'))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');
+
+/** Nothing where there are none: most metrics have none. */
+export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly unit: string }) => {
+  const { answer, error } = useAsked(call, {
+    query: { metric, ...writtenRange.value, ...projectScope.value, limit: 50 },
+  });
+  if (error !== undefined) return <Problem error={error} />;
+  if (answer === undefined || answer.items.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        {answer.items.length === 1 ? 'One measurement' : `${answer.items.length} measurements`} with a trace
+        {answer.nextCursor === null ? '' : ', and more'}
+      </summary>
+      <Scrolled class="numbers" label="Exemplars">
+        <table class="figures texts">
+          <Heads columns={['Time', 'Value', 'Trace', 'Of']} />
+          <tbody>
+            {answer.items.map(({ timestamp, value, traceId, spanId, labels, seriesId }) => (
+              <tr key={`${seriesId} ${timestamp} ${traceId}`}>
+                <td>{shownMoment(timestamp).slice(0, 23)}</td>
+                <td>{typeof value === 'number' ? shownValue(value, unit) : shownText(String(value))}</td>
+                <td>
+                  {traceId === null ? (
+                    ''
+                  ) : (
+                    <Link to={toArea(`/traces/${traceId}`, spanId === null ? {} : { span: spanId })}>
+                      {traceId.slice(0, 8)}
+                    </Link>
+                  )}
+                </td>
+                <td>{shownText(shownLabels(labels))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
+    </details>
+  );
+};
