@@ -1,6 +1,8 @@
 /** What is open beside a list. */
 import type { ComponentChildren } from 'preact';
 import { shownText, textOf } from '../frame/shown-text.tsx';
+import { Long } from './long.tsx';
+import { ManyFields } from './many-fields.tsx';
 
 export const Beside = ({
   label,
@@ -26,14 +28,14 @@ export const Beside = ({
 
 /** Names and values; without what is empty. */
 export const Fields = ({ values }: { readonly values: Readonly<Record<string, unknown>> }) => (
-  <dl class="fields">
-    {Object.entries(values)
-      .filter(([, value]) => value !== null && value !== undefined && value !== '')
-      .map(([name, value]) => (
-        <div key={name}>
-          <dt>{shownText(name)}</dt>
-          <dd>{shownText(textOf(value))}</dd>
-        </div>
-      ))}
-  </dl>
+  <ManyFields of={Object.entries(values)} class="fields">
+    {([name, value]) => (
+      <>
+        <dt>{shownText(name)}</dt>
+        <dd>
+          <Long text={textOf(value)} />
+        </dd>
+      </>
+    )}
+  </ManyFields>
 );

@@ -1,9 +1,12 @@
 /** A value of JSON as a tree: what is large opens step by step. */
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
+import { Long } from './long.tsx';
 
 /** Parts that are shown at once. */
 const step = 100;
+/** Parts below them that are, where nobody opened anything. */
+const mostOpen = 400;
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -21,7 +24,7 @@ export const treeOf = (value: unknown): object | undefined => {
 
 const Leaf = ({ value }: { readonly value: unknown }) => (
   <span class={`json-${value === null ? 'null' : typeof value}`}>
-    {shownText(typeof value === 'string' ? JSON.stringify(value) : String(value))}
+    <Long text={typeof value === 'string' ? JSON.stringify(value) : String(value)} />
   </span>
 );
 
@@ -32,10 +35,19 @@ const sizeOf = (value: object): string =>
 const Parts = ({ of, depth }: { readonly of: object; readonly depth: number }) => {
   const [shown, setShown] = useState(step);
   const parts = Object.entries(of);
+  const below = parts
+    .slice(0, step)
+    .reduce((sum, [, value]) => sum + (isTree(value) ? Object.keys(value).length : 0), 0);
   return (
     <ul class="json">
       {parts.slice(0, shown).map(([name, value]) => (
-        <li key={name}>{isTree(value) ? <Branch {...{ name, value, depth }} /> : <Named {...{ name, value }} />}</li>
+        <li key={name}>
+          {isTree(value) ? (
+            <Branch {...{ name, value, depth }} opens={depth < 1 && below <= mostOpen} />
+          ) : (
+            <Named {...{ name, value }} />
+          )}
+        </li>
       ))}
       {parts.length > shown ? (
         <li>
@@ -54,8 +66,19 @@ const Named = ({ name, value }: { readonly name: string; readonly value: unknown
   </>
 );
 
-const Branch = ({ name, value, depth }: { readonly name: string; readonly value: object; readonly depth: number }) => {
-  const [isOpen, setOpen] = useState(depth < 1 && Object.keys(value).length <= step);
+const Branch = ({
+  name,
+  value,
+  depth,
+  opens,
+}: {
+  readonly name: string;
+  readonly value: object;
+  readonly depth: number;
+  /** Whether it is open from the begin. */
+  readonly opens: boolean;
+}) => {
+  const [isOpen, setOpen] = useState(opens);
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>

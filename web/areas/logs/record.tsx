@@ -8,6 +8,8 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Beside } from '../../lists/beside.tsx';
 import { JsonTree, treeOf } from '../../lists/json-tree.tsx';
+import { Long } from '../../lists/long.tsx';
+import { ManyFields } from '../../lists/many-fields.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { type LogRecord, logCall } from './calls.ts';
 import {
@@ -26,34 +28,13 @@ import {
   view,
 } from './log-search.ts';
 
-/** Characters of a text that are shown at once: a browser takes seconds to lay out megabytes. */
-const mostShown = 20_000;
-/** Fields that are shown at once. */
-const mostFields = 200;
-
-const number = new Intl.NumberFormat('en');
-
-/** A text, of which a long one is shown whole when somebody wants that. */
-const Long = ({ text }: { readonly text: string }) => {
-  const [isWhole, setWhole] = useState(false);
-  if (isWhole || text.length <= mostShown) return <>{shownText(text, { lines: true })}</>;
-  return (
-    <>
-      {shownText(text.slice(0, mostShown), { lines: true })}…{' '}
-      <button type="button" class="mini" onClick={() => setWhole(true)}>
-        all {number.format(text.length)} characters
-      </button>
-    </>
-  );
-};
-
 const Body = ({ body }: { readonly body: unknown }) => {
   const [asText, setAsText] = useState(false);
   const tree = treeOf(body);
   return (
     <>
       <Scrolled class="body" label="Body">
-        {tree === undefined || asText ? <Long text={textOf(body)} /> : <JsonTree of={tree} />}
+        {tree === undefined || asText ? <Long text={textOf(body)} lines /> : <JsonTree of={tree} />}
       </Scrolled>
       {tree === undefined ? null : (
         <button type="button" class="mini" onClick={() => setAsText(!asText)}>
@@ -76,7 +57,7 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
           {shownText(text)}
         </button>
       ) : (
-        <div>{tree === undefined ? <Long text={text} /> : <JsonTree of={tree} />}</div>
+        <div>{tree === undefined ? <Long text={text} lines /> : <JsonTree of={tree} />}</div>
       )}
       <span class="minis">
         {tree === undefined && text.length <= 1_000 ? (
@@ -116,35 +97,16 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
   );
 };
 
-const Fields = ({ record }: { readonly record: LogRecord }) => {
-  const [filter, setFilter] = useState('');
-  const fields = fieldsOf(record).filter(([, value]) => value !== null && value !== '');
-  const found = fields.filter(([name]) => name.toLowerCase().includes(filter.toLowerCase()));
-  return (
-    <>
-      {fields.length > 20 ? (
-        <input
-          type="search"
-          placeholder="part of a name"
-          aria-label="Fields with this in their name"
-          value={filter}
-          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
-        />
-      ) : null}
-      <dl class="fields acts">
-        {found.slice(0, mostFields).map(([name, value]) => (
-          <div key={name}>
-            <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>
-            <Value name={name} value={value} />
-          </div>
-        ))}
-      </dl>
-      {found.length > mostFields ? (
-        <p class="soft">{number.format(found.length - mostFields)} more: write a part of a name to find them.</p>
-      ) : null}
-    </>
-  );
-};
+const Fields = ({ record }: { readonly record: LogRecord }) => (
+  <ManyFields of={fieldsOf(record)} class="fields acts">
+    {([name, value]) => (
+      <>
+        <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>
+        <Value name={name} value={value} />
+      </>
+    )}
+  </ManyFields>
+);
 
 /** Ways to go on from a record. */
 const Ways = ({ record }: { readonly record: LogRecord }) => (

@@ -1,0 +1,46 @@
+/** Names and values of what may have thousands of them. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+
+export type Field = readonly [name: string, value: unknown];
+
+/** Fields that are shown at once. */
+const mostShown = 200;
+
+const number = new Intl.NumberFormat('en');
+
+/** Empty ones are left out; where there are many, a part of a name finds some of them. */
+export const ManyFields = ({
+  of: all,
+  class: name,
+  children: shown,
+}: {
+  readonly of: readonly Field[];
+  readonly class: string;
+  readonly children: (field: Field) => ComponentChildren;
+}) => {
+  const [part, setPart] = useState('');
+  const fields = all.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const found = fields.filter(([field]) => field.toLowerCase().includes(part.toLowerCase()));
+  return (
+    <>
+      {fields.length > 20 ? (
+        <input
+          type="search"
+          placeholder="part of a name"
+          aria-label="Fields with this in their name"
+          value={part}
+          onInput={({ currentTarget }) => setPart(currentTarget.value)}
+        />
+      ) : null}
+      <dl class={name}>
+        {found.slice(0, mostShown).map((field) => (
+          <div key={field[0]}>{shown(field)}</div>
+        ))}
+      </dl>
+      {found.length > mostShown ? (
+        <p class="soft">{number.format(found.length - mostShown)} more: write a part of a name to find them.</p>
+      ) : null}
+    </>
+  );
+};
