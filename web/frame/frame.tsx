@@ -1,7 +1,7 @@
 /** What is around every area: the menu, the range of time, and who is signed in. */
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, whyClosed } from './area.ts';
@@ -119,6 +119,14 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
   useEffect(() => {
     document.title = area === undefined ? 'OIQ' : `${area.title} · OIQ`;
   }, [area]);
+  const before = useRef('/');
+  // What had the keyboard is gone with the view before: the next key is for the one that came.
+  useEffect(() => {
+    const isFirst = before.current === '/';
+    before.current = path.value;
+    if (!isFirst && document.activeElement === document.body)
+      document.getElementById('content')?.focus({ preventScroll: true });
+  }, [path.value]);
   if (who === undefined)
     return (
       // By its key another element than the one of the content, which nothing then has moved.
