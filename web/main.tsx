@@ -9,6 +9,8 @@ import { openSession } from './frame/session.ts';
 const SharedSnapshot = later(async () => (await import('./areas/dashboards/shared.tsx')).SharedSnapshot);
 
 const place = document.getElementById('page');
+// That it loads stands in the document.
+place?.replaceChildren();
 if (place !== null && path.value === '/snapshot') render(<SharedSnapshot />, place);
 else if (place !== null) {
   openSession();
