@@ -15,6 +15,7 @@ import {
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearranged } from '../../web/areas/dashboards/rearranged.ts';
 import { reduced } from '../../web/charts/reduce.ts';
+import { shownValue } from '../../web/charts/values.ts';
 
 const document = (fields: object): DashboardFields =>
   ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
@@ -190,4 +191,19 @@ for (const [lines, text, items] of lists)
 
 test('what lines cannot say is known', (t) => {
   for (const value of ['a\nb', ' a', '', 'a | b']) t.false(isWritable(optionLines, [{ value }]), value);
+});
+
+test('what is counted is named as many as there are', (t) => {
+  t.deepEqual(
+    [
+      [1, '{record}'],
+      [1.5, '{record}'],
+      [0, '{records}'],
+      [2, '{query}'],
+      [3, '{record}/s'],
+      [4, '{}'],
+      [5, '%'],
+    ].map(([value, unit]) => shownValue(Number(value), String(unit))),
+    ['1 record', '1.5 records', '0 records', '2 query', '3 record/s', '4', '5 %'],
+  );
 });

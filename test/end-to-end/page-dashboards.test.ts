@@ -194,7 +194,7 @@ declare(
     await within(tab, 'Records').getByRole('listitem').first().waitFor();
     t.deepEqual(
       (await within(tab, 'Rows').getByRole('row').allTextContents()).slice(1),
-      rows.map(([service, count]) => `${service}${count} record`),
+      rows.map(([service, count]) => `${service}${count} records`),
     );
     t.is(await within(tab, 'By service').getByRole('row').count(), rows.length + 1);
     t.is(await within(tab, 'Bars').locator('dt').count(), rows.length);

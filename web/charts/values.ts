@@ -54,5 +54,8 @@ export const shownValue = (value: number | undefined, unit: string): string => {
     return `${number.format(value / 1024 ** power)} ${bytes[power]}`;
   }
   const told = unit.replace(/[{}]/g, '');
+  // What is counted is named in the singular: `{record}`.
+  if (value !== 1 && told !== '' && unit === `{${told}}` && !told.endsWith('s') && !told.endsWith('y'))
+    return `${number.format(value)} ${told}s`;
   return told === '' || told === '1' ? number.format(value) : `${number.format(value)} ${told}`;
 };
