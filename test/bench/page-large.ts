@@ -1,6 +1,6 @@
 /** A case of `page-speed`: records and spans that are far larger than usual, in the list and opened beside it. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { text } from '../cases/sink-tables.ts';
 import { landLogs } from '../end-to-end/landed-logs.ts';
 import { landedIn } from '../end-to-end/landed-spans.ts';
@@ -41,38 +41,34 @@ export const large: Case = async (bench) => {
         offset: ++offset,
       });
   const rows: Row[] = [];
-  const step = async (what: string, act: (page: Page) => Promise<unknown>): Promise<void> => {
+  const step = async (what: string, act: () => Promise<unknown>): Promise<void> => {
     await forgetLongest(page);
     const cost = await costOf(page, async () => {
-      await act(page);
+      await act();
       await delay(500);
     });
     rows.push(await rowOf(page, what, cost));
   };
-  const button = (name: string | RegExp) => (at: Page) => at.getByRole('button', { name }).first().click();
-  for (const [service] of Object.entries(sorts)) {
+  /** A step at a part, where there is one. */
+  const at = async (what: string, part: Locator, act: (part: Locator) => Promise<unknown>): Promise<void> => {
+    if ((await part.count()) > 0) await step(what, () => act(part));
+  };
+  const press = (part: Locator): Promise<unknown> => part.click();
+  const button = (name: string | RegExp): Locator => page.getByRole('button', { name }).first();
+  for (const service of Object.keys(sorts)) {
     const search = new URLSearchParams({ search: `service:"${service}"`, from: 'now-6h', to: 'now' });
     rows.push(await newly(bench, `/logs?${search}`, '.records .extent .row', `rows of ${service}`));
     await step(`${service}: opened`, async () => {
       await page.locator('.records .extent .row').nth(1).click();
       await page.locator('.beside dl.fields').waitFor();
     });
-    if ((await page.locator('.beside details').count()) > 0)
-      await step(`${service}: a branch of its tree opened`, () =>
-        page.locator('.beside details summary').nth(1).click(),
-      );
-    if ((await page.getByRole('button', { name: / more$/ }).count()) > 0)
-      await step(`${service}: more of its tree`, button(/ more$/));
-    if ((await page.getByRole('button', { name: 'Show it as text' }).count()) > 0)
-      await step(`${service}: as text`, button('Show it as text'));
-    if ((await page.getByRole('button', { name: /all .* characters/ }).count()) > 0)
-      await step(`${service}: all characters`, button(/all .* characters/));
-    if ((await page.locator('.beside .long').count()) > 1)
-      await step(`${service}: scrolled to its end`, () =>
-        page.locator('.beside .long').last().scrollIntoViewIfNeeded(),
-      );
+    await at(`${service}: a branch of its tree opened`, page.locator('.beside details summary').nth(1), press);
+    await at(`${service}: more of its tree`, button(/ more$/), press);
+    await at(`${service}: as text`, button('Show it as text'), press);
+    await at(`${service}: all characters`, button(/all .* characters/), press);
+    await at(`${service}: to its end`, page.locator('.beside .long').last(), (part) => part.scrollIntoViewIfNeeded());
     const filter = page.getByLabel('Fields with this in their name');
-    if ((await filter.count()) > 0) await step(`${service}: its fields filtered`, () => filter.pressSequentially('99'));
+    await at(`${service}: its fields filtered`, filter, (part) => part.pressSequentially('99'));
     await step(`${service}: wrapped`, () => page.getByLabel('Wrap').check());
   }
   const trace = 'd'.repeat(32);
