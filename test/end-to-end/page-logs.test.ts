@@ -84,6 +84,18 @@ declare('what a sender wrote is text, and characters that hide or turn text are 
   await holdsAsAView(t, tab, '.body');
 });
 
+declare('a very long text is shown in part, and whole when somebody wants that', async (t) => {
+  const text = Array.from({ length: 5_000 }, (_, line) => `line ${line} of what it wrote`).join('\n');
+  const timeNs = BigInt(Date.now() - 48 * 3_600_000) * 1_000_000n;
+  await landLogs(harness, [{ timeNs, body: text }], { offset: 900 });
+  const tab = await opened('/logs?from=now-49h&to=now-47h');
+  await tab.page.locator('.extent .row >> nth=0').click();
+  const body = tab.page.locator('.body');
+  t.true(((await body.textContent()) ?? '').length < 21_000);
+  await body.getByRole('button', { name: /^all .* characters$/ }).click();
+  t.is(await body.textContent(), text);
+});
+
 declare('a search that cannot be read is told at its field, with the column that the API names', async (t) => {
   const tab = await opened(`/logs?search=${encodeURIComponent('service:(a')}`);
   const problem = tab.page.locator('#search-problem', { hasText: /column 9/ });

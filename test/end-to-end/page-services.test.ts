@@ -206,6 +206,8 @@ declare(
     await service.getByText('Most of its time it waits for').getByRole('link').click();
     await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
     await service.getByRole('link', { name: 'Make a rule of it' }).click();
+    // What had the keyboard is gone.
+    await tab.until(`document.activeElement?.id === 'content'`);
     t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'p95 of payments');
     await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
     await page.getByRole('button', { name: 'Go to what is missing' }).click();
