@@ -1,10 +1,11 @@
 /** Asks what a rule asks, for a time, in the form that evaluation reads. */
 
 import { standingFigures } from '../../queries/anomalies/standing.ts';
-import type { Answer, Asked } from '../../queries/answer.ts';
+import type { Answer } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { everyGroup } from '../../queries/every-group.ts';
 import { forecastFigures } from '../../queries/forecast/asked.ts';
+import { type AskedWindow, answerOver } from '../../queries/over-window.ts';
 import type { Query, SloQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Answers } from '../../queries/together/answers.ts';
@@ -38,28 +39,18 @@ const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition:
   return query;
 };
 
-/** Whether a query is evaluated at instants, as PromQL is: its range ends with the last one. */
-export const isAtInstants = (query: Query): boolean =>
-  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).some(isAtInstants));
-
 /** The question of a rule at a time: what, over which window. */
 export const questionOf = (
   rule: AlertRule & { readonly condition: Asking },
   nowMs: number,
-): { readonly query: Query; readonly asked: Asked } => {
+): { readonly query: Query; readonly window: AskedWindow } => {
   const { condition, delay } = rule;
-  const query = queryOf(rule);
-  const endMs = nowMs - msOf(delay);
-  const from = BigInt(endMs - msOf(condition.window)) * 1_000_000n;
+  const toMs = nowMs - msOf(delay);
   const step = condition.kind === 'threshold' ? condition.step : undefined;
-  if (isAtInstants(query)) {
-    const stepMs = step === undefined ? undefined : msOf(step);
-    const first = stepMs === undefined ? from : from + BigInt(stepMs) * 1_000_000n;
-    return { query, asked: { range: { from: first, to: BigInt(endMs) * 1_000_000n }, stepMs, stepsFrom: 'range' } };
-  }
-  const range = { from, to: BigInt(endMs) * 1_000_000n - 1n };
-  const stepMs = step === undefined ? undefined : msOf(step);
-  return { query, asked: { range, stepMs, stepsFrom: 'range', isNewestWithin: true } };
+  return {
+    query: queryOf(rule),
+    window: { fromMs: toMs - msOf(condition.window), toMs, stepMs: step === undefined ? undefined : msOf(step) },
+  };
 };
 
 /** JSON has no number for some values. */
@@ -266,8 +257,12 @@ export const ask = async (
     if (condition.kind === 'composite')
       return await answers.turn(() => askComposite(condition, reading, nowMs), ending);
     const asking = { ...rule, condition };
-    const { query, asked } = questionOf(asking, nowMs);
-    return answerOf(asking, await answers.ask(query, reading, asked, { signal: ending, dueMs: nowMs, asker: rule.id }));
+    const { query, window } = questionOf(asking, nowMs);
+    const options = { signal: ending, dueMs: nowMs, asker: rule.id };
+    return answerOf(
+      asking,
+      await answerOver(query, window, (part, asked) => answers.ask(part, reading, asked, options)),
+    );
   } catch (error) {
     signal?.throwIfAborted();
     if (over?.aborted === true) throw new LateError(withinMs ?? 0);

@@ -1,11 +1,12 @@
 /** The values that a rule would have compared before, to be drawn: one for each window or step of a range, as its query answers them. */
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { everyGroup } from '../../queries/every-group.ts';
+import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
+import type { Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
 import { answerOnly } from '../../queries/run.ts';
-import { isAtInstants } from './ask.ts';
 import { msOf } from './durations.ts';
 import { type AlertRule, comparedMeasure } from './rule.ts';
 import { conversion } from './units.ts';
@@ -38,6 +39,10 @@ export interface PastValues {
 /** Whether a condition has values over time: an objective and a check have one at a time, and a condition over other rules has none. */
 export const hasPast = (condition: Condition): condition is Asking =>
   condition.kind !== 'composite' && !['slo', 'check', 'rows'].includes(condition.query.kind);
+
+/** Whether it is only ever asked at instants, as PromQL is. */
+const isAtInstants = (query: Query): boolean =>
+  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtInstants));
 
 /** Windows that end with the range; the first ones are left out where there are too many. Windows of PromQL may overlap. */
 export const windowsOf = (
@@ -72,17 +77,15 @@ export const pastValues = async (
   const toMs = Math.min(Number(range.to / 1_000_000n), reading.nowMs);
   const { stepMs, count } = windowsOf(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
   const fromMs = toMs - stepMs * count;
-  const atInstants = isAtInstants(condition.query);
-  const ns = (ms: number): bigint => BigInt(ms - delayMs) * 1_000_000n;
-  const answer = await answerOnly(everyGroup(condition.query, mostSeries), reading, {
-    range: atInstants ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
-    ...{ stepMs, stepsFrom: 'range', signal },
-  });
+  const window = { fromMs: fromMs - delayMs, toMs: toMs - delayMs, stepMs };
+  const answer = await answerOver(everyGroup(condition.query, mostSeries), window, (part, asked) =>
+    answerOnly(part, reading, { ...asked, signal }),
+  );
   const measure = comparedMeasure(condition);
   const named = condition.kind === 'threshold' ? condition.measure : undefined;
   const name = named ?? (measure === undefined ? undefined : (measure.as ?? defaultName(measure)));
   const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, mostSeries);
-  const laterMs = delayMs + (atInstants ? 0 : stepMs);
+  const laterMs = delayMs + stepMs;
   return {
     ...{ fromMs, toMs, stepMs, partial: answer.partial },
     series: compared.map((each) => ({ ...each, points: each.points.map(([at, value]) => [at + laterMs, value]) })),

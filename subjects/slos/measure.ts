@@ -1,13 +1,12 @@
 /** Measures slices of an objective: good and total, as whole numbers. */
-import type { Answer, Asked } from '../../queries/answer.ts';
-import { runFormula } from '../../queries/formula/formula.ts';
+import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import type { MeasuredSlice } from '../../queries/slos/slices.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import type { Answers } from '../../queries/together/answers.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { isAtInstants, numberOf } from '../alerts/ask.ts';
+import { numberOf } from '../alerts/ask.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
@@ -20,35 +19,17 @@ export interface MeasureOptions {
   readonly dueMs?: number;
 }
 
-const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
-
-/** The question of a window in slices: a figure for each. */
-const askedOf = (query: Query, { fromMs, toMs }: Window, sliceMs: number): Asked => {
-  const bySlice = { stepMs: sliceMs, stepsFrom: 'range' } as const;
-  if (isAtInstants(query)) return { range: { from: ns(fromMs + sliceMs), to: ns(toMs) }, ...bySlice };
-  return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...bySlice, isNewestWithin: true };
-};
-
 type Asking = MeasureOptions & { readonly sliceMs: number };
 
-/** The answer by begins of slices. What PromQL says of a slice it says at its end, and so do not all parts of a formula: each is asked by itself. */
-const inSlices = async (query: Query, window: Window, options: Asking): Promise<Answer> => {
-  if (query.kind === 'formula') return runFormula(query, (part) => inSlices(part, window, options));
-  const { sliceMs, reading, answers, ...asking } = options;
-  const answer = await answers.ask(query, reading, askedOf(query, window, sliceMs), asking);
-  if (!isAtInstants(query)) return answer;
-  return {
-    ...answer,
-    series: answer.series.map((series) => ({
-      ...series,
-      points: series.points.map(([atMs, value]) => [atMs - sliceMs, value] as const),
-    })),
-  };
-};
-
 /** A figure for each slice that has one, by its begin. */
-const figures = async (query: Query, window: Window, asking: Asking): Promise<Map<number, number>> => {
-  const answer = await inSlices(query, window, asking);
+const figures = async (
+  query: Query,
+  window: Window,
+  { sliceMs, reading, answers, ...asking }: Asking,
+): Promise<Map<number, number>> => {
+  const answer = await answerOver(query, { ...window, stepMs: sliceMs }, (part, asked) =>
+    answers.ask(part, reading, asked, asking),
+  );
   const wrong = answer.partial.find(({ code }) => code !== 'delay');
   if (wrong !== undefined)
     throw new PermanentError('slo-indicator', `the indicator was answered in part: ${wrong.message}`);

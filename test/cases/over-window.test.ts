@@ -1,0 +1,55 @@
+import test from 'ava';
+import { type Answer, type Asked, seriesAnswer } from '../../queries/answer.ts';
+import { answerOver } from '../../queries/over-window.ts';
+import { Query } from '../../queries/query.ts';
+
+const minuteMs = 60_000;
+const [fromMs, toMs] = [1000 * minuteMs, 1003 * minuteMs];
+const limit = { kind: 'promql', expression: 'sum(limit)' };
+const count = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] };
+const formula = { kind: 'formula', expression: 'records / limit', queries: { records: count, limit } };
+
+/** Says of each minute which one of the window it is: PromQL at its end, a count at its begin. */
+const sayMinutes = async ({ kind }: Query, { range, stepMs = 0 }: Asked): Promise<Answer> => {
+  const [first, last] = [range.from, range.to].map((ns) => Number(ns / 1_000_000n)) as [number, number];
+  const points = Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
+  const minuteOf = (ms: number): number => (ms - fromMs) / minuteMs + (kind === 'promql' ? 0 : 1);
+  return seriesAnswer(
+    [{ name: 'value', labels: {}, unit: '', points: points.map((ms) => [ms, minuteOf(ms)]) }],
+    [last],
+  );
+};
+
+for (const [title, asked, values] of [
+  ['PromQL', limit, [1, 2, 3]],
+  ['a count', count, [1, 2, 3]],
+  ['a formula of both', formula, [1, 1, 1]],
+] as const)
+  test(`steps of ${title} are at their begins, and of one step in all parts`, async (t) => {
+    const { series, partialSteps } = await answerOver(
+      Query.parse(asked),
+      { fromMs, toMs, stepMs: minuteMs },
+      sayMinutes,
+    );
+    t.deepEqual(
+      series[0]?.points,
+      values.map((value, index) => [fromMs + index * minuteMs, value]),
+    );
+    t.is(Math.floor((partialSteps[0] ?? 0) / minuteMs), toMs / minuteMs - 1);
+  });
+
+test('as a whole, PromQL is evaluated at the end of a window, and what is counted is before it', async (t) => {
+  const ends = new Map<string, bigint>();
+  await answerOver(Query.parse(formula), { fromMs, toMs }, async ({ kind }, { range }) => {
+    ends.set(kind, range.to);
+    return seriesAnswer([], []);
+  });
+  const endNs = BigInt(toMs) * 1_000_000n;
+  t.deepEqual(
+    ends,
+    new Map([
+      ['aggregate', endNs - 1n],
+      ['promql', endNs],
+    ]),
+  );
+});
