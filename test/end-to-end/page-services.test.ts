@@ -135,6 +135,13 @@ declare('a service opens beside the list, and leads to its slow and failed trace
     (await deployments.getByRole('row', { name: /^before / }).textContent()) ?? '',
     new RegExp(`^before${before.figures?.requests ?? 'not known'}`),
   );
+  const { instances, versions } = (await harness.ask('GET', '/api/services/payments?scope=account&from=now-30m')).body;
+  const running = service.getByRole('region', { name: 'What runs of it' });
+  t.is(await running.getByRole('row').count(), instances.length + 1);
+  await running
+    .getByText(versions.map(({ version }: { version: string }) => version).join(', '))
+    .first()
+    .waitFor();
   t.is(await to('Failed traces', '.traces[aria-rowcount="61"]'), 'service:"payments" status:error');
   t.regex(await to('Slowest traces', '.traces'), /^service:"payments" duration:>\d+ms$/);
   t.is(await to('Logs of errors', '.logs .said'), 'service:"payments" severity:>=error');

@@ -14,6 +14,7 @@ import { Heads } from '../../lists/heads.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
+import { Running } from './running.tsx';
 
 const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
   const own = conditionOf('service', name);
@@ -103,6 +104,7 @@ export const OpenService = ({
     )}
     <Endpoints name={name} />
     <Deployments name={name} />
+    <Running name={name} />
     <p class="links">
       <KeepAsking
         title={`p95 of ${name}`}

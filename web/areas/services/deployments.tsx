@@ -25,7 +25,7 @@ const versionsOf = ({ version, previousVersion, isRollback }: Deployment): strin
 /** The hour before and the hour after: requests that failed, and how long they took. */
 const Hours = ({ before, after }: Deployment) => (
   <table class="figures">
-    <Heads columns={['', 'Requests', 'Errors', 'p50', 'p95']} />
+    <Heads columns={['Hour', 'Requests', 'Errors', 'p50', 'p95']} />
     <tbody>
       {(
         [

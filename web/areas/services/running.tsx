@@ -1,0 +1,60 @@
+/** What runs of a service: versions, runtimes and instances. */
+import type { showService } from '../../../api/groups/services/show.ts';
+import { callOf } from '../../client/call.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+
+const call = callOf<typeof showService>('GET', '/api/services/{name}');
+/** Instances that are shown at once. */
+const most = 50;
+
+const named = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part).join(' ');
+
+export const Running = ({ name }: { readonly name: string }) => {
+  const { answer, error } = useAsked(call, {
+    params: { name },
+    query: { ...writtenRange.value, ...projectScope.value },
+  });
+  return (
+    <section aria-label="What runs of it">
+      <h3>What runs of it</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <Fields
+            values={{
+              versions: answer.versions.map(({ version }) => version).join(', '),
+              environments: answer.environments.join(', '),
+              runtimes: answer.runtimes
+                .map(({ language, name, version }) => named([language, name, version]))
+                .join(', '),
+              SDKs: answer.sdks.map(({ name, version }) => named([name, version])).join(', '),
+            }}
+          />
+          <table class="figures texts">
+            <Heads columns={['Instance', 'Version', 'Host', 'Last seen']} />
+            <tbody>
+              {answer.instances.slice(0, most).map(({ id, version, host, pod, lastSeen }) => (
+                <tr key={id}>
+                  <td>
+                    <bdi>{shownText(id)}</bdi>
+                  </td>
+                  <td>{shownText(version)}</td>
+                  <td>{shownText(host || pod)}</td>
+                  <td>{shownMoment(lastSeen).slice(0, 19)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {answer.instances.length > most ? <p class="soft">And {answer.instances.length - most} more.</p> : null}
+        </>
+      )}
+    </section>
+  );
+};
