@@ -1,11 +1,13 @@
 /** Getting started and settings in a real browser: keys, people, tokens, quotas, refused payloads with their bytes, and the audit log. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { generate } from 'otplib';
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { topics } from '../../schemas/topics.ts';
 import { chromiumMissing } from '../services/chromium.ts';
-import { type Harness, startHarness } from './api-harness.ts';
+import { type Harness, password, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -35,6 +37,10 @@ const bury = async (id: string, body: Buffer): Promise<void> => {
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  await harness.columns.execute(
+    `INSERT INTO usage (tenant_id, hour, signal, project_id, key_id, outcome, service, requests, records, bytes, landed_records, landed_bytes)
+    SELECT 'a', toStartOfHour(now() - INTERVAL 2 HOUR), 'logs', 'p1', 'k1', 'accepted', arrayJoin(['web', '<i>shop</i>']), 1, 9, 900, 9, 900`,
+  );
   await bury('d1', Buffer.from('\n\u0005hello<script>'));
 });
 test.after.always(async () => {
@@ -144,6 +150,16 @@ declare('usage and quotas are the API’s, and a quota is set', async (t) => {
   await page.getByRole('cell', { name: '2 GiBy' }).waitFor();
   const { body } = await harness.ask('GET', '/api/usage/quotas');
   t.true(body.states.some(({ warnBytes }: { warnBytes: number }) => warnBytes === 2 * 1024 ** 3));
+  const over = page.getByRole('region', { name: 'Usage over time' });
+  await over.getByRole('combobox', { name: /^For each/ }).selectOption('service');
+  await over.getByRole('combobox', { name: /^In/ }).selectOption('hour');
+  const { series } = (await harness.ask('GET', '/api/usage/timeseries?by=service&step=hour')).body;
+  const rows = over.getByRole('region', { name: 'Series of the chart' }).locator('tbody tr');
+  await rows.filter({ hasText: '<i>shop</i>' }).waitFor();
+  t.deepEqual(
+    (await rows.locator('td:first-child').allTextContents()).map((text) => text.trim()),
+    series.map(({ name }: { name: string }) => name),
+  );
   await holdsAsAView(t, tab, 'main h1');
 });
 
@@ -172,10 +188,66 @@ declare('the audit log tells who changed what, and somebody who only looks does 
     .getByRole('button')
     .click();
   await page.getByRole('complementary', { name: 'Audit record' }).getByText(items[0].resource.id).first().waitFor();
+  await page.getByRole('button', { name: 'Verify the whole log' }).click();
+  await page.getByText(/^All \d+ records are as they were written\.$/).waitFor();
+  const taken = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Export this range as CSV' }).click();
+  t.regex(readFileSync(await (await taken).path(), 'utf8'), /quota\.set/);
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/settings/audit');
   await other.page.getByRole('heading', { name: 'Settings: usage' }).waitFor();
   t.is(await other.page.getByRole('link', { name: 'Audit log' }).count(), 0);
   await holdsAsAView(t, other, 'main h1');
+});
+
+declare('somebody changes their password, sets up a second factor, and ends a session elsewhere', async (t) => {
+  const [tab, elsewhere] = [await chromium.open(), await chromium.open()];
+  const { page } = tab;
+  const auditor = 'auditor@a.example';
+  await signedInAt(elsewhere, harness.url, '/settings', auditor);
+  await signedInAt(tab, harness.url, '/settings', auditor);
+  await page.locator('#account > summary').click();
+  await page.getByRole('link', { name: 'How you sign in' }).first().click();
+  await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+  await page.keyboard.press('Escape');
+  const rows = page.locator('main .sessions > li');
+  await rows.nth(1).waitFor();
+  t.is(await rows.getByText('this one').count(), 1);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await rows.getByRole('button', { name: /^End it/ }).click();
+  await rows.nth(1).waitFor({ state: 'detached' });
+  await elsewhere.page.reload();
+  await elsewhere.page.waitForURL('**/login*');
+  const changed = 'quite another horse staple';
+  const change = async (before: string): Promise<void> => {
+    await page.getByLabel('Your password').fill(before);
+    await page.getByLabel('The new one').fill(changed);
+    await page.keyboard.press('Enter');
+  };
+  await change('not mine');
+  await page.getByRole('alert').filter({ hasText: 'is not your password' }).waitFor();
+  await change(password);
+  await page.getByText('It was changed. Other sessions that were ended: 0.').waitFor();
+  await page.getByRole('button', { name: 'Set one up' }).click();
+  await page.getByRole('img', { name: 'QR code of the secret' }).waitFor();
+  const secret = (await page.locator('main p > code').textContent()) ?? '';
+  await page.getByLabel('The code that it shows').fill('000000');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'current code' }).waitFor();
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await page.getByLabel('The code that it shows').fill(await generate({ secret }));
+  await page.keyboard.press('Enter');
+  await page.getByText('Each of these codes takes the place of the authenticator once.').waitFor();
+  const recovery = await page.locator('main [role=status] li').allTextContents();
+  t.true(recovery.length >= 8);
+  await page.getByText('Where it is on').click();
+  await page.getByLabel('Password to turn it off').fill(changed);
+  await page.getByLabel('Code to turn it off').fill(recovery[0] ?? '');
+  await page.keyboard.press('Enter');
+  await page.getByText('It is off.').waitFor();
+  t.deepEqual(tab.complaints, []);
 });

@@ -1,4 +1,6 @@
 /** Who is signed in, where, and how they want the page. */
+import { toArea } from './address.ts';
+import { Link } from './link.tsx';
 import { changing, type Preferences, prefer, preferences } from './preferences.ts';
 import { elsewhere, goTo, type Session, sessionError, signOut } from './session.ts';
 import { shownText } from './shown-text.tsx';
@@ -123,8 +125,8 @@ export const Account = ({ who }: { readonly who: Session }) => (
           <option value="dark">dark</option>
         </select>
       </label>
-      <p>
-        <a href="/api/docs">API reference</a>
+      <p class="links">
+        <Link to={toArea('/settings/you')}>How you sign in</Link> <a href="/api/docs">API reference</a>
       </p>
       {sessionError.value === '' ? null : (
         <p class="problem" role="alert">

@@ -1,4 +1,4 @@
-/** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, and who changed what. */
+/** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, who changed what, and how one signs in. */
 import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
 import type { patchAccount } from '../../../api/groups/users/account.ts';
 import { callOf } from '../../client/call.ts';
@@ -7,6 +7,7 @@ import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { listed } from '../../lists/listed.tsx';
 import { OpenAuditRecord } from './audit.tsx';
+import { AuditTools } from './audit-tools.tsx';
 import { DeadLetters } from './dead-letters.tsx';
 import { Keys } from './keys.tsx';
 import { Invitations, People } from './people.tsx';
@@ -28,6 +29,7 @@ const Audit = listed({
     What: ({ resource }) => `${resource.type} ${resource.name ?? resource.id}`,
     From: ({ address }) => address,
   },
+  Tools: AuditTools,
   Open: OpenAuditRecord,
 });
 
@@ -43,4 +45,5 @@ export const Settings = partsOf('Settings', [
     View: later(async () => (await import('./organization.tsx')).Organization),
   },
   { name: 'audit', title: 'Audit log', View: Audit },
+  { name: 'you', title: 'How you sign in', View: later(async () => (await import('./you.tsx')).You) },
 ]);

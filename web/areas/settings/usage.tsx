@@ -15,6 +15,7 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { UsageOverTime } from './usage-over-time.tsx';
 
 type Quotas = Answered<typeof getQuotas>;
 const gibibyte = 1024 ** 3;
@@ -126,11 +127,16 @@ export const Usage = () => {
             </table>
           </>
         )}
+        <UsageOverTime />
         <h2>Quotas</h2>
         <Problem error={known.error} />
         {known.answer === undefined ? null : (
           <>
-            <QuotaStates quotas={known.answer} />
+            {known.answer.states.length === 0 ? (
+              <p class="soft">There is none: nothing is refused for its amount.</p>
+            ) : (
+              <QuotaStates quotas={known.answer} />
+            )}
             {may(setCall) ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
           </>
         )}

@@ -1,0 +1,44 @@
+/** What is done with the whole audit log: its chain is verified, and it is taken away as a file. */
+import { useState } from 'preact/hooks';
+import type { verifyEvidence } from '../../../api/groups/audit/evidence.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, asQuery, callOf } from '../../client/call.ts';
+import { may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+
+const verifyCall = callOf<typeof verifyEvidence>('GET', '/api/evidence/verify');
+
+const number = new Intl.NumberFormat('en');
+
+const Verdict = ({ of: { valid, firstBreak, records } }: { readonly of: Answered<typeof verifyEvidence> }) =>
+  valid || firstBreak === null ? (
+    <span>All {number.format(records)} records are as they were written.</span>
+  ) : (
+    <b class="text-error">
+      From record {firstBreak.sequence} on they are not as they were written: {shownText(firstBreak.message)}
+    </b>
+  );
+
+export const AuditTools = () => {
+  const [action] = useState(() => new Action(verifyCall));
+  const [found, setFound] = useState<Answered<typeof verifyEvidence>>();
+  if (!may(verifyCall)) return null;
+  const verify = async (): Promise<void> => setFound(await action.run({}));
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void verify()}>
+        Verify the whole log
+      </button>
+      <a href={asQuery('/api/audit/export', { ...writtenRange.value, format: 'csv' })} download={true}>
+        Export this range as CSV
+      </a>
+      <a href="/api/audit/export?format=evidence" download={true}>
+        Export the chain as evidence
+      </a>
+      <span role="status">{found === undefined ? null : <Verdict of={found} />}</span>
+      <Problem error={action.error.value} />
+    </>
+  );
+};

@@ -1,0 +1,85 @@
+/** How much was sent over time: by signal, project, key or service. */
+import { useMemo } from 'preact/hooks';
+import type { getUsageTimeSeries } from '../../../api/groups/usage/timeseries.ts';
+import { Lines } from '../../charts/lines.tsx';
+import { type Answered, callOf } from '../../client/call.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+
+type Volumes = Answered<typeof getUsageTimeSeries>;
+
+const groups = { signal: 'signal', project: 'project', key: 'key', service: 'service' } as const;
+const steps = { day: 'days', hour: 'hours' } as const;
+const stepMs = { hour: 3_600_000, day: 86_400_000 } as const;
+
+/** Bytes: those that were accepted, or of a service those that landed, since only what is stored has one. */
+const linesOf = ({ series, from, to, step }: Volumes) => {
+  const first = Math.floor(Date.parse(from) / stepMs[step]) * stepMs[step];
+  const count = Math.ceil((Date.parse(to) - first) / stepMs[step]);
+  return {
+    times: Array.from({ length: count }, (_, index) => first + index * stepMs[step]),
+    lines: series.map(({ id, name, points }) => {
+      const bytes = new Map(points.map(({ at, accepted, landed }) => [Date.parse(at), (accepted ?? landed).bytes]));
+      const values = Array.from({ length: count }, (_, index) => bytes.get(first + index * stepMs[step]) ?? 0);
+      return { name: name ?? (id === '' ? 'without one' : id), values };
+    }),
+  };
+};
+
+const oneOf = <Key extends string>(of: Readonly<Record<Key, string>>, written: string, usual: Key): Key =>
+  written in of ? (written as Key) : usual;
+
+const Choice = ({
+  label,
+  name,
+  of,
+  value,
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly of: Readonly<Record<string, string>>;
+  readonly value: string;
+}) => (
+  <label>
+    {label}{' '}
+    <select value={value} onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}>
+      {Object.entries(of).map(([key, title]) => (
+        <option key={key} value={key}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+export const UsageOverTime = () => {
+  const by = oneOf(groups, inAddress('by'), 'signal');
+  const step = oneOf(steps, inAddress('step'), 'day');
+  const standing = useAsked(callOf<typeof getUsageTimeSeries>('GET', '/api/usage/timeseries'), { query: { by, step } });
+  const { answer, error } = standing;
+  const drawn = useMemo(() => (answer === undefined ? undefined : linesOf(answer)), [answer]);
+  return (
+    <section aria-label="Usage over time">
+      <h2>Over time</h2>
+      <div class="toolbar">
+        <Choice label="For each" name="by" of={groups} value={by} />
+        <Choice label="In" name="step" of={steps} value={step} />
+      </div>
+      <Problem error={error} />
+      {answer === undefined || drawn === undefined ? null : (
+        <>
+          <Lines
+            title={`Bytes for each ${answer.by}`}
+            unit="By"
+            steps={drawn.times}
+            stepMs={stepMs[answer.step]}
+            lines={drawn.lines}
+          />
+          {answer.leftOut === 0 ? null : <p class="soft">Without {answer.leftOut} that sent less.</p>}
+        </>
+      )}
+      <Freshness of={standing} />
+    </section>
+  );
+};

@@ -1,0 +1,204 @@
+/** How somebody signs in: their password, a second factor, and where they are signed in. */
+import { useState } from 'preact/hooks';
+import type {
+  confirmMultiFactor,
+  enrollMultiFactor,
+  renewRecoveryCodes,
+  turnMultiFactorOff,
+} from '../../../api/groups/authentication/multi-factor.ts';
+import type { changePassword } from '../../../api/groups/authentication/password.ts';
+import type { endSession, listSessions } from '../../../api/groups/authentication/sessions.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { session } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+const passwordCall = callOf<typeof changePassword>('POST', '/auth/change-password');
+const enrollCall = callOf<typeof enrollMultiFactor>('POST', '/auth/mfa/enroll');
+const confirmCall = callOf<typeof confirmMultiFactor>('POST', '/auth/mfa/confirm');
+const renewCall = callOf<typeof renewRecoveryCodes>('POST', '/auth/mfa/recovery-codes');
+const turnOffCall = callOf<typeof turnMultiFactorOff>('DELETE', '/auth/mfa');
+const sessionsCall = callOf<typeof listSessions>('GET', '/auth/sessions');
+const endCall = callOf<typeof endSession>('DELETE', '/auth/sessions/{id}');
+
+/** What was typed, without what was left empty. */
+const typedIn = (form: HTMLFormElement): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...new FormData(form)].map(([name, value]) => [name, String(value)]).filter(([, value]) => value),
+  );
+
+const Secret = ({
+  label,
+  name,
+  isNew = false,
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly isNew?: boolean;
+}) => (
+  <label>
+    {label}{' '}
+    <input
+      type="password"
+      name={name}
+      required={true}
+      maxLength={1024}
+      autocomplete={isNew ? 'new-password' : 'current-password'}
+    />
+  </label>
+);
+
+const Code = ({ label, isRequired = true }: { readonly label: string; readonly isRequired?: boolean }) => (
+  <label>
+    {label} <input name="code" required={isRequired} maxLength={32} autocomplete="one-time-code" spellcheck={false} />
+  </label>
+);
+
+const Password = () => {
+  const [action] = useState(() => new Action(passwordCall));
+  const [said, setSaid] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    setSaid('');
+    const { currentPassword = '', newPassword = '', code } = typedIn(form);
+    const body = { currentPassword, newPassword, ...(code === undefined ? {} : { code }) };
+    const answer = await action.run({ body });
+    if (answer === undefined) return;
+    form.reset();
+    setSaid(`It was changed. Other sessions that were ended: ${answer.endedSessions}.`);
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Change the password" onSubmit={run} said={said}>
+      {/* So that what keeps passwords knows whose it is. */}
+      <input hidden={true} autocomplete="username" readOnly={true} value={session.value?.user.email} />
+      <Secret label="Your password" name="currentPassword" />
+      <Secret label="The new one" name="newPassword" isNew={true} />
+      <Code label="Code, where a second factor is on" isRequired={false} />
+    </ActionForm>
+  );
+};
+
+const RecoveryCodes = ({ codes }: { readonly codes: readonly string[] }) => (
+  <div role="status">
+    <p>It is on. Each of these codes takes the place of the authenticator once. They are shown now and never again:</p>
+    <ul>
+      {codes.map((code) => (
+        <li key={code}>
+          <code>{code}</code>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+const SetUp = () => {
+  const [enrolling] = useState(() => new Action(enrollCall));
+  const [confirming] = useState(() => new Action(confirmCall));
+  const [enrolled, setEnrolled] = useState<Answered<typeof enrollMultiFactor>>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  if (codes !== undefined) return <RecoveryCodes codes={codes} />;
+  if (enrolled === undefined)
+    return (
+      <ActionForm action={enrolling} label="Set one up" onSubmit={async () => setEnrolled(await enrolling.run({}))}>
+        <p>An app such as an authenticator on your phone, which shows a new code every 30 seconds.</p>
+      </ActionForm>
+    );
+  const confirm = async (form: HTMLFormElement): Promise<void> => {
+    const { code = '' } = typedIn(form);
+    setCodes((await confirming.run({ body: { code, endOtherSessions: true } }))?.recoveryCodes);
+  };
+  return (
+    <>
+      <p>
+        Let the app read this picture, or type <code>{enrolled.secret}</code> into it.
+      </p>
+      <img class="qr" src={enrolled.qrCode} alt="QR code of the secret" />
+      <ActionForm action={confirming} label="Turn it on" onSubmit={confirm}>
+        <Code label="The code that it shows" />
+      </ActionForm>
+    </>
+  );
+};
+
+const Kept = () => {
+  const [renewing] = useState(() => new Action(renewCall));
+  const [turning] = useState(() => new Action(turnOffCall));
+  const [codes, setCodes] = useState<readonly string[]>();
+  const [said, setSaid] = useState('');
+  const renew = async (form: HTMLFormElement): Promise<void> => {
+    const { code = '' } = typedIn(form);
+    setCodes((await renewing.run({ body: { code } }))?.recoveryCodes);
+  };
+  const turnOff = async (form: HTMLFormElement): Promise<void> => {
+    const { code = '', password = '' } = typedIn(form);
+    if ((await turning.run({ body: { code, password } })) !== undefined) setSaid('It is off.');
+    form.reset();
+  };
+  return (
+    <details>
+      <summary>Where it is on: new recovery codes, or turn it off</summary>
+      <ActionForm action={renewing} label="Make new recovery codes" onSubmit={renew}>
+        <Code label="Code for new ones" />
+      </ActionForm>
+      {codes === undefined ? null : <RecoveryCodes codes={codes} />}
+      <ActionForm action={turning} label="Turn it off" onSubmit={turnOff} said={said}>
+        <Secret label="Password to turn it off" name="password" />
+        <Code label="Code to turn it off" />
+      </ActionForm>
+    </details>
+  );
+};
+
+type SignedIn = Answered<typeof listSessions>['items'][number];
+
+const End = ({ of: { id, lastUsedAt } }: { readonly of: SignedIn }) => {
+  const [action] = useState(() => new Action(endCall));
+  const end = async (): Promise<void> => {
+    if ((await action.run({ params: { id } })) !== undefined) refresh();
+  };
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
+        End it<span class="sr-only"> last used {shownMoment(lastUsedAt)}</span>
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const Sessions = ({ items }: { readonly items: readonly SignedIn[] }) => (
+  <ul class="sessions">
+    {items.map((one) => (
+      <li key={one.id}>
+        <bdi>{shownText(one.userAgent)}</bdi> from {one.address}, in <bdi>{shownText(one.tenant.name)}</bdi>, begun{' '}
+        {shownMoment(one.createdAt).slice(0, 16)}, last used {shownMoment(one.lastUsedAt).slice(0, 16)}:{' '}
+        {one.current ? <b>this one</b> : <End of={one} />}
+      </li>
+    ))}
+  </ul>
+);
+
+export const You = () => {
+  const standing = useAsked(sessionsCall, { query: {} });
+  return (
+    <>
+      <Scrolled class="scrolled" label="How you sign in">
+        <h2>Password</h2>
+        <Password />
+        <h2>Second factor</h2>
+        <SetUp />
+        <Kept />
+        <h2>Where you are signed in</h2>
+        <Problem error={standing.error} />
+        <Sessions items={standing.answer?.items ?? []} />
+      </Scrolled>
+      <Freshness of={standing} />
+    </>
+  );
+};
