@@ -214,7 +214,8 @@ test('every built operation with a body refuses what is no JSON, another type, a
     harness.ask(operation.method, concrete(operation.path), { body, headers });
   const type = { 'content-type': 'application/json' };
   t.deepEqual(await failing(withBody, sending(type, '{"a":'), (answer) => bad(answer, '')), []);
-  t.deepEqual(await failing(withBody, sending(type, `${'['.repeat(1000)}`), (answer) => bad(answer, '')), []);
+  const tooDeep = Array(64).fill(0).join('.');
+  t.deepEqual(await failing(withBody, sending(type, `${'['.repeat(1000)}`), (answer) => bad(answer, tooDeep)), []);
   t.deepEqual(await failing(withBody, sending(type, `[${'1,'.repeat(7000)}1]`), (answer) => answer.status === 400), []);
   t.deepEqual(
     await failing(withBody, sending({ 'content-type': 'text/plain' }, 'x'), (answer) =>
