@@ -74,9 +74,10 @@ test.before(async () => {
     await startProcessors({ ...options, only }),
     await startSinks({ ...options, embedded: true, only: landing }),
   ];
+  // Minutes old: a rule is tried over evaluations that are a minute apart.
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
-    SELECT 'a', 'default', now64(3), 0, 1, number, now64(9) - 1, now64(9), 'cart', 17, 'ERROR', 'failed', 's' FROM numbers(7)`,
+    SELECT 'a', 'default', now64(3) - 180, 0, 1, number, now64(9) - 180, now64(9) - 180, 'cart', 17, 'ERROR', 'failed', 's' FROM numbers(7)`,
   );
   const rule = {
     ...{ name, interval: '10s', labels: { team: 'shop' }, annotations: { summary: '{{ $labels.service }} fails' } },
