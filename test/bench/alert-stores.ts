@@ -1,17 +1,6 @@
 /** Embedded stores with organizations that send logs, spans and metrics, for benchmarks of alert rules. */
-import { join } from 'node:path';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { scheduleTopics } from '../../processors/index.ts';
-import { silent } from '../../schemas/ports/log.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import { allTopics } from '../../schemas/topics.ts';
-import { migrate } from '../../sinks/migrations/index.ts';
-import { scratch } from './scratch.ts';
+import { openEmbeddedStores } from './embedded-stores.ts';
 
 export const tenantOf = (index: number): string => `tenant-${index}`;
 
@@ -20,20 +9,10 @@ export const openAlertStores = async (
   tenants: number,
   { pastSeconds, futureSeconds }: { readonly pastSeconds: number; readonly futureSeconds: number },
 ) => {
-  const directory = scratch();
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
-  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
-  await migrate(columns, silent);
-  await bus.ensureTopics([...allTopics, ...scheduleTopics]);
-  await documents.ensureCollections([alertRules, organizations, plans, processorStates, processorStateChunks]);
-  const enterprise = { id: 'enterprise', ...(defaultPlans['enterprise'] as Plan) };
-  await documents.of(plansTenant).collection(plans).insert(enterprise);
+  const ids = Array.from({ length: tenants }, (_, index) => tenantOf(index));
+  const { bus, documents, columns } = await openEmbeddedStores(ids, { collections: [alertRules] });
   const seconds = pastSeconds + futureSeconds;
-  for (let tenant = 0; tenant < tenants; tenant++) {
-    const id = tenantOf(tenant);
-    const organization = { id, name: id, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false };
-    await documents.of(organizationsTenant).collection(organizations).insert(organization);
+  for (const id of ids) {
     await columns.execute(
       `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen)
       SELECT '${id}', 'default', concat('m', toString(intDiv(number, 10))), number + 1, 'gauge', 2, false, '1', 'otlp', concat('service-', toString(number % 10)), 7, map('k', 'v'), 's', now64(3) - ${pastSeconds}, now64(3) + ${futureSeconds} FROM numbers(1000)`,

@@ -4,12 +4,8 @@
  * counted: points that were told, values that were scored, rows that landed. The clock is moved as fast as the work goes. CPU-s are of the whole
  * process; those of its questions are of the same questions asked again alone.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { startProcessors } from '../../processors/index.ts';
 import { queryOf } from '../../queries/run.ts';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
@@ -18,16 +14,12 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { anomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { settingsOf } from '../../schemas/settings.ts';
-import { allTopics, topics } from '../../schemas/topics.ts';
+import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
-import { migrate } from '../../sinks/migrations/index.ts';
 import { DetectorFields } from '../../subjects/anomalies/detector.ts';
+import { openEmbeddedStores } from './embedded-stores.ts';
 import { table } from './report.ts';
-import { scratch } from './scratch.ts';
 
 const [series = 10_000, minutes = 10] = process.argv.slice(2, 4).map(Number);
 const sizes = { many: series, few: 3 };
@@ -41,25 +33,11 @@ const startMs = Math.floor(Date.now() / minuteMs) * minuteMs + 3 * 60 * minuteMs
 const filledMinutes = learntMinutes + 30 + minutes;
 const untilMs = startMs + (30 + minutes) * minuteMs;
 
-const directory = scratch();
-const bus = await segmentsBus({ directory: join(directory, 'bus') });
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-const columns = await chdbColumns({ directory: join(directory, 'columns') });
-await migrate(columns, silent);
-await bus.ensureTopics([...allTopics, ...scheduleTopics]);
-await documents.ensureCollections([
-  ...[anomalyDetectors, anomalyFeedback, organizations, plans, processorStates, processorStateChunks],
-]);
-const kept = { logs: 1, traces: 1, metrics: 1 };
-await documents
-  .of(plansTenant)
-  .collection(plans)
-  .insert({ id: 'plan', ...(defaultPlans['enterprise'] as Plan), retentionDays: kept });
+const { bus, documents, columns } = await openEmbeddedStores(tenants, {
+  collections: [anomalyDetectors, anomalyFeedback],
+  retentionDays: { logs: 1, traces: 1, metrics: 1 },
+});
 for (const tenant of tenants) {
-  await documents
-    .of(organizationsTenant)
-    .collection(organizations)
-    .insert({ id: tenant, name: tenant, planId: 'plan', retentionDays: {}, shards: 1, disabled: false });
   for (let from = 0; from < filledMinutes; from += 100)
     await columns.execute(`INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
       SELECT '${tenant}', 'default', at, 0, ${from}, number, at, at, concat('service-', toString(number % ${sizes[tenant]})), 9, '', 'a line', 's'

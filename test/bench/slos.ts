@@ -3,27 +3,18 @@
  * stores; days are summed up as the job does. `node test/bench/slos.ts [objectives] [minutes] [real]`. The clock is moved in steps, each of which takes as long as its work; with `real` it is
  * the machine's, so that lateness counts. Beside ingest: `slos-beside-ingest.ts`.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
-import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { startProcessors } from '../../processors/index.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 import { settingsOf } from '../../schemas/settings.ts';
-import { allTopics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
-import { migrate } from '../../sinks/migrations/index.ts';
 import { sumUpDays } from '../../sinks/slo-days.ts';
+import { openEmbeddedStores } from './embedded-stores.ts';
 import { fillObjectives, fillTelemetry } from './objectives.ts';
-import { scratch } from './scratch.ts';
 
 const [count = 1000, minutes = 20] = process.argv.slice(2, 4).map(Number);
 const isReal = process.argv[4] === 'real';
@@ -34,23 +25,10 @@ const aheadMs = isReal ? 0 : 3 * 60 * minuteMs;
 const startMs = Math.floor(Date.now() / minuteMs) * minuteMs + aheadMs;
 const untilMs = startMs + 3 * 60 * minuteMs;
 
-const directory = scratch();
-const bus = await segmentsBus({ directory: join(directory, 'bus') });
-const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-const columns = await chdbColumns({ directory: join(directory, 'columns') });
-await migrate(columns, silent);
-await bus.ensureTopics([...allTopics, ...scheduleTopics]);
-await documents.ensureCollections([slos, alertRules, organizations, plans, processorStates, processorStateChunks]);
-const kept = { logs: 2, traces: 2, metrics: 2 };
-await documents
-  .of(plansTenant)
-  .collection(plans)
-  .insert({ id: 'plan', ...(defaultPlans['enterprise'] as Plan), retentionDays: kept });
-await documents
-  .of(organizationsTenant)
-  .collection(organizations)
-  .insert({ id: tenantId, name: 'A', planId: 'plan', retentionDays: {}, shards: 1, disabled: false });
-
+const { bus, documents, columns } = await openEmbeddedStores([tenantId], {
+  collections: [slos, alertRules],
+  retentionDays: { logs: 2, traces: 2, metrics: 2 },
+});
 await fillTelemetry(columns, { tenantId, count, startMs, untilMs });
 await fillObjectives({ documents, columns }, { tenantId, count, startMs });
 

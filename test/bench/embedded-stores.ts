@@ -1,0 +1,46 @@
+/** Embedded stores for benchmarks: no server, in a directory that goes with the process. */
+import { join } from 'node:path';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { scheduleTopics } from '../../processors/index.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
+import { defaultPlans, type Plan, plans, plansTenant } from '../../schemas/resources/plan.ts';
+import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { scratch } from './scratch.ts';
+
+type Documents = Awaited<ReturnType<typeof sqliteDocuments>>;
+
+/** Organizations on the plan `enterprise`, with what processors need beside the named collections. */
+export const openEmbeddedStores = async (
+  tenants: readonly string[],
+  {
+    collections,
+    retentionDays,
+  }: {
+    readonly collections: Parameters<Documents['ensureCollections']>[0];
+    readonly retentionDays?: Plan['retentionDays'];
+  },
+) => {
+  const directory = scratch();
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+  await migrate(columns, silent);
+  await bus.ensureTopics([...allTopics, ...scheduleTopics]);
+  await documents.ensureCollections([...collections, organizations, plans, processorStates, processorStateChunks]);
+  const enterprise = { id: 'enterprise', ...(defaultPlans['enterprise'] as Plan) };
+  await documents
+    .of(plansTenant)
+    .collection(plans)
+    .insert({ ...enterprise, ...(retentionDays !== undefined && { retentionDays }) });
+  for (const id of tenants)
+    await documents
+      .of(organizationsTenant)
+      .collection(organizations)
+      .insert({ id, name: id, planId: 'enterprise', retentionDays: {}, shards: 1, disabled: false });
+  return { bus, documents, columns };
+};
