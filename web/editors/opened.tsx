@@ -3,11 +3,11 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
 import { type Call, type Declared, removalOf, type Sent } from '../client/call.ts';
-import { ActionForm } from '../frame/action-form.tsx';
 import { change, inAddress } from '../frame/address.ts';
 import { type AnyCall, may, whyNot } from '../frame/rights.ts';
 import { refresh } from '../frame/time-range.ts';
 import { Beside } from '../lists/beside.tsx';
+import { RemovalForm } from './removal.tsx';
 
 interface Kept {
   readonly id: string;
@@ -51,19 +51,17 @@ interface Removed {
 
 const Change = ({ of: { id, version }, path, onClose }: Removed) => {
   const [action] = useState(() => new Action(removalOf(path)));
-  const [isAsked, setAsked] = useState(false);
-  const run = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
-    if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
-    onClose();
-    refresh();
-  };
   return (
-    <ActionForm action={action} label={isAsked ? 'Remove it for good' : 'Remove'} onSubmit={run}>
+    <RemovalForm
+      action={action}
+      labels={['Remove', 'Remove it for good']}
+      remove={() => action.run({ params: { id }, ifMatch: version })}
+      onRemoved={onClose}
+    >
       <button type="button" class="plain" onClick={() => change({ edit: id })}>
         Edit
       </button>
-    </ActionForm>
+    </RemovalForm>
   );
 };
 

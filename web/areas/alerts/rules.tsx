@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
 import { PutOnDashboard } from '../../editors/kept.tsx';
-import { ActionForm } from '../../frame/action-form.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { Link } from '../../frame/link.tsx';
@@ -12,7 +12,7 @@ import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Found } from '../../lists/found.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
@@ -45,17 +45,15 @@ const cellsOf = (rule: Rule) => [
 
 const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(removeRuleCall));
-  const [isAsked, setAsked] = useState(false);
-  const run = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
-    if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
-    setOpen('');
-    refresh();
-  };
   return (
-    <ActionForm action={action} label={isAsked ? `Remove “${name}” and end its alerts` : 'Remove'} onSubmit={run}>
+    <RemovalForm
+      action={action}
+      labels={['Remove', `Remove “${name}” and end its alerts`]}
+      remove={() => action.run({ params: { id }, ifMatch: version })}
+      onRemoved={() => setOpen('')}
+    >
       {may(replaceRuleCall) ? <Link to={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
-    </ActionForm>
+    </RemovalForm>
   );
 };
 

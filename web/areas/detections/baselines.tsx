@@ -8,7 +8,9 @@ import type {
 } from '../../../api/groups/siem/file-baseline.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
+import { linesIn } from '../../editors/lines.ts';
 import { writeOf } from '../../editors/opened.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
@@ -28,20 +30,14 @@ const changeCall = changeOf<typeof baselineResource, { readonly state: State }>(
 const deleteCall = callOf<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
 const filesCall = callOf<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
 
-const linesIn = (text: FormDataEntryValue | null): string[] =>
-  String(text)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
 const Take = () => {
   const [action] = useState(() => new Action(takeCall));
   const take = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
     const body = {
       name: String(given.get('name')),
-      hosts: linesIn(given.get('hosts')),
-      paths: linesIn(given.get('paths')),
+      hosts: linesIn(String(given.get('hosts'))),
+      paths: linesIn(String(given.get('paths'))),
     };
     const made = await action.run({ body });
     if (made === undefined) return;
@@ -83,26 +79,24 @@ const Change = ({
 }) => {
   const [changing] = useState(() => new Action(changeCall));
   const [deleting] = useState(() => new Action(deleteCall));
-  const [isAsked, setAsked] = useState(false);
   if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Changing it')}</p>;
   const to = async (state: State): Promise<void> => {
     if ((await changing.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
   };
-  const remove = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
-    if ((await deleting.run({ params: { id }, ifMatch: version })) === undefined) return;
-    onClose();
-    refresh();
-  };
   return (
-    <ActionForm action={deleting} label={isAsked ? 'Delete it for good' : 'Delete'} onSubmit={remove}>
+    <RemovalForm
+      action={deleting}
+      labels={['Delete', 'Delete it for good']}
+      remove={() => deleting.run({ params: { id }, ifMatch: version })}
+      onRemoved={onClose}
+    >
       {next[state].map(([after, title]) => (
         <button key={after} type="button" disabled={changing.isRunning.value} onClick={() => void to(after)}>
           {title}
         </button>
       ))}
       <Problem error={changing.error.value} />
-    </ActionForm>
+    </RemovalForm>
   );
 };
 

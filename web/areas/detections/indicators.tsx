@@ -5,6 +5,7 @@ import type { addIndicators } from '../../../api/groups/siem/indicators.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type Filtered } from '../../client/call.ts';
 import { writeOf } from '../../editors/opened.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -83,19 +84,15 @@ const Add = () => {
 
 const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteCall));
-  const [isAsked, setAsked] = useState(false);
-  const remove = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
-    if ((await action.run({ params: { id: of.id } })) === undefined) return;
-    onClose();
-    refresh();
-  };
   return (
     <>
       {may(deleteCall) ? (
-        <ActionForm action={action} label={isAsked ? 'Delete it for good' : 'Delete'} onSubmit={remove}>
-          {null}
-        </ActionForm>
+        <RemovalForm
+          action={action}
+          labels={['Delete', 'Delete it for good']}
+          remove={() => action.run({ params: { id: of.id } })}
+          onRemoved={onClose}
+        />
       ) : null}
       <p>{shownText(of.description, { lines: true })}</p>
       <Fields

@@ -1,6 +1,7 @@
 /** The postmortem of an incident: what it did to whom, why, and what is done so that it does not come again. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { linesIn } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { may } from '../../frame/rights.ts';
@@ -15,15 +16,11 @@ const writtenActions = (actions: Postmortem['actions']): string =>
 
 /** The actions of lines. What is not written there, such as an owner, stays with the action of the same text. */
 const actionsIn = (written: string, before: Postmortem['actions']): Postmortem['actions'] =>
-  written
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [, done, text = line] = /^(\[x\] *)?(.*)$/i.exec(line) ?? [];
-      const known = before.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
-      return { ...known, text, isDone: done !== undefined };
-    });
+  linesIn(written).map((line) => {
+    const [, done, text = line] = /^(\[x\] *)?(.*)$/i.exec(line) ?? [];
+    const known = before.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
+    return { ...known, text, isDone: done !== undefined };
+  });
 
 const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem; readonly onDone: () => void }) => {
   const [action] = useState(() => new Action(setPostmortemCall));

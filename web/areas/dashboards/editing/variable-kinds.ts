@@ -1,4 +1,6 @@
 /** Kinds of variables as they are edited: what each is called, what it begins with, and lists as lines of text. */
+
+import { linesIn } from '../../../editors/lines.ts';
 import type { Variable } from '../calls.ts';
 
 export type Kind = Variable['kind'];
@@ -86,12 +88,6 @@ export interface Lines<Item> {
   written(items: readonly Item[]): string;
   read(text: string): Item[];
 }
-
-const linesIn = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 
 const bar = ' | ';
 

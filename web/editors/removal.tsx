@@ -1,0 +1,34 @@
+/** Removes what is open, when that is pressed a second time. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Action } from '../client/action.ts';
+import { ActionForm } from '../frame/action-form.tsx';
+import { refresh } from '../frame/time-range.ts';
+
+export const RemovalForm = ({
+  action,
+  labels: [first, second],
+  remove,
+  onRemoved,
+  children,
+}: {
+  readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
+  readonly labels: readonly [first: string, second: string];
+  /** Answers undefined where it was refused. */
+  readonly remove: () => Promise<unknown>;
+  readonly onRemoved: () => void;
+  readonly children?: ComponentChildren;
+}) => {
+  const [isAsked, setAsked] = useState(false);
+  const run = async (): Promise<void> => {
+    if (!isAsked) return setAsked(true);
+    if ((await remove()) === undefined) return;
+    onRemoved();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label={isAsked ? second : first} onSubmit={run}>
+      {children}
+    </ActionForm>
+  );
+};
