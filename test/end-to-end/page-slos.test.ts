@@ -1,4 +1,4 @@
-/** The area of objectives in a real browser: how each stands, and one with its budget and burn rates, as the API says. */
+/** The area of objectives in a real browser: how each stands, and one with its budget and burn rates, as the API says; writing and importing them. */
 import test from 'ava';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
@@ -6,7 +6,7 @@ import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemet
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -45,7 +45,7 @@ declare('an objective tells its indicator and budget, and beside it burn rates a
   const row = page.getByRole('row', { name });
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), [
-    ...[name, 'checkout', '99 %', '7', `${(100 * body.sli).toFixed(3)} %`, `${body.budget.leftPct.toFixed(1)} %`],
+    ...[name, 'checkout', '99 %', '7 days', `${(100 * body.sli).toFixed(3)} %`, `${body.budget.leftPct.toFixed(1)} %`],
   ]);
   await row.getByRole('button').click();
   const beside = page.getByRole('complementary', { name: 'Objective' });
@@ -57,4 +57,151 @@ declare('an objective tells its indicator and budget, and beside it burn rates a
   ]);
   await beside.getByRole('img', { name: /^Burn rate/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('an editor writes an objective, is told at its field what is wrong, changes it and removes it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
+  await page.getByRole('button', { name: 'Write an objective' }).click();
+  const beside = page.getByRole('complementary', { name: 'Objective' });
+  const fill = (label: string, text: string): Promise<void> => beside.getByLabel(label, { exact: true }).fill(text);
+  const stored = async () => (await harness.ask('GET', '/api/slos?search=shop')).body.items;
+  const shop = 'The <i>shop</i> is fast';
+  await fill('Name', shop);
+  await beside.getByRole('button', { name: 'Create the objective' }).click();
+  await beside
+    .getByText('is required: without query.sli, the requests of a service are counted', { exact: true })
+    .waitFor();
+  t.is(await beside.getByLabel('Service', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await fill('Service', 'shop');
+  await beside.getByLabel('It measures').selectOption('latency');
+  await fill('Fast enough is up to so many milliseconds', '250');
+  await fill('Target: percent that must be good', '99.5');
+  await beside.getByLabel('It must hold over').selectOption('month');
+  await fill('On the clock of', 'UTC');
+  await beside.getByRole('button', { name: 'Create the objective' }).click();
+  await page.getByRole('row', { name: `${shop} shop 99.5 % a month` }).waitFor();
+  const [{ id: made, ...written }] = await stored();
+  const calendar = { period: 'month', timeZone: 'UTC', startsAt: '2024-01-01T00:00' };
+  t.like(written, { type: 'latency', service: 'shop', targetPct: 99.5, latencyThresholdMs: 250 });
+  t.deepEqual(written.query.calendar, calendar);
+
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByLabel('It measures').selectOption('ratio');
+  const bad = beside.getByRole('group', { name: 'Bad' });
+  t.is(await bad.getByLabel('Search').inputValue(), 'service:"shop" severity:error');
+  await bad.getByLabel('One for each').fill('service');
+  await bad.getByLabel('Search').fill('service:shop severity:error OR status:500');
+  await beside.getByLabel('By burn rules of its own').check();
+  await fill('and the short one', '2h');
+  await beside.getByLabel('Labels, one a line').fill('team=shop');
+  await beside.getByRole('button', { name: 'Save the objective' }).click();
+  await bad.getByText('must be empty: an objective has one figure for each slice').waitFor();
+  await beside.getByText('must be shorter than 1h', { exact: true }).waitFor();
+  await bad.getByLabel('One for each').fill('');
+  await fill('and the short one', '5m');
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await beside.getByRole('button', { name: 'Save the objective' }).click();
+  await beside.getByRole('heading', { name: 'What is done when the budget runs low' }).waitFor();
+  const [{ query, type }] = await stored();
+  t.is(type, 'ratio');
+  t.like(query.sli, {
+    bad: { kind: 'aggregate', signal: 'logs', search: 'service:shop severity:error OR status:500', groupBy: [] },
+    total: { kind: 'aggregate', signal: 'logs', search: 'service:"shop"' },
+  });
+  t.like(query.alerting, {
+    labels: { team: 'shop' },
+    rules: [{ severity: 'page', rate: 14.4, long: '1h', short: '5m' }],
+  });
+
+  await beside.getByRole('button', { name: 'Write the policy' }).click();
+  await beside.getByRole('button', { name: 'Add a step' }).click();
+  await beside.getByLabel('It holds where').selectOption('burns');
+  await fill('Name', 'Freeze');
+  await fill('Over', '90s');
+  await beside.getByLabel('Nothing is to be deployed while it holds').check();
+  await beside.getByRole('button', { name: 'Save the policy' }).click();
+  await beside.getByText('must be whole slices, of 1m each', { exact: true }).waitFor();
+  await fill('Over', '2h');
+  await beside.getByRole('button', { name: 'Save the policy' }).click();
+  await beside.getByText('where it burns 10 times faster than it may over 2h').waitFor();
+  const { steps } = (await harness.ask('GET', `/api/slos/${made}/policy`)).body;
+  t.deepEqual(steps, [{ name: 'Freeze', burnRate: 10, window: '2h', severity: 'warning', labels: {}, freeze: true }]);
+
+  await beside.getByText('As OpenSLO').click();
+  const text = beside.getByRole('region', { name: 'OpenSLO' }).locator('pre');
+  t.is(await text.textContent(), (await harness.ask('GET', `/api/slos/${made}/export`)).body);
+  await beside.getByLabel('Version').selectOption('v1alpha');
+  const { details } = (await harness.ask('GET', `/api/slos/${made}/export?version=v1alpha`)).body;
+  for (const { path, message } of details) await beside.getByText(`${path} ${message}`, { exact: true }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.deepEqual(await stored(), []);
+});
+
+declare('an objective is reported month by month, as the API says', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/slos?open=${id}`);
+  const beside = page.getByRole('complementary', { name: 'Objective' });
+  await beside.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
+  await beside.getByText('Report by calendar period').click();
+  const { body } = await harness.ask('GET', `/api/slos/${id}/report?period=month&from=now-365d`);
+  const rows = beside.getByRole('region', { name: 'Report' }).locator('tbody tr');
+  await rows.nth(body.items.length - 1).waitFor();
+  const last = body.items.at(-1);
+  t.deepEqual((await rows.last().locator('td').allTextContents()).slice(2, 6), [
+    ...['99 %', 'yes, so far', `${(100 * last.sli).toFixed(3)} %`, `${last.budget.leftPct.toFixed(1)} %`],
+  ]);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('objectives of OpenSLO are imported: what becomes of each is told first, and why one is refused', async (t) => {
+  const written = (name: string, target: number): string => `apiVersion: openslo/v1
+kind: SLO
+metadata: { name: ${name} }
+spec:
+  service: shop
+  indicator:
+    metadata: { name: ${name} }
+    spec:
+      ratioMetric:
+        counter: true
+        good: { metricSource: { type: prometheus, spec: { query: 'sum(requests_ok_total)' } } }
+        total: { metricSource: { type: prometheus, spec: { query: 'sum(requests_total)' } } }
+  timeWindow: [{ duration: 30d, isRolling: true }]
+  budgetingMethod: Occurrences
+  objectives: [{ target: ${target} }]
+`;
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
+  await page.getByRole('link', { name: 'Import' }).click();
+  const stored = async () => (await harness.ask('GET', '/api/slos?search=imported')).body.items;
+  await page.getByLabel('or its YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
+  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  await page.getByText('Refused: 1 of 2. Nothing was changed yet.').waitFor();
+  t.deepEqual(await stored(), []);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText('Refused: 1 of 2.', { exact: true }).waitFor();
+  const [{ id: made, targetPct }] = await stored();
+  t.is(targetPct, 99.9);
+  t.is(await page.getByRole('row', { name: /refused/ }).count(), 1);
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await page.getByRole('link', { name: 'imported' }).click();
+  await page.getByRole('complementary', { name: 'Objective' }).getByText('99.9 %', { exact: true }).waitFor();
+  t.true(page.url().includes(made));
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('who may not write objectives is offered none of it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/slos/import');
+  await page.getByRole('row', { name }).waitFor();
+  t.is(await page.getByRole('link', { name: 'Import' }).count(), 0);
+  t.is(await page.getByRole('button', { name: 'Write an objective' }).count(), 0);
 });

@@ -92,12 +92,16 @@ const answerTo = async <Operation extends Declared>(
   return answer;
 };
 
-/** The answer of a call. Rejects as `answerTo` does. */
+/** The answer of a call, which is a text where it is YAML. Rejects as `answerTo` does. */
 export const ask = async <Operation extends Declared>(
   call: Call<Operation>,
   sent: Sent<Operation> = {},
   signal?: AbortSignal,
-): Promise<Answered<Operation>> => (await (await answerTo(call, sent, signal)).json()) as Answered<Operation>;
+): Promise<Answered<Operation>> => {
+  const answer = await answerTo(call, sent, signal);
+  const isText = answer.headers.get('content-type')?.startsWith('application/yaml') === true;
+  return (isText ? await answer.text() : await answer.json()) as Answered<Operation>;
+};
 
 /** The answer, and the version of what it tells, which a change of it names in `ifMatch`. */
 export const askVersioned = async <Operation extends Declared>(

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { Field, Wrong } from './field.tsx';
+import { pairLines, pairsIn } from './lines.ts';
 
 interface Input<Value> {
   readonly label: string;
@@ -43,15 +44,74 @@ export const WallTimeInput = ({ label, value, problem, hint, onChange }: Input<s
   </Field>
 );
 
-/** Left empty, it is null. */
-export const NumberInput = ({ label, value, problem, hint, onChange }: Input<number | null>) => (
+/** Left empty, it is null. What is typed stays as it is while it means the same, such as `99.` on the way to 99.5. */
+export const NumberInput = ({
+  label,
+  value,
+  problem,
+  hint,
+  isSigned = false,
+  onChange,
+}: Input<number | null> & { readonly isSigned?: boolean }) => {
+  const [typed, setTyped] = useState('');
+  const take = (text: string): void => {
+    setTyped(text);
+    onChange(text === '' ? null : Number(text));
+  };
+  const isSame = typed !== '' && Number(typed) === value;
+  return (
+    <Field label={label} problem={problem} hint={hint}>
+      <input
+        type="number"
+        step="any"
+        min={isSigned ? undefined : 0}
+        value={isSame ? typed : String(value ?? '')}
+        aria-invalid={problem !== undefined}
+        onInput={({ currentTarget: { value, validity } }) => (validity.badInput ? undefined : take(value))}
+      />
+    </Field>
+  );
+};
+
+/** One of what can be chosen, each by its title. */
+export const ChoiceInput = <Value extends string>({
+  label,
+  options,
+  value,
+  problem,
+  hint,
+  onChange,
+}: Input<Value> & { readonly options: Readonly<Record<Value, string>> }) => (
   <Field label={label} problem={problem} hint={hint}>
-    <input
-      type="number"
-      min={0}
-      value={value === null ? '' : String(value)}
+    <select
+      value={value}
       aria-invalid={problem !== undefined}
-      onInput={({ currentTarget: { value } }) => onChange(value === '' ? null : Number(value))}
+      onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
+    >
+      {Object.entries<string>(options).map(([each, title]) => (
+        <option key={each} value={each}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </Field>
+);
+
+export const SwitchInput = ({ label, value, onChange }: Pick<Input<boolean>, 'label' | 'value' | 'onChange'>) => (
+  <label class="choice">
+    <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
+  </label>
+);
+
+/** Texts by name, a line for each: `team=shop`. */
+export const PairsInput = ({ label, value, problem, hint, onChange }: Input<Readonly<Record<string, string>>>) => (
+  <Field label={label} problem={problem} hint={hint}>
+    <textarea
+      rows={2}
+      spellcheck={false}
+      defaultValue={pairLines(value)}
+      aria-invalid={problem !== undefined}
+      onInput={({ currentTarget }) => onChange(pairsIn(currentTarget.value))}
     />
   </Field>
 );

@@ -2,9 +2,12 @@
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
-import { type Call, type Declared, removalOf, type Sent } from '../client/call.ts';
+import type { CallError } from '../client/ask.ts';
+import { type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
 import { change, inAddress } from '../frame/address.ts';
+import { useAsked } from '../frame/asked.ts';
 import { type AnyCall, may, whyNot } from '../frame/rights.ts';
+import { Problem } from '../frame/standing.tsx';
 import { refresh } from '../frame/time-range.ts';
 import { Beside } from '../lists/beside.tsx';
 import { RemovalForm } from './removal.tsx';
@@ -15,6 +18,12 @@ interface Kept {
   readonly name: string;
 }
 
+/** What was wrong at a path of what was sent, or below it. */
+export const wrongIn =
+  (error: CallError | undefined) =>
+  (path: string): string | undefined =>
+    error?.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
+
 /** Creates one, or replaces the one that there was; and what was wrong with it. */
 export const useSaving = <Creation extends Declared, Replacement extends Declared>(
   create: Call<Creation>,
@@ -24,13 +33,10 @@ export const useSaving = <Creation extends Declared, Replacement extends Declare
   const [creating] = useState(() => new Action(create));
   const [replacing] = useState(() => new Action(replace));
   const { isRunning, error } = before === undefined ? creating : replacing;
-  const { details = [] } = error.value ?? {};
   return {
     isRunning: isRunning.value,
     error: error.value,
-    /** What is wrong at a path of the body, or below it. */
-    wrong: (path: string): string | undefined =>
-      details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message,
+    wrong: wrongIn(error.value),
     async save(body: Sent<Creation>['body'] & Sent<Replacement>['body']): Promise<void> {
       const saved =
         before === undefined
@@ -65,22 +71,54 @@ const Change = ({ of: { id, version }, path, onClose }: Removed) => {
   );
 };
 
+interface Opening<Item> {
+  readonly noun: string;
+  /** Of one, with its id. */
+  readonly path: `${string}/{id}`;
+  readonly Form: ComponentType<{ readonly before: Item | undefined }>;
+  readonly Told: ComponentType<{ readonly item: Item }>;
+}
+
 /** The address says which is open (`open`), and whether it is written (`open=new`, `edit`). */
-export const openedOf =
-  <Item extends Kept>({
-    noun,
-    path,
-    Form,
-    Told,
-  }: {
-    readonly noun: string;
-    /** Of one, with its id. */
-    readonly path: `${string}/{id}`;
-    readonly Form: ComponentType<{ readonly before: Item | undefined }>;
-    readonly Told: ComponentType<{ readonly item: Item }>;
-  }): ComponentType<{ readonly id: string; readonly item: Item | undefined; readonly onClose: () => void }> =>
-  ({ id, item, onClose }) => {
-    const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
+export const openedOf = <Item extends Kept>({
+  noun,
+  path,
+  Form,
+  Told,
+}: Opening<Item>): ComponentType<{
+  readonly id: string;
+  readonly item: Item | undefined;
+  readonly onClose: () => void;
+}> => {
+  const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
+  const removal = { method: 'DELETE', path };
+  const One = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
+    <Beside label={label} title={item.name} onClose={onClose}>
+      {inAddress('edit') === item.id && may(removal) ? (
+        <Form key={`${item.id} ${item.version}`} before={item} />
+      ) : (
+        <>
+          {may(removal) ? (
+            <Change key={`${item.id} ${item.version}`} of={item} path={path} onClose={onClose} />
+          ) : (
+            <p class="soft">{whyNot(removal, 'Changing it')}</p>
+          )}
+          <Told item={item} />
+        </>
+      )}
+    </Beside>
+  );
+  /** One that is on none of the pages that were read. */
+  const Elsewhere = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+    const { answer, error } = useAsked(readingOf(path), { params: { id } });
+    if (answer !== undefined) return <One item={answer as Item} onClose={onClose} />;
+    return (
+      <Beside label={label} title={label} onClose={onClose}>
+        <Problem error={error} />
+      </Beside>
+    );
+  };
+  return ({ id, item, onClose }) => {
     const close = (): void => {
       change({ edit: '' });
       onClose();
@@ -91,26 +129,9 @@ export const openedOf =
           <Form before={undefined} />
         </Beside>
       );
-    const removal = { method: 'DELETE', path };
-    return (
-      <Beside label={label} title={item?.name ?? label} onClose={close}>
-        {item === undefined ? (
-          <p>This {noun} is not on the pages that were read.</p>
-        ) : inAddress('edit') === id && may(removal) ? (
-          <Form key={`${id} ${item.version}`} before={item} />
-        ) : (
-          <>
-            {may(removal) ? (
-              <Change key={`${id} ${item.version}`} of={item} path={path} onClose={close} />
-            ) : (
-              <p class="soft">{whyNot(removal, 'Changing it')}</p>
-            )}
-            <Told item={item} />
-          </>
-        )}
-      </Beside>
-    );
+    return item === undefined ? <Elsewhere id={id} onClose={close} /> : <One item={item} onClose={close} />;
   };
+};
 
 /** The button that begins a new one. */
 export const writeOf =

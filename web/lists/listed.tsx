@@ -200,15 +200,16 @@ export const listed = <Operation extends Declared>(
     useEscape(() => {
       if (inAddress('open') !== '') setOpen('');
     });
-    const { error } = list.first.standing.value;
+    const { error, answer } = list.first.standing.value;
     const open = Open === undefined ? '' : inAddress('open');
+    const isKnown = answer !== undefined || error !== undefined;
     return (
       <>
         <Toolbar problem={error?.of('search')} />
         {error?.of('search') === undefined ? <Problem error={error} /> : null}
         <div class={open === '' ? 'list' : 'list with-record'}>
           <Found />
-          {Open === undefined || open === '' ? null : (
+          {Open === undefined || open === '' || !isKnown ? null : (
             <Open
               key={open}
               id={open}

@@ -2,10 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
-import { Wrong } from '../../editors/field.tsx';
+import { TextImport } from '../../editors/text-import.tsx';
 import { go } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { importCall } from './calls.ts';
@@ -72,12 +71,11 @@ const Told = ({ report }: { readonly report: Report }) => {
 };
 
 export const Import = () => {
-  const [text, setText] = useState('');
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useState<string>();
   const [report, setReport] = useState<Report>();
   const [action] = useState(() => new Action(importCall));
-  const run = async (dryRun: 'true' | 'false'): Promise<void> => {
-    setProblem('');
+  const run = async (text: string, dryRun: boolean): Promise<void> => {
+    setProblem(undefined);
     let body: object;
     try {
       body = JSON.parse(text) as object;
@@ -85,41 +83,14 @@ export const Import = () => {
       setProblem(`This is no JSON: ${String(error)}`);
       return;
     }
-    const done = await action.run({ query: { dryRun }, body: body as Record<string, unknown> });
+    const query = { dryRun: dryRun ? 'true' : 'false' } as const;
+    const done = await action.run({ query, body: body as Record<string, unknown> });
     setReport(done?.report);
-    if (done !== undefined && dryRun === 'false') go(placeOf(done.dashboard.id));
+    if (done !== undefined && !dryRun) go(placeOf(done.dashboard.id));
   };
   return (
     <>
-      <div class="form">
-        <label>
-          A file{' '}
-          <input
-            type="file"
-            accept=".json,application/json"
-            onChange={({ currentTarget }) => void currentTarget.files?.[0]?.text().then(setText)}
-          />
-        </label>
-        <label>
-          or its JSON{' '}
-          <textarea
-            rows={8}
-            spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </label>
-        <div class="act">
-          <button type="button" class="plain" disabled={text === ''} onClick={() => void run('true')}>
-            Tell what becomes of it
-          </button>
-          <button type="button" disabled={text === '' || action.isRunning.value} onClick={() => void run('false')}>
-            Import
-          </button>
-        </div>
-        <Wrong message={problem} />
-      </div>
-      <Problem error={action.error.value} />
+      <TextImport accept=".json,application/json" label="or its JSON" problem={problem} action={action} onRun={run} />
       {report === undefined ? null : <Told report={report} />}
     </>
   );

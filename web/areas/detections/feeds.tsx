@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
 import { creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
-import { NumberInput, TextInput } from '../../editors/inputs.tsx';
+import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
 import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -34,29 +34,6 @@ const empty: Written = { name: '', location: locations.url, authentication: auth
 
 const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Feed): Written =>
   fields;
-
-const Choice = ({
-  label,
-  of,
-  value,
-  onChoose,
-}: {
-  readonly label: string;
-  readonly of: Readonly<Record<string, string>>;
-  readonly value: string;
-  readonly onChoose: (key: string) => void;
-}) => (
-  <label>
-    {label}{' '}
-    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-      {Object.entries(of).map(([key, title]) => (
-        <option key={key} value={key}>
-          {title}
-        </option>
-      ))}
-    </select>
-  </label>
-);
 
 /** Texts below a part of the body, each with its label. */
 const texts = {
@@ -111,26 +88,29 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
         problem={wrong('description')}
         onChange={(text) => set({ description: text })}
       />
-      <Choice
+      <ChoiceInput
         label="It lies at"
-        of={{ url: 'an address', taxii: 'a TAXII 2.1 server' }}
+        options={{ url: 'an address', taxii: 'a TAXII 2.1 server' }}
         value={location.type}
-        onChoose={(type) => set({ location: locations[type as Location['type']] })}
+        problem={undefined}
+        onChange={(type) => set({ location: locations[type] })}
       />
       <Texts of={location} at="location" wrong={wrong} onChange={(changed) => set({ location: changed })} />
       {location.type === 'url' ? (
-        <Choice
+        <ChoiceInput
           label="Written as"
-          of={formats}
+          options={formats}
           value={location.format}
-          onChoose={(format) => set({ location: { ...location, format: format as keyof typeof formats } })}
+          problem={wrong('location.format')}
+          onChange={(format) => set({ location: { ...location, format } })}
         />
       ) : null}
-      <Choice
+      <ChoiceInput
         label="It asks for"
-        of={{ none: 'nothing', basic: 'a user name and password', header: 'a secret in a header' }}
+        options={{ none: 'nothing', basic: 'a user name and password', header: 'a secret in a header' }}
         value={authentication.type}
-        onChoose={(type) => set({ authentication: authentications[type as Authentication['type']] })}
+        problem={undefined}
+        onChange={(type) => set({ authentication: authentications[type] })}
       />
       <Texts
         of={authentication}
@@ -150,14 +130,12 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
           ['raisesSignals', 'A match is a signal', false],
         ] as const
       ).map(([field, label, usual]) => (
-        <label class="choice" key={field}>
-          <input
-            type="checkbox"
-            checked={written[field] ?? usual}
-            onChange={({ currentTarget }) => set({ [field]: currentTarget.checked })}
-          />{' '}
-          {label}
-        </label>
+        <SwitchInput
+          key={field}
+          label={label}
+          value={written[field] ?? usual}
+          onChange={(isOn) => set({ [field]: isOn })}
+        />
       ))}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Question } from '../../../client/question.ts';
+import { pairLines, pairsIn } from '../../../editors/lines.ts';
 import { go, inAddress, toArea } from '../../../frame/address.ts';
 import { Link } from '../../../frame/link.tsx';
 import { projectId } from '../../../frame/project.ts';
@@ -38,22 +39,6 @@ const noData = {
 } as const;
 const onError = { unknown: 'that is told', alert: 'it fires', keep: 'it stays as it is' } as const;
 
-/** Texts by name, a line for each: `team=shop`. */
-const linesOf = (texts: Readonly<Record<string, string>> | undefined): string =>
-  Object.entries(texts ?? {})
-    .map(([name, text]) => `${name}=${text}`)
-    .join('\n');
-const textsIn = (lines: string): Record<string, string> =>
-  Object.fromEntries(
-    lines
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .map((line) => {
-        const at = line.indexOf('=');
-        return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-      }),
-  );
-
 const Texts = ({
   label,
   name,
@@ -70,8 +55,8 @@ const Texts = ({
       rows={2}
       spellcheck={false}
       placeholder={placeholder}
-      defaultValue={linesOf(value)}
-      onInput={({ currentTarget }) => change({ [name]: textsIn(currentTarget.value) })}
+      defaultValue={pairLines(value ?? {})}
+      onInput={({ currentTarget }) => change({ [name]: pairsIn(currentTarget.value) })}
     />
   </Field>
 );

@@ -1,0 +1,127 @@
+/** The alerts of an objective: when its budget burns too fast, and what they say. */
+import { useState } from 'preact/hooks';
+import { ChoiceInput, NumberInput, PairsInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import type { Alerting, WrongAt } from './calls.ts';
+
+type Rule = NonNullable<Alerting['rules']>[number];
+
+const at = 'query.alerting';
+const severities = { page: 'it pages', ticket: 'it is a ticket' } as const;
+const usual: Rule = { severity: 'page', rate: 14.4, long: '1h', short: '5m' };
+
+const RuleFields = ({
+  rule,
+  index,
+  wrong,
+  onChange,
+  onRemove,
+}: {
+  readonly rule: Rule;
+  readonly index: number;
+  readonly wrong: WrongAt;
+  readonly onChange: (rule: Rule) => void;
+  readonly onRemove: () => void;
+}) => {
+  const problem = (field: keyof Rule): string | undefined => wrong(`${at}.rules.${index}.${field}`);
+  return (
+    <fieldset>
+      <legend>Burn rule {index + 1}</legend>
+      <ChoiceInput
+        label="What it does"
+        options={severities}
+        value={rule.severity}
+        problem={problem('severity')}
+        onChange={(severity) => onChange({ ...rule, severity })}
+      />
+      <NumberInput
+        label="Times faster than it may"
+        value={rule.rate}
+        problem={problem('rate')}
+        onChange={(rate) => onChange({ ...rule, rate: rate ?? 0 })}
+      />
+      <TextInput
+        label="Over the long window"
+        most={16}
+        value={rule.long}
+        problem={problem('long')}
+        onChange={(long) => onChange({ ...rule, long: long.trim() })}
+      />
+      <TextInput
+        label="and the short one"
+        most={16}
+        value={rule.short}
+        problem={problem('short')}
+        onChange={(short) => onChange({ ...rule, short: short.trim() })}
+      />
+      <button type="button" class="plain" onClick={onRemove}>
+        Remove burn rule {index + 1}
+      </button>
+    </fieldset>
+  );
+};
+
+export const AlertingFields = ({
+  alerting,
+  wrong,
+  onChange,
+}: {
+  readonly alerting: Alerting;
+  readonly wrong: WrongAt;
+  readonly onChange: (alerting: Alerting) => void;
+}) => {
+  const { rules, severityLabels = {} } = alerting;
+  const [isOwn, setOwn] = useState(rules !== undefined);
+  const own = rules ?? [];
+  const setRules = (next: readonly Rule[]): void => onChange({ ...alerting, rules: [...next] });
+  const chooseOwn = (isNowOwn: boolean): void => {
+    const { rules: _, ...others } = alerting;
+    setOwn(isNowOwn);
+    onChange(isNowOwn ? { ...others, rules: [usual] } : others);
+  };
+  return (
+    <fieldset>
+      <legend>Alerts when the budget burns</legend>
+      <SwitchInput
+        label="There are such alerts"
+        value={alerting.enabled ?? true}
+        onChange={(enabled) => onChange({ ...alerting, enabled })}
+      />
+      <SwitchInput label="By burn rules of its own, and not the usual ones" value={isOwn} onChange={chooseOwn} />
+      {own.map((rule, index) => (
+        <RuleFields
+          key={index}
+          {...{ rule, index, wrong }}
+          onChange={(changed) => setRules(own.with(index, changed))}
+          onRemove={() => setRules(own.toSpliced(index, 1))}
+        />
+      ))}
+      {isOwn ? (
+        <button type="button" class="plain" onClick={() => setRules([...own, usual])}>
+          Add a burn rule
+        </button>
+      ) : null}
+      <PairsInput
+        label="Labels, one a line"
+        hint="team=shop"
+        value={alerting.labels ?? {}}
+        problem={wrong(`${at}.labels`)}
+        onChange={(labels) => onChange({ ...alerting, labels })}
+      />
+      {(['page', 'ticket'] as const).map((severity) => (
+        <PairsInput
+          key={severity}
+          label={severity === 'page' ? 'Labels of those that page' : 'Labels of those that are tickets'}
+          value={severityLabels[severity] ?? {}}
+          problem={wrong(`${at}.severityLabels.${severity}`)}
+          onChange={(labels) => onChange({ ...alerting, severityLabels: { ...severityLabels, [severity]: labels } })}
+        />
+      ))}
+      <PairsInput
+        label="Annotations, one a line"
+        value={alerting.annotations ?? {}}
+        problem={wrong(`${at}.annotations`)}
+        onChange={(annotations) => onChange({ ...alerting, annotations })}
+      />
+    </fieldset>
+  );
+};

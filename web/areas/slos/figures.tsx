@@ -1,0 +1,13 @@
+/** How figures of objectives are written. */
+
+export const share = (value: number | null): string => (value === null ? 'not known' : `${(100 * value).toFixed(3)} %`);
+
+/** Below 0 the budget is overspent. */
+export const Left = ({ percent }: { readonly percent: number | null }) =>
+  percent === null ? (
+    <span class="soft">not known</span>
+  ) : (
+    <span class={percent < 0 ? 'text-error' : percent < 25 ? 'text-warn' : ''}>
+      {percent.toFixed(1)} %{percent < 0 ? ' overspent' : ''}
+    </span>
+  );

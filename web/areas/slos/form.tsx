@@ -1,0 +1,156 @@
+/** The form in which an objective is written: what is measured, how good that must be and over what, and what its alerts say. */
+import { useState } from 'preact/hooks';
+import type { budgetings } from '../../../schemas/slo-slices.ts';
+import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { useSaving } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { AlertingFields } from './alerting-fields.tsx';
+import { changeSloCall, createSloCall, type Slo, type WrittenQuery, type WrittenSlo, type WrongAt } from './calls.ts';
+import { kindOf, kinds, SliFields, turned } from './sli-fields.tsx';
+import { calendarOf, WindowFields } from './window-fields.tsx';
+
+const empty: WrittenSlo = {
+  ...{ name: '', description: '', type: 'availability', service: '', targetPct: 99.9, windowDays: 30 },
+  ...{ signal: 'traces', latencyThresholdMs: null, enabled: true, query: {} },
+};
+
+const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, standing: _____, ...fields }: Slo) =>
+  fields as WrittenSlo;
+
+const countings: Readonly<Record<(typeof budgetings)[number], string>> = {
+  occurrences: 'each event',
+  timeslices: 'each slice of time, which is good or bad',
+  'ratio-timeslices': 'each slice of time by its share of good',
+};
+
+/** How good of all is counted. */
+const CountingFields = ({
+  query,
+  wrong,
+  onChange,
+}: {
+  readonly query: WrittenQuery;
+  readonly wrong: WrongAt;
+  readonly onChange: (query: WrittenQuery) => void;
+}) => {
+  const { budgeting = 'occurrences', sliceTarget, minimumEvents, ...others } = query;
+  const all = { ...query, budgeting };
+  return (
+    <fieldset>
+      <legend>How it is counted</legend>
+      <ChoiceInput
+        label="What counts"
+        options={countings}
+        value={budgeting}
+        problem={wrong('query.budgeting')}
+        onChange={(next) => {
+          const rest = { ...others, ...(minimumEvents === undefined ? {} : { minimumEvents }), budgeting: next };
+          onChange(next === 'timeslices' ? { ...rest, sliceTarget: sliceTarget ?? 0.95 } : rest);
+        }}
+      />
+      {budgeting === 'timeslices' ? (
+        <NumberInput
+          label="A slice is good from this share of good on, from 0 to 1"
+          value={sliceTarget ?? null}
+          problem={wrong('query.sliceTarget')}
+          onChange={(value) => onChange({ ...all, sliceTarget: value ?? 0 })}
+        />
+      ) : null}
+      <TextInput
+        label="A slice of time is"
+        hint="Whole minutes that divide the window: 1m, 5m, 1h"
+        most={16}
+        value={query.slice ?? '1m'}
+        problem={wrong('query.slice')}
+        onChange={(text) => onChange({ ...all, slice: text.trim() })}
+      />
+      <NumberInput
+        label="Fewer events than this say nothing (empty: more than one bad event is wanted)"
+        value={minimumEvents ?? null}
+        problem={wrong('query.minimumEvents')}
+        onChange={(value) => {
+          const { minimumEvents: _, ...rest } = all;
+          onChange(value === null ? rest : { ...rest, minimumEvents: value });
+        }}
+      />
+      <SwitchInput
+        label="Maintenance is left out"
+        value={query.excludeMaintenance ?? false}
+        onChange={(excludeMaintenance) => onChange({ ...all, excludeMaintenance })}
+      />
+    </fieldset>
+  );
+};
+
+export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
+  const [written, setWritten] = useState<WrittenSlo>(() => (before === undefined ? empty : fieldsIn(before)));
+  const { save, wrong, error, isRunning } = useSaving(createSloCall, changeSloCall, before);
+  const set = (fields: Partial<WrittenSlo>): void => setWritten((now) => ({ ...now, ...fields }));
+  const setQuery = (query: WrittenQuery): void => set({ query });
+  const { query } = written;
+  return (
+    <div class="form">
+      <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="What it promises"
+        most={4096}
+        value={written.description ?? ''}
+        problem={wrong('description')}
+        onChange={(description) => set({ description })}
+      />
+      <ChoiceInput
+        label="It measures"
+        options={kinds}
+        value={kindOf(written)}
+        problem={wrong('type')}
+        onChange={(kind) => set(turned(written, kind))}
+      />
+      <TextInput
+        label={query.sli === undefined ? 'Service' : 'Service that it is about (empty: none)'}
+        value={written.service ?? ''}
+        problem={wrong('service')}
+        onChange={(service) => set({ service })}
+      />
+      {written.type === 'latency' && query.sli === undefined ? (
+        <NumberInput
+          label="Fast enough is up to so many milliseconds"
+          value={written.latencyThresholdMs ?? null}
+          problem={wrong('latencyThresholdMs')}
+          onChange={(latencyThresholdMs) => set({ latencyThresholdMs })}
+        />
+      ) : null}
+      {query.sli === undefined ? null : (
+        <SliFields sli={query.sli} wrong={wrong} onChange={(sli) => setQuery({ ...query, sli })} />
+      )}
+      <NumberInput
+        label="Target: percent that must be good"
+        value={written.targetPct ?? null}
+        problem={wrong('targetPct')}
+        onChange={(value) => set({ targetPct: value ?? 0 })}
+      />
+      <WindowFields
+        days={written.windowDays ?? 30}
+        calendar={calendarOf(query)}
+        wrong={wrong}
+        onDays={(windowDays) => set({ windowDays })}
+        onCalendar={(calendar) => {
+          const { calendar: _, ...rest } = query;
+          setQuery(calendar === undefined ? rest : { ...rest, calendar });
+        }}
+      />
+      <CountingFields query={query} wrong={wrong} onChange={setQuery} />
+      <AlertingFields
+        alerting={query.alerting ?? {}}
+        wrong={wrong}
+        onChange={(alerting) => setQuery({ ...query, alerting })}
+      />
+      <SwitchInput label="It is measured" value={written.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
+          {before === undefined ? 'Create the objective' : 'Save the objective'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

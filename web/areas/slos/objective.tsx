@@ -1,0 +1,118 @@
+/** One objective: its budget, burn rates and forecast, what is done when little is left, its reports, and itself as OpenSLO. */
+import { Lines } from '../../charts/lines.tsx';
+import { shownValue } from '../../charts/values.ts';
+import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Unfolded } from '../../frame/unfolded.tsx';
+import { Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { burnRateCall, forecastCall, type Slo, type Status, statusCall } from './calls.ts';
+import { Exported } from './exported.tsx';
+import { share } from './figures.tsx';
+import { PolicyPart } from './policy.tsx';
+import { Report } from './report.tsx';
+
+const BurnRate = ({ id }: { readonly id: string }) => {
+  const { from, to } = writtenRange.value;
+  const { answer, error } = useAsked(burnRateCall, {
+    params: { id },
+    query: { from, to },
+  });
+  const items = answer?.items ?? [];
+  return (
+    <>
+      <h3>Burn rate over {answer?.window ?? '1h'}</h3>
+      <Problem error={error} />
+      {items.length === 0 ? (
+        <p class="soft">There are no values in this range.</p>
+      ) : (
+        <Lines
+          title="Burn rate"
+          unit=""
+          steps={items.map(({ at }) => Date.parse(at))}
+          stepMs={items.length < 2 ? 60_000 : Date.parse(items[1]?.at ?? '') - Date.parse(items[0]?.at ?? '')}
+          lines={[{ name: 'burn rate', values: items.map(({ rate }) => rate ?? undefined) }]}
+        />
+      )}
+    </>
+  );
+};
+
+const Forecast = ({ id }: { readonly id: string }) => {
+  const { answer, error } = useAsked(forecastCall, {
+    params: { id },
+  });
+  if (answer === undefined) return <Problem error={error} />;
+  const { runsOutAt, interval, breachChance, reason } = answer;
+  if (reason !== null) return <p class="soft">When the budget runs out is not known: {shownText(reason)}</p>;
+  return (
+    <p>
+      {runsOutAt === null ? 'The budget lasts.' : `The budget runs out at ${shownMoment(runsOutAt)}.`}
+      {interval === null
+        ? ''
+        : ` In 80 of 100 cases between ${shownMoment(interval.from) || 'later'} and ${shownMoment(interval.to) || 'later'}.`}
+      {breachChance === null ? '' : ` That it runs out within the window: ${Math.round(100 * breachChance)} of 100.`}
+    </p>
+  );
+};
+
+const Standing = ({ of: answer, targetPct }: { readonly of: Status; readonly targetPct: number | undefined }) => (
+  <>
+    {answer.error === null ? null : <p class="problem">{shownText(answer.error)}</p>}
+    <Fields
+      values={{
+        ...{ indicator: share(answer.sli), target: `${targetPct} %` },
+        ...{ good: shownValue(answer.good, ''), 'of all': shownValue(answer.total, '') },
+        'budget left': `${shownValue(answer.budget.left, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.leftPct === null ? '' : ` (${answer.budget.leftPct.toFixed(1)} %)`}`,
+        ...{ 'measured up to': shownMoment(answer.measuredUpTo), coverage: share(answer.coverage) },
+        window: `${shownMoment(answer.window.from)} to ${shownMoment(answer.window.to)}`,
+      }}
+    />
+    <h3>How fast the budget is spent</h3>
+    <table class="figures">
+      <Heads columns={['Over', 'Times faster than it may', 'Good', 'Of all']} />
+      <tbody>
+        {answer.burnRates.map(({ window, rate, good, total }) => (
+          <tr key={window}>
+            <td>{window}</td>
+            <td class={rate !== null && rate > 1 ? 'text-error' : ''}>
+              {rate === null ? 'not known' : rate.toFixed(2)}
+            </td>
+            <td>{good}</td>
+            <td>{total}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </>
+);
+
+export const Told = ({ item }: { readonly item: Slo }) => {
+  const { id, service, description = '', targetPct, enabled } = item;
+  const { answer, error } = useAsked(statusCall, { params: { id } });
+  return (
+    <>
+      <Problem error={error} />
+      {enabled === false ? <p class="text-warn">It is switched off: it is not measured, and has no alerts.</p> : null}
+      <p>{shownText(description, { lines: true })}</p>
+      {service === undefined || service === '' ? null : (
+        <ul class="links">
+          <li>
+            <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+          </li>
+        </ul>
+      )}
+      {answer === undefined ? null : <Standing of={answer} targetPct={targetPct} />}
+      <Forecast id={id} />
+      <BurnRate id={id} />
+      <PolicyPart id={id} status={answer} />
+      <Unfolded title="Report by calendar period">{() => <Report id={id} />}</Unfolded>
+      <Unfolded title="As OpenSLO">{() => <Exported id={id} />}</Unfolded>
+    </>
+  );
+};

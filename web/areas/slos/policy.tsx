@@ -1,0 +1,186 @@
+/** The error-budget policy of an objective: what is done when little of the budget is left, or when it burns. */
+import { useState } from 'preact/hooks';
+import type { alertSeverities } from '../../../schemas/alerts.ts';
+import { Action } from '../../client/action.ts';
+import { ChoiceInput, NumberInput, PairsInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { wrongIn } from '../../editors/opened.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { type Policy, policyCall, type Status, setPolicyCall, type WrongAt } from './calls.ts';
+
+type Step = Policy['steps'][number];
+type Severity = (typeof alertSeverities)[number];
+
+const severities: Readonly<Record<Severity, string>> = {
+  ...{ info: 'info', warning: 'warning', error: 'error', critical: 'critical' },
+};
+const occasions = { left: 'less of the budget is left than', burns: 'it burns at this rate or faster' } as const;
+
+const empty: Step = { name: '', budgetLeftBelow: 25, severity: 'warning', labels: {}, freeze: false };
+
+const holdsWhere = ({ budgetLeftBelow, burnRate, window }: Step): string =>
+  budgetLeftBelow === undefined
+    ? `it burns ${burnRate} times faster than it may over ${window}`
+    : `less than ${budgetLeftBelow} % of the budget is left`;
+
+const StepFields = ({
+  step,
+  index,
+  wrong,
+  onChange,
+  onRemove,
+}: {
+  readonly step: Step;
+  readonly index: number;
+  readonly wrong: WrongAt;
+  readonly onChange: (step: Step) => void;
+  readonly onRemove: () => void;
+}) => {
+  const set = (fields: Partial<Step>): void => onChange({ ...step, ...fields });
+  const { budgetLeftBelow, burnRate, window, ...others } = step;
+  const occasion = budgetLeftBelow === undefined ? 'burns' : 'left';
+  const at = (field: string): string | undefined => wrong(`steps.${index}.${field}`);
+  return (
+    <fieldset>
+      <legend>Step {index + 1}</legend>
+      <TextInput label="Name" most={64} value={step.name} problem={at('name')} onChange={(name) => set({ name })} />
+      <ChoiceInput
+        label="It holds where"
+        options={occasions}
+        value={occasion}
+        problem={undefined}
+        onChange={(next) =>
+          onChange(next === 'left' ? { ...others, budgetLeftBelow: 25 } : { ...others, burnRate: 10, window: '1h' })
+        }
+      />
+      {occasion === 'left' ? (
+        <NumberInput
+          label="Percent of the budget"
+          isSigned={true}
+          value={budgetLeftBelow ?? null}
+          problem={at('budgetLeftBelow')}
+          onChange={(value) => set({ budgetLeftBelow: value ?? 0 })}
+        />
+      ) : (
+        <>
+          <NumberInput
+            label="Times faster than it may"
+            value={burnRate ?? null}
+            problem={at('burnRate')}
+            onChange={(value) => set({ burnRate: value ?? 0 })}
+          />
+          <TextInput
+            label="Over"
+            most={16}
+            value={window ?? ''}
+            problem={at('window')}
+            onChange={(text) => set({ window: text.trim() })}
+          />
+        </>
+      )}
+      <ChoiceInput
+        label="Severity of its alert"
+        options={severities}
+        value={step.severity}
+        problem={at('severity')}
+        onChange={(severity) => set({ severity })}
+      />
+      <PairsInput
+        label="Labels of its alert, one a line"
+        hint="team=shop"
+        value={step.labels}
+        problem={at('labels')}
+        onChange={(labels) => set({ labels })}
+      />
+      <SwitchInput
+        label="Nothing is to be deployed while it holds"
+        value={step.freeze}
+        onChange={(freeze) => set({ freeze })}
+      />
+      <button type="button" class="plain" onClick={onRemove}>
+        Remove step {index + 1}
+      </button>
+    </fieldset>
+  );
+};
+
+const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; readonly onDone: () => void }) => {
+  const [action] = useState(() => new Action(setPolicyCall));
+  // Steps have no id: a key of their own keeps what is typed with its step.
+  const [steps, setSteps] = useState<readonly (readonly [key: number, step: Step])[]>(() => [...of.steps.entries()]);
+  const error = action.error.value;
+  const save = async (): Promise<void> => {
+    const body = { steps: steps.map(([, step]) => step) };
+    if ((await action.run({ params: { id }, body, ifMatch: of.version })) === undefined) return;
+    onDone();
+    refresh();
+  };
+  return (
+    <div class="form">
+      {steps.map(([key, step], index) => (
+        <StepFields
+          key={key}
+          {...{ step, index, wrong: wrongIn(error) }}
+          onChange={(changed) => setSteps(steps.with(index, [key, changed]))}
+          onRemove={() => setSteps(steps.toSpliced(index, 1))}
+        />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => setSteps([...steps, [1 + Math.max(-1, ...steps.map(([key]) => key)), empty]])}
+      >
+        Add a step
+      </button>
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          Save the policy
+        </button>
+        <button type="button" class="plain" onClick={onDone}>
+          Leave it as it was
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const holding = (holds: boolean | null | undefined): string =>
+  holds === undefined || holds === null ? '' : holds ? ' It holds now.' : ' It does not hold now.';
+
+export const PolicyPart = ({ id, status }: { readonly id: string; readonly status: Status | undefined }) => {
+  const { answer, error } = useAsked(policyCall, { params: { id } });
+  const [isEdited, setEdited] = useState(false);
+  const holds = new Map(status?.policy?.steps.map((step) => [step.name, step.holds]));
+  return (
+    <>
+      <h3>What is done when the budget runs low</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : isEdited ? (
+        <Edit key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
+      ) : (
+        <>
+          {answer.steps.length === 0 ? <p class="soft">Nothing is said: it has no error-budget policy.</p> : null}
+          <ul>
+            {answer.steps.map((step) => (
+              <li key={step.name} class={holds.get(step.name) === true ? 'text-error' : ''}>
+                <b>{shownText(step.name)}</b>: where {holdsWhere(step)}, an alert of severity {step.severity}
+                {step.freeze ? ', and nothing is to be deployed' : ''}.{holding(holds.get(step.name))}
+              </li>
+            ))}
+          </ul>
+          {may(setPolicyCall) ? (
+            <button type="button" class="plain" onClick={() => setEdited(true)}>
+              Write the policy
+            </button>
+          ) : (
+            <p class="soft">{whyNot(setPolicyCall, 'Writing its policy')}</p>
+          )}
+        </>
+      )}
+    </>
+  );
+};

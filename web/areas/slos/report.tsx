@@ -1,0 +1,67 @@
+/** How an objective was kept, calendar period by calendar period. */
+import { useState } from 'preact/hooks';
+import { type Answered, addressOf } from '../../client/call.ts';
+import { ChoiceInput } from '../../editors/inputs.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { reportCall } from './calls.ts';
+import { Left, share } from './figures.tsx';
+
+type Period = Answered<NonNullable<typeof reportCall.of>>['items'][number];
+
+const periods = { day: 'days', week: 'weeks', month: 'months', quarter: 'quarters', year: 'years' } as const;
+type Length = keyof typeof periods;
+
+/** Since when each is reported: slices are kept for 800 days. */
+const since: Readonly<Record<Length, string>> = {
+  ...{ day: 'now-14d', week: 'now-90d', month: 'now-365d', quarter: 'now-730d', year: 'now-800d' },
+};
+
+const metOf = ({ isMet, hasEnded }: Period): string => {
+  if (isMet === null) return 'not known';
+  return `${isMet ? 'yes' : 'no'}${hasEnded ? '' : ', so far'}`;
+};
+
+export const Report = ({ id }: { readonly id: string }) => {
+  const [period, setPeriod] = useState<Length>('month');
+  const sent = { params: { id }, query: { period, from: since[period] } };
+  const { answer, error } = useAsked(reportCall, sent);
+  return (
+    <>
+      <ChoiceInput label="By" options={periods} value={period} problem={undefined} onChange={setPeriod} />
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <p class="soft">On the clock of {answer.timeZone}. What has settled is frozen: it is told again as it was.</p>
+          <Scrolled class="scrolled" label="Report">
+            <table class="figures texts">
+              <Heads columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']} />
+              <tbody>
+                {answer.items.map((one) => (
+                  <tr key={one.from}>
+                    <td>{shownMoment(one.from).slice(0, 10)}</td>
+                    <td>{shownMoment(one.to).slice(0, 10)}</td>
+                    <td>{one.targetPct} %</td>
+                    <td class={one.isMet === false ? 'text-error' : ''}>{metOf(one)}</td>
+                    <td>{share(one.sli)}</td>
+                    <td>
+                      <Left percent={one.budget.leftPct} />
+                    </td>
+                    <td>{one.incidents.length}</td>
+                    <td>{one.revision === null ? 'no' : `revision ${one.revision}`}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scrolled>
+          <a href={addressOf(reportCall, { ...sent, query: { ...sent.query, format: 'csv' } })} download={true}>
+            The same as CSV
+          </a>
+        </>
+      )}
+    </>
+  );
+};

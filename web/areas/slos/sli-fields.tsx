@@ -1,0 +1,113 @@
+/** What an objective measures: requests of its service, good of all by queries, or a figure that is held against a limit. */
+import type { Query } from '../../../queries/query.ts';
+import type { sloOperators } from '../../../subjects/slos/document.ts';
+import { ChoiceInput, NumberInput } from '../../editors/inputs.tsx';
+import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
+import { QuestionFields } from '../../editors/question-fields.tsx';
+import { conditionOf } from '../../frame/conditions.ts';
+import type { WrittenQuery, WrittenSlo, WrongAt } from './calls.ts';
+
+type Sli = NonNullable<WrittenQuery['sli']>;
+type Operator = (typeof sloOperators)[number];
+
+export const kinds = {
+  availability: 'requests of a service that do not fail',
+  latency: 'requests of a service that are fast enough',
+  ratio: 'what is good of all, by queries',
+  threshold: 'a figure that is to stay on one side of a limit',
+} as const;
+type Kind = keyof typeof kinds;
+
+const isFigure = (sli: Sli): boolean => sli.value !== undefined || sli.threshold !== undefined;
+
+/** What is imported may say the type of the short form beside queries of its own. */
+export const kindOf = ({ type = 'availability', query: { sli } }: WrittenSlo): Kind =>
+  sli === undefined ? type : isFigure(sli) ? 'threshold' : 'ratio';
+
+const begun = (kind: Kind, service: string): Sli | undefined => {
+  const ofService = service === '' ? '' : conditionOf('service', service);
+  const searched = (text: string): string => [ofService, text].filter((part) => part !== '').join(' ');
+  const written = writtenOf(undefined);
+  const count = (text: string) => queryOf('count logs', { ...written, text: searched(text) }) as Query;
+  if (kind === 'ratio') return { bad: count('severity:error'), total: count('') } as Sli;
+  const value = queryOf('figure traces', { ...written, text: ofService }) as Query;
+  return kind === 'threshold' ? ({ value, operator: 'lte', threshold: 500_000_000 } as Sli) : undefined;
+};
+
+/** An objective that measures something else. */
+export const turned = ({ query, service = '' }: WrittenSlo, kind: Kind): Partial<WrittenSlo> => {
+  const { sli: _, ...others } = query;
+  const sli = begun(kind, service);
+  return {
+    type: kind,
+    latencyThresholdMs: kind === 'latency' ? 500 : null,
+    query: sli === undefined ? others : { ...others, sli },
+  };
+};
+
+const operators: Readonly<Record<Operator, string>> = {
+  ...{ lt: 'below', lte: 'at most', gt: 'above', gte: 'at least' },
+};
+const sides = { bad: 'what is bad', good: 'what is good' } as const;
+const titles = { bad: 'Bad', good: 'Good', total: 'All', value: 'The figure' } as const;
+
+export const SliFields = ({
+  sli,
+  wrong,
+  onChange,
+}: {
+  readonly sli: Sli;
+  readonly wrong: WrongAt;
+  readonly onChange: (sli: Sli) => void;
+}) => {
+  const side = sli.good === undefined ? 'bad' : 'good';
+  const asked = (part: keyof typeof titles) => (
+    <fieldset key={part}>
+      <legend>{titles[part]}</legend>
+      <QuestionFields
+        name={`Query of ${titles[part].toLowerCase()}`}
+        query={sli[part] as Query | undefined}
+        without={ofRecords}
+        problem={wrong(`query.sli.${part}`)}
+        onChange={(query) => onChange({ ...sli, [part]: query })}
+      />
+    </fieldset>
+  );
+  if (isFigure(sli))
+    return (
+      <>
+        {asked('value')}
+        <ChoiceInput
+          label="A slice of time is good where it is"
+          options={operators}
+          value={sli.operator ?? 'lte'}
+          problem={wrong('query.sli.operator')}
+          onChange={(operator) => onChange({ ...sli, operator })}
+        />
+        <NumberInput
+          label="Limit"
+          hint="In the unit of the figure; durations of spans are nanoseconds"
+          isSigned={true}
+          value={sli.threshold ?? null}
+          problem={wrong('query.sli.threshold')}
+          onChange={(value) => onChange({ ...sli, threshold: value ?? 0 })}
+        />
+      </>
+    );
+  return (
+    <>
+      <ChoiceInput
+        label="It counts"
+        options={sides}
+        value={side}
+        problem={undefined}
+        onChange={(next) => {
+          const { good, bad, ...others } = sli;
+          onChange({ ...others, [next]: good ?? bad });
+        }}
+      />
+      {asked(side)}
+      {asked('total')}
+    </>
+  );
+};
