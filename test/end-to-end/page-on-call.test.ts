@@ -1,4 +1,4 @@
-/** Schedules and escalation policies in a real browser: somebody writes whose turn it is and who is paged when, and sees what comes of it. */
+/** Schedules and escalation policies in a real browser: somebody writes whose turn it is and who is paged when, sees what comes of it, and lets a calendar follow it. */
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -86,6 +86,31 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   await beside.getByText('The next 14 days').waitFor();
   t.deepEqual((await asked(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
   await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('a calendar follows a schedule at an address that is shown once, until it is revoked', async (t) => {
+  const [schedule] = (await asked('/api/on-call/schedules')).items;
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents/calendars');
+  await page.getByText('No calendar follows a schedule.').waitFor();
+  await page.getByLabel('A calendar follows').selectOption({ label: shop });
+  await page.getByRole('button', { name: 'Make an address' }).click();
+  const address = (await page.locator('main [role=status] code').textContent()) ?? '';
+  const read = (): Promise<Response> => fetch(address);
+  const calendar = await read();
+  t.is(calendar.status, 200);
+  t.regex(await calendar.text(), /^BEGIN:VCALENDAR/);
+  await page.getByRole('row', { name: `${shop} viewer` }).waitFor();
+  const [feed] = (await harness.ask('GET', '/api/on-call/calendar-feeds', { as: 'viewer' })).body.items;
+  t.is(feed.scheduleId, schedule.id);
+  await holdsAsAView(t, tab, 'main tbody tr');
+  t.is(await page.locator('main code').count(), 0);
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke it: its calendars get nothing more' }).click();
+  await page.getByText('No calendar follows a schedule.').waitFor();
+  t.is((await read()).status, 404);
+  t.deepEqual(tab.complaints, []);
 });
 
 declare('an editor writes an escalation policy, and sees who would be paged when', async (t) => {

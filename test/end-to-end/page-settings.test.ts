@@ -201,6 +201,63 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   await holdsAsAView(t, other, 'main h1');
 });
 
+declare('somebody says by what they are paged, and in which order', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const asked = async (path: string) => (await harness.ask('GET', path, { as: 'viewer' })).body;
+  await signedInAt(tab, harness.url, '/settings');
+  await page.locator('#account > summary').click();
+  await page.getByRole('link', { name: 'How you are paged' }).first().click();
+  await page.keyboard.press('Escape');
+  await page.getByText('You have no contacts: pages come as mail to your account.').waitFor();
+  const beside = page.getByRole('complementary', { name: 'Contact' });
+  const add = async (name: string, to: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Write a contact' }).click();
+    await beside.getByLabel('Name', { exact: true }).fill(name);
+    await beside.getByLabel('To', { exact: true }).fill(to);
+    await beside.getByRole('button', { name: 'Add the contact' }).click();
+  };
+  await add('Night <b>mail</b>', 'nobody');
+  await beside.getByLabel('To', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
+  await beside.getByLabel('To', { exact: true }).fill('night@a.example');
+  await beside.getByRole('button', { name: 'Add the contact' }).click();
+  await beside.getByRole('button', { name: 'Send a test' }).click();
+  await beside.getByText(/^The test was not delivered: .*no mail server is configured/).waitFor();
+  await add('Other mail', 'other@a.example');
+  await page.getByRole('row', { name: /^Other mail email/ }).waitFor();
+  const order = page.getByRole('region', { name: 'In which order' });
+  await order.getByText('All of them are told at once.').waitFor();
+  await order.getByRole('button', { name: 'Page me by Other mail' }).click();
+  await order.getByRole('button', { name: 'Page me by Night <b>mail</b>' }).click();
+  await order.getByLabel(/^Night/).fill('31');
+  await order.getByRole('button', { name: 'Save the order' }).click();
+  await order
+    .getByLabel(/^Night/)
+    .and(page.locator('[aria-invalid=true]'))
+    .waitFor();
+  await order.getByLabel(/^Night/).fill('5');
+  await order.getByRole('button', { name: /^Before the one above/ }).click();
+  await order.getByRole('button', { name: 'Save the order' }).click();
+  await order.getByText('It is saved.').waitFor();
+  const { items } = await asked('/api/contacts?sort=name');
+  const [night, other] = items.map((each: { id: string }) => each.id);
+  t.deepEqual((await asked('/api/preferences')).contacts, [
+    { contactId: night, afterMinutes: 5 },
+    { contactId: other, afterMinutes: 0 },
+  ]);
+  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  await page.getByRole('button', { name: 'Night <b>mail</b>', exact: true }).click();
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await page.getByRole('row', { name: /^Night/ }).waitFor({ state: 'detached' });
+  t.deepEqual((await asked('/api/preferences')).contacts, [{ contactId: other, afterMinutes: 0 }]);
+  // What the page saves of other preferences names no contact that is gone.
+  await page.getByRole('button', { name: 'Other mail', exact: true }).waitFor();
+  await order.getByRole('button', { name: 'Save the order' }).click();
+  await order.getByText('It is saved.').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
 declare('somebody changes their password, sets up a second factor, and ends a session elsewhere', async (t) => {
   const [tab, elsewhere] = [await chromium.open(), await chromium.open()];
   const { page } = tab;

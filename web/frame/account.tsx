@@ -126,7 +126,8 @@ export const Account = ({ who }: { readonly who: Session }) => (
         </select>
       </label>
       <p class="links">
-        <Link to={toArea('/settings/you')}>How you sign in</Link> <a href="/api/docs">API reference</a>
+        <Link to={toArea('/settings/you')}>How you sign in</Link>{' '}
+        <Link to={toArea('/settings/contacts')}>How you are paged</Link> <a href="/api/docs">API reference</a>
       </p>
       {sessionError.value === '' ? null : (
         <p class="problem" role="alert">

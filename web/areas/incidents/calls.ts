@@ -1,5 +1,6 @@
 /** What the area of incidents asks and changes. */
 import type { z } from 'zod';
+import type { listCalendarFeeds } from '../../../api/groups/incidents/calendar-feeds.ts';
 import type { escalationPolicyResource } from '../../../api/groups/incidents/escalation-policies.ts';
 import type { getEscalationPolicy } from '../../../api/groups/incidents/escalation-policy.ts';
 import type {
@@ -29,6 +30,7 @@ export const changeCall = changeOf<typeof incidentResource, Partial<z.input<type
 
 export const postmortemCall = callOf<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
 export const setPostmortemCall = callOf<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
+export const feedsCall = callOf<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
 export const pagesCall = callOf<typeof listIncidentPages>('GET', '/api/incidents/pages');
 export const schedulesCall = listOf<typeof scheduleResource>('/api/on-call/schedules');
 export const policiesCall = listOf<typeof escalationPolicyResource>('/api/on-call/escalation-policies');

@@ -14,7 +14,15 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
-import { declareCall, type Incident, incidentsCall, pagesCall, policiesCall, schedulesCall } from './calls.ts';
+import {
+  declareCall,
+  feedsCall,
+  type Incident,
+  incidentsCall,
+  pagesCall,
+  policiesCall,
+  schedulesCall,
+} from './calls.ts';
 import { OpenIncident } from './chosen.tsx';
 
 const list = new Paged(incidentsCall, ({ items }) => items);
@@ -124,5 +132,9 @@ export const Incidents = partsOf('Incidents', [
   {
     ...{ name: 'pages', title: 'Pages', asks: pagesCall },
     View: later(async () => (await import('./pages.tsx')).Pages),
+  },
+  {
+    ...{ name: 'calendars', title: 'Calendars', asks: feedsCall },
+    View: later(async () => (await import('./calendars.tsx')).Calendars),
   },
 ]);

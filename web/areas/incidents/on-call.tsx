@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
 import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { type Answered, addressOf, callOf } from '../../client/call.ts';
 import { openedOf, writeOf } from '../../editors/opened.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
@@ -130,6 +130,29 @@ const Turns = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
   </table>
 );
 
+/** What each person carries of the days that are shown. */
+const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
+  people.length === 0 ? null : (
+    <>
+      <h3>What each carries</h3>
+      <table class="figures texts">
+        <Heads columns={['Who', 'Hours', 'At night', 'At weekends']} />
+        <tbody>
+          {people.map(({ userId, hours, nightHours, weekendHours }) => (
+            <tr key={userId}>
+              <td>
+                <bdi>{shownText(names[userId] ?? userId)}</bdi>
+              </td>
+              {[hours, nightHours, weekendHours].map((count, index) => (
+                <td key={index}>{Math.round(count)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+
 const Told = ({ item: { id, description } }: { readonly item: Schedule }) => {
   const { answer, error } = useAsked(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
   const people = usePeople();
@@ -142,6 +165,13 @@ const Told = ({ item: { id, description } }: { readonly item: Schedule }) => {
           <TakeOver id={id} names={people} />
           <h3>The next 14 days</h3>
           <Turns id={id} of={answer} />
+          <Carried of={answer} />
+          <a
+            href={addressOf(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
+            download="on-call.ics"
+          >
+            The next 90 days as a file for a calendar
+          </a>
         </>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, who changed what, and how one signs in. */
+/** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, who changed what, and how one is paged and signs in. */
 import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
 import type { patchAccount } from '../../../api/groups/users/account.ts';
 import { callOf } from '../../client/call.ts';
@@ -45,5 +45,6 @@ export const Settings = partsOf('Settings', [
     View: later(async () => (await import('./organization.tsx')).Organization),
   },
   { name: 'audit', title: 'Audit log', View: Audit },
+  { name: 'contacts', title: 'How you are paged', View: later(async () => (await import('./contacts.tsx')).Contacts) },
   { name: 'you', title: 'How you sign in', View: later(async () => (await import('./you.tsx')).You) },
 ]);

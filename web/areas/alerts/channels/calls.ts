@@ -1,8 +1,9 @@
 /** What the part of channels asks and changes. */
 import type { z } from 'zod';
 import type { channelResource } from '../../../../api/groups/notification-channels/channel.ts';
+import type { contactResource } from '../../../../api/groups/notification-channels/contact.ts';
 import type { listChannelDeliveries } from '../../../../api/groups/notification-channels/deliveries.ts';
-import type { testChannel } from '../../../../api/groups/notification-channels/test-channel.ts';
+import type { testChannel, testContact } from '../../../../api/groups/notification-channels/test-channel.ts';
 import type { listChannelTypes } from '../../../../api/groups/notification-channels/types.ts';
 import type { Stored } from '../../../../schemas/ports/documents.ts';
 import type { NotificationChannel } from '../../../../schemas/resources/notification-channel.ts';
@@ -14,23 +15,32 @@ import {
   type Filtered,
   removalOf,
   replacementOf,
+  type ViewOf,
 } from '../../../client/call.ts';
 
 /** The resource declares no view: what is stored is what is shown, with masks for secrets. */
 export type Channel = NotificationChannel & Stored;
-type Listed = Filtered<
-  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Channel[] }> }
+type Listed<Item> = Filtered<
+  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
 >;
+
+/** One of a person's own: its view says of the settings only that there are some. */
+export type Contact = Omit<ViewOf<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
 
 /** What is written of a channel. */
 export type WrittenChannel = Pick<Channel, 'name' | 'settings'> & Partial<NotificationChannel>;
 type Written = z.ZodType<unknown, WrittenChannel>;
+type WrittenContact = z.ZodType<unknown, Pick<Channel, 'name' | 'enabled' | 'settings'>>;
 
-export const channelsCall = callOf<Listed>('GET', '/api/notification-channels');
+export const channelsCall = callOf<Listed<Channel>>('GET', '/api/notification-channels');
 export const channelTypesCall = callOf<typeof listChannelTypes>('GET', '/api/notification-channels/types');
 export const createChannelCall = creationOf<typeof channelResource, Written>('/api/notification-channels');
 export const replaceChannelCall = replacementOf<typeof channelResource, Written>('/api/notification-channels/{id}');
 export const removeChannelCall = removalOf('/api/notification-channels/{id}');
+export const contactsCall = callOf<Listed<Contact>>('GET', '/api/contacts');
+export const createContactCall = creationOf<typeof contactResource, WrittenContact>('/api/contacts');
+export const replaceContactCall = replacementOf<typeof contactResource, WrittenContact>('/api/contacts/{id}');
+export const testContactCall = callOf<typeof testContact>('POST', '/api/contacts/{id}/test');
 export const testChannelCall = callOf<typeof testChannel>('POST', '/api/notification-channels/{id}/test');
 export const deliveriesCall = callOf<typeof listChannelDeliveries>('GET', '/api/notification-channels/{id}/deliveries');
 

@@ -11,35 +11,10 @@ import { listed } from '../../../lists/listed.tsx';
 import { type Channel, channelsCall, createChannelCall, removeChannelCall, testChannelCall } from './calls.ts';
 import { ChannelDeliveries } from './deliveries.tsx';
 import { ChannelEditor } from './editor.tsx';
+import { SendTest } from './send-test.tsx';
 
 /** What is open where a channel is written that there is not yet. */
 const fresh = 'new';
-
-const Test = ({ id }: { readonly id: string }) => {
-  const [action] = useState(() => new Action(testChannelCall));
-  const [said, setSaid] = useState<Awaited<ReturnType<typeof action.run>>>();
-  const run = async (): Promise<void> => setSaid(await action.run({ params: { id } }));
-  return (
-    <>
-      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
-        Send a test
-      </button>
-      <p role="status" class={said?.delivered === false ? 'text-error' : ''}>
-        {said === undefined
-          ? ''
-          : said.delivered
-            ? `The test was delivered in ${said.latencyMs} ms.`
-            : shownText(`The test was not delivered: ${said.statusCode ?? ''} ${said.answer}`)}
-      </p>
-      {said?.notes.map((note) => (
-        <p key={note} class="soft">
-          {shownText(note)}
-        </p>
-      ))}
-      <Problem error={action.error.value} />
-    </>
-  );
-};
 
 const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(removeChannelCall));
@@ -65,7 +40,7 @@ const Change = ({ of, onClose }: { readonly of: Channel; readonly onClose: () =>
   if (isEdited) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
   return (
     <div class="act">
-      <Test id={of.id} />
+      <SendTest id={of.id} call={testChannelCall} />
       <button type="button" class="plain" onClick={() => setEdited(true)}>
         Edit
       </button>

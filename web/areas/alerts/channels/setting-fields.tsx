@@ -1,6 +1,7 @@
 /** Settings of a type of channel as fields, by the JSON schema that the API tells of it. */
 import type { CallError } from '../../../client/ask.ts';
 import { Field } from '../../../editors/field.tsx';
+import { wrongIn } from '../../../editors/opened.tsx';
 import type { Channel, ChannelType } from './calls.ts';
 
 type Settings = Channel['settings'];
@@ -42,7 +43,7 @@ export const SettingFields = ({
 }) => (
   <>
     {settingsOf(type).map(([name, setting]) => {
-      const problem = error?.of(`settings.${name}`);
+      const problem = wrongIn(error)(`settings.${name}`);
       const isSecret = type.secrets.includes(name);
       const hint = setting.type === 'array' ? 'several are parted by commas' : setting.description;
       return (

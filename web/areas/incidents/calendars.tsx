@@ -1,0 +1,124 @@
+/** Addresses at which calendars follow who is on call: making one, which is shown once, and revoking it. */
+import { useState } from 'preact/hooks';
+import type {
+  createCalendarFeed,
+  listCalendarFeeds,
+  revokeCalendarFeed,
+} from '../../../api/groups/incidents/calendar-feeds.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { session } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { feedsCall, schedulesCall } from './calls.ts';
+import { usePeople } from './people.ts';
+
+const createCall = callOf<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
+const revokeCall = callOf<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');
+
+type Feed = Answered<typeof listCalendarFeeds>['items'][number];
+
+interface Schedule {
+  readonly id: string;
+  readonly name: string;
+}
+
+const Make = ({ schedules }: { readonly schedules: readonly Schedule[] }) => {
+  const [action] = useState(() => new Action(createCall));
+  const [address, setAddress] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const scheduleId = String(new FormData(form).get('schedule')) || null;
+    const made = await action.run({ body: { scheduleId } });
+    // An installation that does not know its public address is at least where this page is.
+    setAddress(made === undefined ? '' : made.url || `${location.origin}${made.path}`);
+    if (made !== undefined) refresh();
+  };
+  return (
+    <>
+      <ActionForm action={action} label="Make an address" onSubmit={run}>
+        <label>
+          A calendar follows{' '}
+          <select name="schedule">
+            <option value="">all my shifts, in every schedule</option>
+            {schedules.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {shownText(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </ActionForm>
+      {address === '' ? null : (
+        <p role="status">
+          The address is shown this once; whoever has it can read it: <code>{address}</code>
+        </p>
+      )}
+    </>
+  );
+};
+
+const Line = ({ feed, of, who }: { readonly feed: Feed; readonly of: string; readonly who: string }) => {
+  const [action] = useState(() => new Action(revokeCall));
+  return (
+    <tr>
+      <td>
+        <bdi>{shownText(of)}</bdi>
+      </td>
+      <td>
+        <bdi>{shownText(who)}</bdi>
+      </td>
+      <td>{shownMoment(feed.createdAt).slice(0, 16)}</td>
+      <td>
+        <RemovalForm
+          action={action}
+          labels={['Revoke', 'Revoke it: its calendars get nothing more']}
+          remove={() => action.run({ params: { id: feed.id } })}
+          onRemoved={() => undefined}
+        />
+      </td>
+    </tr>
+  );
+};
+
+export const Calendars = () => {
+  const standing = useAsked(feedsCall, {});
+  const schedules = useAsked(schedulesCall, { query: { limit: 1000, sort: 'name' } }).answer?.items ?? [];
+  const people = usePeople();
+  const { answer, error } = standing;
+  const ofFeed = ({ scheduleId, userId }: Feed): string =>
+    scheduleId === null
+      ? userId === session.value?.user.id
+        ? 'all my shifts'
+        : 'all shifts of whoever made it'
+      : (schedules.find(({ id }) => id === scheduleId)?.name ?? 'a schedule that is gone');
+  return (
+    <>
+      <Make schedules={schedules} />
+      <Problem error={error} />
+      <Scrolled class="scrolled" label="Calendars">
+        {answer === undefined ? null : answer.items.length === 0 ? (
+          <p class="said" role="status">
+            No calendar follows a schedule.
+          </p>
+        ) : (
+          <table class="figures texts">
+            <Heads columns={['Follows', 'Made by', 'At', 'Change']} />
+            <tbody>
+              {answer.items.map((feed) => (
+                <Line key={feed.id} feed={feed} of={ofFeed(feed)} who={people[feed.userId] ?? feed.userId} />
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Scrolled>
+      <Freshness of={standing} />
+    </>
+  );
+};

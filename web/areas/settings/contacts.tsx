@@ -1,0 +1,192 @@
+/** By what somebody is paged: their own contacts, in which order, and how long after the page began each is told. */
+import { useEffect, useState } from 'preact/hooks';
+import { Field } from '../../editors/field.tsx';
+import { NumberInput } from '../../editors/inputs.tsx';
+import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/opened.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { changing, type Preferences, prefer, preferences, readPreferences } from '../../frame/preferences.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refreshes } from '../../frame/time-range.ts';
+import { Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import {
+  type Contact,
+  channelTypesCall,
+  contactsCall,
+  createContactCall,
+  replaceContactCall,
+  testContactCall,
+} from '../alerts/channels/calls.ts';
+import { SendTest } from '../alerts/channels/send-test.tsx';
+import { SettingFields, settingsIn } from '../alerts/channels/setting-fields.tsx';
+
+type Order = Preferences['contacts'];
+
+const noun = 'contact';
+
+const Form = ({ before }: { readonly before: Contact | undefined }) => {
+  const { answer, error: unread } = useAsked(channelTypesCall, {});
+  const { save, wrong, error, isRunning } = useSaving(createContactCall, replaceContactCall, before);
+  const [chosen, setChosen] = useState(before?.settings.type ?? 'email');
+  const type = answer?.items.find((each) => each.type === chosen);
+  if (answer === undefined || type === undefined) return <Problem error={unread} />;
+  const run = (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const name = String(said.get('contact')).trim();
+    return save({ name, enabled: said.has('enabled'), settings: settingsIn(said, type) });
+  };
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(event.currentTarget);
+      }}
+    >
+      <label>
+        Type{' '}
+        <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+          {answer.items.map((each) => (
+            <option key={each.type} value={each.type}>
+              {each.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="hint">{type.summary}</p>
+      <Field label="Name" problem={wrong('name')}>
+        <input
+          name="contact"
+          required={true}
+          maxLength={256}
+          autocomplete="off"
+          defaultValue={before?.name ?? ''}
+          aria-invalid={wrong('name') !== undefined}
+        />
+      </Field>
+      <SettingFields
+        key={chosen}
+        type={type}
+        given={before?.settings.type === chosen ? before.settings : undefined}
+        error={error}
+      />
+      <label class="choice">
+        <input name="enabled" type="checkbox" defaultChecked={before?.enabled ?? true} /> It is sent to
+      </label>
+      <div class="act">
+        <button type="submit" disabled={isRunning}>
+          {before === undefined ? 'Add the contact' : 'Save the contact'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </form>
+  );
+};
+
+const Told = ({ item }: { readonly item: Contact }) => (
+  <>
+    <div class="act">
+      <SendTest id={item.id} call={testContactCall} />
+    </div>
+    <Fields values={{ ...item.settings, 'sent to': item.enabled === false ? 'no, it is switched off' : 'yes' }} />
+  </>
+);
+
+const List = listed({
+  title: 'Contacts',
+  call: contactsCall,
+  nothing: 'You have no contacts: pages come as mail to your account.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Contact: ({ name }) => name,
+    Type: ({ settings }) => settings.type,
+    'Sent to': ({ enabled }) => (enabled === false ? <span class="text-warn">switched off</span> : 'yes'),
+  },
+  Tools: writeOf(noun, createContactCall),
+  Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Told }),
+});
+
+/** Which contacts are told of a page, when. */
+const Turns = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; readonly chosen: Order }) => {
+  const [order, setOrder] = useState<Order>(() =>
+    chosen.filter(({ contactId }) => contacts.some(({ id }) => id === contactId)),
+  );
+  const [said, setSaid] = useState('');
+  const error = changing.error.value;
+  const set = (next: Order): void => {
+    setSaid('');
+    setOrder(next);
+  };
+  const nameOf = (id: string): string => contacts.find((each) => each.id === id)?.name ?? id;
+  const free = contacts.filter(({ id }) => !order.some(({ contactId }) => contactId === id));
+  const save = async (): Promise<void> => {
+    await prefer({ contacts: order });
+    if (changing.error.value === undefined) setSaid('It is saved.');
+  };
+  return (
+    <div class="form">
+      {order.length === 0 ? <p class="soft">All of them are told at once.</p> : null}
+      <ol>
+        {order.map(({ contactId, afterMinutes = 0 }, index) => (
+          <li key={contactId}>
+            <NumberInput
+              label={`${nameOf(contactId)}: minutes after the page began`}
+              value={afterMinutes}
+              problem={wrongIn(error)(`contacts.${index}`)}
+              onChange={(minutes) => set(order.with(index, { contactId, afterMinutes: minutes ?? 0 }))}
+            />
+            {index === 0 ? null : (
+              <button
+                type="button"
+                class="plain"
+                onClick={() => set(order.toSpliced(index, 1).toSpliced(index - 1, 0, { contactId, afterMinutes }))}
+              >
+                Before the one above<span class="sr-only"> {nameOf(contactId)}</span>
+              </button>
+            )}{' '}
+            <button type="button" class="plain" onClick={() => set(order.toSpliced(index, 1))}>
+              Leave out<span class="sr-only"> {nameOf(contactId)}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <div class="act">
+        {free.map(({ id, name }) => (
+          <button
+            key={id}
+            type="button"
+            class="plain"
+            onClick={() => set([...order, { contactId: id, afterMinutes: order.at(-1)?.afterMinutes ?? 0 }])}
+          >
+            Page me by {shownText(name)}
+          </button>
+        ))}
+        <button type="button" disabled={changing.isRunning.value} onClick={() => void save()}>
+          Save the order
+        </button>
+        <p role="status">{said}</p>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+export const Contacts = () => {
+  const { answer } = useAsked(contactsCall, { query: { limit: 100, sort: 'name' } });
+  // A contact that is removed is gone from the preferences, too.
+  useEffect(() => void readPreferences(), [refreshes.value]);
+  const contacts = answer?.items ?? [];
+  const chosen = preferences.value?.contacts;
+  return (
+    <>
+      <List />
+      {contacts.length === 0 || chosen === undefined ? null : (
+        <section aria-label="In which order">
+          <h2>When you are paged</h2>
+          <Turns key={contacts.map(({ id }) => id).join(' ')} contacts={contacts} chosen={chosen} />
+        </section>
+      )}
+    </>
+  );
+};
