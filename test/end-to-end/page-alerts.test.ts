@@ -1,4 +1,5 @@
 /** The area of alerts in a real browser: what fires says why, is seen to and muted by those who may, and rules say how they stand. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
@@ -15,7 +16,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -276,6 +277,135 @@ declare('a rule is written with what it would find beside it, is tried over the 
   await beside.waitFor({ state: 'detached' });
   t.deepEqual(await saved(), []);
   t.deepEqual(tab.complaints, []);
+});
+
+declare('the history tells how alerts changed and why, of all rules and of one', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/rules');
+  await page.locator('.rules .extent .row', { hasText: name }).click();
+  const beside = page.getByRole('complementary', { name: 'Rule' });
+  const [rule] = (await asked(`/api/alerts/rules?search=${encodeURIComponent('Errors')}`)).items;
+  const [evaluation] = (await asked(`/api/alerts/rules/${rule.id}/evaluations`)).items;
+  await beside
+    .getByRole('row', { name: `firing ${evaluation.groups} ${evaluation.firing}` })
+    .first()
+    .waitFor();
+  await beside.getByRole('link', { name: 'How its alerts changed' }).click();
+  await page.getByRole('button', { name: `ruleId: ${rule.id}` }).waitFor();
+  const { items } = await asked(`/api/alerts/history?ruleId=${rule.id}`);
+  const rows = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
+  await rows.nth(items.length - 1).waitFor();
+  t.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(1).map(({ textContent }) => textContent))),
+    items.map(({ from, to, severity, value, reason }: Answered) => [
+      ...[name, 'service=cart, team=shop', from, to, severity, String(value ?? ''), reason],
+    ]),
+  );
+  t.true(items.length > 0);
+  await holdsAsAView(t, tab, 'main tbody tr');
+});
+
+declare('a rule is switched off and on, and fires once as a test', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
+  await page.locator('.rules .extent .row', { hasText: 'Switched off' }).click();
+  const beside = page.getByRole('complementary', { name: 'Rule' });
+  const stored = async () => (await asked('/api/alerts/rules?search=Switched')).items[0];
+  await beside.getByRole('button', { name: 'Switch on' }).click();
+  await beside.getByRole('button', { name: 'Switch off' }).waitFor();
+  t.true((await stored()).enabled);
+  await beside.getByRole('button', { name: 'Switch off' }).click();
+  await beside.getByRole('button', { name: 'Switch on' }).waitFor();
+  t.false((await stored()).enabled);
+  await beside.getByText('Let it fire once, as a test').click();
+  await beside.getByLabel('With labels').fill('service=by <i>hand</i>');
+  await beside.getByRole('button', { name: 'Let it fire' }).click();
+  await beside.getByText('It fired and ended once, marked as a test.').waitFor();
+  await eventually('the test in the history', async () =>
+    (await asked('/api/alerts/history')).items.some(
+      ({ isTest, labels }: Answered) => isTest && labels.service === 'by <i>hand</i>',
+    ),
+  );
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('row', { name: /by <i>hand<\/i>.* firing, a test/ }).waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('rules of a file of Prometheus are imported, recorded ones too, and all are exported', async (t) => {
+  const file = `groups:
+- name: Of <i>a file</i>
+  rules:
+  - record: job:requests:rate5m
+    expr: sum by (job) (rate(requests_total[5m]))
+  - alert: NothingIsUp
+    expr: up == 0
+  - record: wrong
+    expr: sum(
+`;
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
+  await page.getByRole('link', { name: 'Import rules' }).click();
+  const names = async () =>
+    (await asked('/api/alerts/rules?search=NothingIsUp')).items.map((each: Answered) => each.name);
+  await page.getByLabel('or its YAML').fill('groups: 7');
+  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  await page.getByLabel('or its YAML').and(page.locator('[aria-invalid=true]')).waitFor();
+  await page.getByLabel('or its YAML').fill(file);
+  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  await page.getByText('Refused: 1 of 3. Nothing was changed yet.').waitFor();
+  t.deepEqual(await names(), []);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText('Refused: 1 of 3.', { exact: true }).waitFor();
+  t.is((await names()).length, 1);
+  await page.getByRole('row', { name: /refused/ }).waitFor();
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await page.getByRole('link', { name: 'Rules', exact: true }).click();
+  const taken = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Export them as a rule file of Prometheus' }).click();
+  const exported = readFileSync(await (await taken).path(), 'utf8');
+  t.is(exported, await asked('/api/alerts/rules/export'));
+  t.regex(exported, /job:requests:rate5m/);
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('a group of recording rules is written, tells how its rules stand, and is removed', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/alerts/recording', 'editor@a.example');
+  await page.getByRole('row', { name: /^Of <i>a file<\/i>/ }).waitFor();
+  await page.getByRole('button', { name: 'Write a recording group' }).click();
+  const beside = page.getByRole('complementary', { name: 'Recording group' });
+  const stored = async () => (await asked('/api/alerts/recording-groups?search=hand')).items;
+  await beside.getByLabel('Name', { exact: true }).fill('By <b>hand</b>');
+  await beside.getByLabel('Makes the series').fill('service:up:sum');
+  await beside.getByLabel('of PromQL').fill('sum by (service) (up');
+  await beside.getByRole('button', { name: 'Create the group' }).click();
+  await beside.getByLabel('of PromQL').and(page.locator('[aria-invalid=true]')).waitFor();
+  await beside.getByLabel('of PromQL').fill('sum by (service) (up)');
+  await beside.getByLabel('with labels, one a line').fill('team=shop');
+  await beside.getByRole('button', { name: 'Create the group' }).click();
+  await beside.getByRole('heading', { name: 'Its rules' }).waitFor();
+  const rule = { record: 'service:up:sum', expression: 'sum by (service) (up)', labels: { team: 'shop' } };
+  t.deepEqual((await stored())[0].rules, [rule]);
+  await beside.getByRole('row', { name: 'service:up:sum not yet 0' }).waitFor();
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByRole('button', { name: 'Add a rule' }).click();
+  const second = beside.getByRole('group', { name: 'Rule 2' });
+  await second.getByLabel('Makes the series').fill('up:max');
+  await second.getByLabel('of PromQL').fill('max(up)');
+  await beside.getByRole('button', { name: 'Remove rule 1' }).click();
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await beside.getByRole('button', { name: 'Save the group' }).click();
+  await beside.getByText('max(up)').waitFor();
+  t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.deepEqual(await stored(), []);
 });
 
 declare('a rule that an objective made says so, and leads to the objective', async (t) => {

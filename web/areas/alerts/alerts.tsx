@@ -1,38 +1,56 @@
-/** Alerts: those that there are now, the rules, the silences, and where they are told. */
+/** Alerts: those that there are now and were, the rules, the silences, and where they are told. */
 import { path, toArea } from '../../frame/address.ts';
 import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
+import type { Part } from '../../frame/parts.tsx';
+import { may } from '../../frame/rights.ts';
+import { recordingGroupsCall } from './calls.ts';
 import { Channels } from './channels/channels.tsx';
 import { AlertsNow } from './now.tsx';
 import { Routing } from './routing.tsx';
 import { Rules } from './rules.tsx';
 import { Silences } from './silences.tsx';
 
-const parts = [
-  ['', 'Now', AlertsNow],
-  ['rules', 'Rules', Rules],
-  ['silences', 'Silences', Silences],
-  ['maintenance', 'Maintenance', later(async () => (await import('./maintenance.tsx')).Maintenance)],
-  ['routing', 'Routing', Routing],
-  ['channels', 'Channels', Channels],
-] as const;
+const parts: readonly Part[] = [
+  { name: '', title: 'Now', View: AlertsNow },
+  { name: 'history', title: 'History', View: later(async () => (await import('./history.tsx')).History) },
+  { name: 'rules', title: 'Rules', View: Rules },
+  {
+    ...{ name: 'recording', title: 'Recording', asks: recordingGroupsCall },
+    View: later(async () => (await import('./recording.tsx')).Recording),
+  },
+  { name: 'silences', title: 'Silences', View: Silences },
+  {
+    name: 'maintenance',
+    title: 'Maintenance',
+    View: later(async () => (await import('./maintenance.tsx')).Maintenance),
+  },
+  { name: 'routing', title: 'Routing', View: Routing },
+  { name: 'channels', title: 'Channels', View: Channels },
+];
 
-const RuleEditor = later(async () => (await import('./rule/editor.tsx')).RuleEditor);
+/** Parts that the one of the rules leads to. */
+const ofRules: readonly Part[] = [
+  { name: 'rule', title: 'A rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
+  { name: 'import', title: 'Import', View: later(async () => (await import('./rule-import.tsx')).RuleImport) },
+];
 
 export const Alerts = () => {
   const at = path.value.split('/')[2] ?? '';
-  const [, title, View] =
-    at === 'rule' ? ['rule', 'A rule', RuleEditor] : (parts.find(([name]) => name === at) ?? parts[0]);
+  const open = parts.filter(({ asks }) => may(asks));
+  const isOfRules = ofRules.some(({ name }) => name === at);
+  const part = [...open, ...ofRules].find(({ name }) => name === at) ?? open[0];
+  if (part === undefined) return null;
   return (
     <div class="logs">
-      <h1 class="sr-only">{`Alerts: ${title.toLowerCase()}`}</h1>
+      <h1 class="sr-only">{`Alerts: ${part.title.toLowerCase()}`}</h1>
       <nav class="tabs" aria-label="Alerts">
         <ul>
-          {parts.map(([name, title]) => (
+          {open.map(({ name, title }) => (
             <li key={name}>
               <Link
                 to={toArea(name === '' ? '/alerts' : `/alerts/${name}`)}
-                isCurrent={name === (at === 'rule' ? 'rules' : at)}
+                isCurrent={name === (isOfRules ? 'rules' : part.name)}
               >
                 {title}
               </Link>
@@ -40,7 +58,7 @@ export const Alerts = () => {
           ))}
         </ul>
       </nav>
-      <View />
+      <part.View key={part.name} />
     </div>
   );
 };

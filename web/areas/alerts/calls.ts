@@ -3,17 +3,26 @@ import type { z } from 'zod';
 import type { alertRuleResource } from '../../../api/groups/alerts/alert-rule.ts';
 import type { acknowledgeAlert, listAlerts } from '../../../api/groups/alerts/alerts.ts';
 import type { getBacktest, startBacktest } from '../../../api/groups/alerts/backtests.ts';
-import type { listEvaluations } from '../../../api/groups/alerts/history.ts';
-import type { getAlertRouting, setAlertRouting, testAlertRouting } from '../../../api/groups/alerts/routing.ts';
+import type { listAlertHistory, listEvaluations } from '../../../api/groups/alerts/history.ts';
+import type { recordingGroupResource } from '../../../api/groups/alerts/recording-group.ts';
+import type {
+  getAlertRouting,
+  importAlertRouting,
+  setAlertRouting,
+  testAlertRouting,
+} from '../../../api/groups/alerts/routing.ts';
+import type { exportAlertRules, importAlertRules } from '../../../api/groups/alerts/rule-files.ts';
 import type { expireSilence, previewSilence, silenceResource } from '../../../api/groups/alerts/silences.ts';
-import type { previewAlertRule } from '../../../api/groups/alerts/try-rule.ts';
+import type { previewAlertRule, testAlertRule } from '../../../api/groups/alerts/try-rule.ts';
 import type { maintenanceWindowResource } from '../../../api/maintenance-windows/maintenance-window.ts';
 import type { MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
 import type { SilenceFields } from '../../../schemas/resources/silence.ts';
+import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';
 import type { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import {
   type Answered,
   callOf,
+  changeOf,
   creationOf,
   listOf,
   readingOf,
@@ -32,14 +41,32 @@ export const replaceRuleCall = replacementOf<typeof alertRuleResource, typeof Al
   '/api/alerts/rules/{id}',
 );
 export const removeRuleCall = removalOf('/api/alerts/rules/{id}');
+export const changeRuleCall = changeOf<typeof alertRuleResource, { readonly enabled: boolean }>(
+  '/api/alerts/rules/{id}',
+);
+export const testRuleCall = callOf<typeof testAlertRule>('POST', '/api/alerts/rules/{id}/test');
+export const importRulesCall = callOf<typeof importAlertRules>('POST', '/api/alerts/rules/import');
+export const exportRulesCall = callOf<typeof exportAlertRules>('GET', '/api/alerts/rules/export');
+export const historyCall = callOf<typeof listAlertHistory>('GET', '/api/alerts/history');
+export const recordingGroupsCall = listOf<typeof recordingGroupResource>('/api/alerts/recording-groups');
+export const createRecordingGroupCall = creationOf<typeof recordingGroupResource, typeof RecordingGroupFields>(
+  '/api/alerts/recording-groups',
+);
+export const replaceRecordingGroupCall = replacementOf<typeof recordingGroupResource, typeof RecordingGroupFields>(
+  '/api/alerts/recording-groups/{id}',
+);
 export const previewCall = callOf<typeof previewAlertRule>('POST', '/api/alerts/rules/preview');
 export const startBacktestCall = callOf<typeof startBacktest>('POST', '/api/v2/alerts/backtests');
 export const backtestCall = callOf<typeof getBacktest>('GET', '/api/v2/alerts/backtests/{id}');
 export const routingCall = callOf<typeof getAlertRouting>('GET', '/api/v2/alerts/routing');
+export const importRoutingCall = callOf<typeof importAlertRouting>('POST', '/api/v2/alerts/routing/import');
 export const setRoutingCall = callOf<typeof setAlertRouting>('PUT', '/api/v2/alerts/routing');
 export const routingTestCall = callOf<typeof testAlertRouting>('POST', '/api/v2/alerts/routing/test');
 export const silencesCall = listOf<typeof silenceResource>('/api/alerts/silences');
 export const silenceCall = creationOf<typeof silenceResource, typeof SilenceFields>('/api/alerts/silences');
+export const changeSilenceCall = replacementOf<typeof silenceResource, typeof SilenceFields>(
+  '/api/alerts/silences/{id}',
+);
 export const mutedCall = callOf<typeof previewSilence>('POST', '/api/alerts/silences/preview');
 export const expireCall = callOf<typeof expireSilence>('DELETE', '/api/alerts/silences/{id}');
 export const windowsCall = listOf<typeof maintenanceWindowResource>('/api/maintenance-windows');
@@ -50,6 +77,9 @@ export const replaceWindowCall = replacementOf<typeof maintenanceWindowResource,
   '/api/maintenance-windows/{id}',
 );
 
+export type RecordingGroup = ViewOf<typeof recordingGroupResource>;
+/** What is written of a group of recording rules. */
+export type WrittenGroup = z.input<typeof RecordingGroupFields>;
 export type MaintenanceWindow = ViewOf<typeof maintenanceWindowResource>;
 export type Alert = Answered<typeof listAlerts>['items'][number];
 export type Rule = ViewOf<typeof alertRuleResource>;

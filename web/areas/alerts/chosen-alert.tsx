@@ -3,17 +3,15 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
 import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
-import { type Alert, acknowledgeCall, evaluationsCall, silenceCall } from './calls.ts';
+import { type Alert, acknowledgeCall, silenceCall } from './calls.ts';
+import { Evaluations } from './evaluations.tsx';
 import { shownValue } from './shown.ts';
 import { SilenceSpan } from './silence-span.tsx';
 import { Told } from './told.tsx';
@@ -47,29 +45,6 @@ const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
     <ActionForm action={action} label="Silence" onSubmit={run} said={said}>
       <SilenceSpan />
     </ActionForm>
-  );
-};
-
-const Evaluations = ({ alert: { id, ruleId } }: { readonly alert: Alert }) => {
-  const { answer, error } = useAsked(evaluationsCall, { params: { id: ruleId }, query: { alertId: id, limit: 20 } });
-  return (
-    <>
-      <h3>Last evaluations</h3>
-      <Problem error={error} />
-      <table class="figures">
-        <Heads columns={['Time', 'State', 'Value', 'Why']} />
-        <tbody>
-          {answer?.items.map(({ at, state, value, reason, error: failed }) => (
-            <tr key={at}>
-              <td>{shownMoment(at)}</td>
-              <td>{state}</td>
-              <td>{shownValue(value)}</td>
-              <td>{shownText(failed ?? reason)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
   );
 };
 
@@ -119,7 +94,15 @@ const Standing = ({ alert }: { readonly alert: Alert }) => {
       />
       <h3>Labels</h3>
       <Fields values={labels} />
-      {origin === 'rule' ? <Evaluations alert={alert} /> : null}
+      {origin === 'rule' ? (
+        <>
+          <h3>Last evaluations</h3>
+          <p class="links">
+            <Link to={toArea('/alerts/history', { alertId: alert.id })}>How it changed</Link>
+          </p>
+          <Evaluations ruleId={alert.ruleId} alertId={alert.id} />
+        </>
+      ) : null}
       <Told labels={labels} />
     </>
   );

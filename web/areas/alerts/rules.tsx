@@ -3,7 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
 import { PutOnDashboard } from '../../editors/kept.tsx';
+import { pairsIn } from '../../editors/lines.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { Link } from '../../frame/link.tsx';
@@ -12,11 +14,22 @@ import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { refreshes } from '../../frame/time-range.ts';
+import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Found } from '../../lists/found.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { createRuleCall, type Rule, removeRuleCall, replaceRuleCall, rulesCall } from './calls.ts';
+import {
+  changeRuleCall,
+  createRuleCall,
+  exportRulesCall,
+  importRulesCall,
+  type Rule,
+  removeRuleCall,
+  replaceRuleCall,
+  rulesCall,
+  testRuleCall,
+} from './calls.ts';
+import { Evaluations } from './evaluations.tsx';
 import { shownCondition } from './shown.ts';
 
 const list = new Paged(rulesCall, ({ items }) => items);
@@ -57,6 +70,39 @@ const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
   );
 };
 
+const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => {
+  const [action] = useState(() => new Action(changeRuleCall));
+  const turn = async (): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
+  };
+  return (
+    <ActionForm action={action} label={enabled ? 'Switch off' : 'Switch on'} onSubmit={turn}>
+      {null}
+    </ActionForm>
+  );
+};
+
+/** Lets it fire and end once through the routing as it is, so that one sees who is told. */
+const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
+  const [action] = useState(() => new Action(testRuleCall));
+  const [said, setSaid] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const labels = pairsIn(String(new FormData(form).get('labels')).replaceAll(',', '\n'));
+    const answer = await action.run({ params: { id }, body: { labels } });
+    setSaid(answer === undefined ? '' : 'It fired and ended once, marked as a test.');
+  };
+  return (
+    <details>
+      <summary>Let it fire once, as a test</summary>
+      <ActionForm action={action} label="Let it fire" onSubmit={run} said={said}>
+        <label>
+          With labels <input name="labels" maxLength={4096} autocomplete="off" placeholder="service=cart" />
+        </label>
+      </ActionForm>
+    </details>
+  );
+};
+
 const OpenRule = ({ rule }: { readonly rule: Rule }) => (
   <Beside label="Rule" title={rule.name} onClose={() => setOpen('')}>
     <p>{shownText(rule.description ?? '')}</p>
@@ -75,6 +121,8 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
       <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
     )}
     {rule.managedBy === null && may(removeRuleCall) ? <Remove key={rule.id} rule={rule} /> : null}
+    {rule.managedBy === null && may(changeRuleCall) ? <Switch key={`${rule.id} ${rule.version}`} rule={rule} /> : null}
+    {may(testRuleCall) ? <TestFiring key={`test ${rule.id}`} rule={rule} /> : null}
     {rule.condition.kind === 'threshold' ? (
       <p class="links">
         <PutOnDashboard query={rule.condition.query} title={rule.name} />
@@ -93,6 +141,11 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     <Scrolled class="body" label="Condition">
       {shownText(JSON.stringify(rule.condition, null, 2), { lines: true })}
     </Scrolled>
+    <h3>Last evaluations</h3>
+    <p class="links">
+      <Link to={toArea('/alerts/history', { ruleId: rule.id })}>How its alerts changed</Link>
+    </p>
+    <Evaluations key={rule.id} ruleId={rule.id} />
   </Beside>
 );
 
@@ -134,11 +187,13 @@ export const Rules = () => {
         onSearch={(text) => change({ search: text.trim(), rule: '' })}
       />
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
-      {may(createRuleCall) ? (
-        <p class="links">
-          <Link to={toArea('/alerts/rule')}>Write a rule</Link>
-        </p>
-      ) : null}
+      <p class="links">
+        {may(createRuleCall) ? <Link to={toArea('/alerts/rule')}>Write a rule</Link> : null}
+        {may(importRulesCall) ? <Link to={toArea('/alerts/import')}>Import rules</Link> : null}
+        <a href={exportRulesCall.path} download="rules.yaml">
+          Export them as a rule file of Prometheus
+        </a>
+      </p>
       <div class={rule === undefined ? 'list' : 'list with-record'}>
         <Listed open={open} />
         {rule === undefined ? null : <OpenRule rule={rule} />}

@@ -1,0 +1,45 @@
+/** The last evaluations of a rule, or of one of its alerts: what came, and why that fired or not. */
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { evaluationsCall } from './calls.ts';
+import { shownValue } from './shown.ts';
+
+export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; readonly alertId?: string }) => {
+  const isOfAlert = alertId !== undefined;
+  const query = { limit: 20, ...(isOfAlert ? { alertId } : {}) };
+  const { answer, error } = useAsked(evaluationsCall, { params: { id: ruleId }, query });
+  return (
+    <>
+      <Problem error={error} />
+      <table class="figures">
+        <Heads
+          columns={['Time', 'State', ...(isOfAlert ? ['Value', 'Why'] : ['Groups', 'Firing', 'Took', 'Failed'])]}
+        />
+        <tbody>
+          {answer?.items.map(({ at, state, value, reason, error: failed, groups, firing, durationMs }) => (
+            <tr key={at}>
+              <td>{shownMoment(at)}</td>
+              <td>{state}</td>
+              {isOfAlert ? (
+                <>
+                  <td>{shownValue(value)}</td>
+                  <td>{shownText(failed ?? reason)}</td>
+                </>
+              ) : (
+                <>
+                  <td>{groups}</td>
+                  <td>{firing}</td>
+                  <td>{Math.round(durationMs)} ms</td>
+                  <td class={failed === null ? '' : 'text-error'}>{shownText(failed ?? 'no')}</td>
+                </>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+};

@@ -1,0 +1,142 @@
+/** The form in which a group of recording rules is written. */
+import { useState } from 'preact/hooks';
+import { Field } from '../../editors/field.tsx';
+import { NumberInput, PairsInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { useSaving } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import {
+  createRecordingGroupCall,
+  type RecordingGroup,
+  replaceRecordingGroupCall,
+  type WrittenGroup,
+} from './calls.ts';
+
+type Rule = WrittenGroup['rules'][number];
+
+const none: Rule = { record: '', expression: '' };
+const empty: WrittenGroup = { name: '', interval: '1m', delay: '0s', limit: 0, enabled: true, rules: [none] };
+
+const fieldsIn = ({
+  id: _,
+  version: __,
+  createdAt: ___,
+  updatedAt: ____,
+  standing: _____,
+  ...fields
+}: RecordingGroup): WrittenGroup => fields;
+
+const RuleFields = ({
+  rule,
+  index,
+  wrong,
+  onChange,
+  onRemove,
+}: {
+  readonly rule: Rule;
+  readonly index: number;
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (rule: Rule) => void;
+  readonly onRemove: (() => void) | undefined;
+}) => {
+  const at = (field: keyof Rule): string | undefined => wrong(`rules.${index}.${field}`);
+  return (
+    <fieldset>
+      <legend>Rule {index + 1}</legend>
+      <TextInput
+        label="Makes the series"
+        value={rule.record}
+        problem={at('record')}
+        onChange={(record) => onChange({ ...rule, record })}
+      />
+      <Field label="of PromQL" problem={at('expression')}>
+        <textarea
+          rows={3}
+          maxLength={16_384}
+          spellcheck={false}
+          value={rule.expression}
+          placeholder="sum by (job) (rate(http_requests_total[5m]))"
+          aria-invalid={at('expression') !== undefined}
+          onInput={({ currentTarget }) => onChange({ ...rule, expression: currentTarget.value })}
+        />
+      </Field>
+      <PairsInput
+        label="with labels, one a line"
+        hint="team=shop; one without a value takes the label away"
+        value={rule.labels ?? {}}
+        problem={at('labels')}
+        onChange={(labels) => onChange({ ...rule, labels })}
+      />
+      {onRemove === undefined ? null : (
+        <button type="button" class="plain" onClick={onRemove}>
+          Remove rule {index + 1}
+        </button>
+      )}
+    </fieldset>
+  );
+};
+
+export const RecordingForm = ({ before }: { readonly before: RecordingGroup | undefined }) => {
+  const [group, setGroup] = useState<WrittenGroup>(() => (before === undefined ? empty : fieldsIn(before)));
+  // Rules have no id: a key of their own keeps what is typed with its rule.
+  const [keys, setKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
+  const { save, wrong, error, isRunning } = useSaving(createRecordingGroupCall, replaceRecordingGroupCall, before);
+  const set = (fields: Partial<WrittenGroup>): void => setGroup((now) => ({ ...now, ...fields }));
+  const { rules } = group;
+  return (
+    <div class="form">
+      <TextInput label="Name" value={group.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="Evaluated every"
+        most={16}
+        value={group.interval ?? ''}
+        problem={wrong('interval')}
+        onChange={(interval) => set({ interval: interval.trim() })}
+      />
+      <TextInput
+        label="Waits for late data"
+        most={16}
+        value={group.delay ?? ''}
+        problem={wrong('delay')}
+        onChange={(delay) => set({ delay: delay.trim() })}
+      />
+      <NumberInput
+        label="Most series of a rule (0: no limit)"
+        value={group.limit ?? 0}
+        problem={wrong('limit')}
+        onChange={(limit) => set({ limit: limit ?? 0 })}
+      />
+      {rules.map((rule, index) => (
+        <RuleFields
+          key={keys[index] ?? index}
+          {...{ rule, index, wrong }}
+          onChange={(changed) => set({ rules: rules.with(index, changed) })}
+          onRemove={
+            rules.length === 1
+              ? undefined
+              : () => {
+                  setKeys(keys.toSpliced(index, 1));
+                  set({ rules: rules.toSpliced(index, 1) });
+                }
+          }
+        />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => {
+          setKeys([...keys, 1 + Math.max(-1, ...keys)]);
+          set({ rules: [...rules, none] });
+        }}
+      >
+        Add a rule
+      </button>
+      <SwitchInput label="It records" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(group)}>
+          {before === undefined ? 'Create the group' : 'Save the group'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,86 @@
+/** Groups of recording rules: which series each makes, and how its rules stand. */
+import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { createRecordingGroupCall, type RecordingGroup, recordingGroupsCall } from './calls.ts';
+import { RecordingForm } from './recording-form.tsx';
+
+const noun = 'recording group';
+
+const stateOf = ({ enabled, standing }: RecordingGroup): string => {
+  if (enabled === false) return 'off';
+  if (standing === null) return 'not known';
+  const failed = standing.filter(({ error }) => error !== null).length;
+  if (failed > 0) return `${failed} of ${standing.length} fail`;
+  if (standing.some(({ evaluatedAt }) => evaluatedAt === null)) return 'not evaluated yet';
+  return standing.some(({ stale }) => stale) ? 'late' : 'records';
+};
+
+const Told = ({ item }: { readonly item: RecordingGroup }) => {
+  const { file, interval, delay, limit, rules, standing } = item;
+  return (
+    <>
+      <Fields
+        values={{
+          ...{ state: stateOf(item), 'of the rule file': file, 'evaluated every': interval, delay },
+          'most series of a rule': limit === 0 ? 'no limit' : limit,
+        }}
+      />
+      <h3>Its rules</h3>
+      <ol>
+        {rules.map(({ record, expression, labels = {} }, index) => {
+          const now = standing?.[index];
+          return (
+            <li key={index}>
+              <b>{shownText(record)}</b>
+              <pre class="body">{shownText(expression, { lines: true })}</pre>
+              {Object.keys(labels).length === 0 ? null : <Fields values={labels} />}
+              {now === undefined || now.error === null ? null : <p class="problem">{shownText(now.error)}</p>}
+            </li>
+          );
+        })}
+      </ol>
+      {standing === null ? null : (
+        <table class="figures texts">
+          <Heads columns={['Series', 'Evaluated', 'Made', 'Took']} />
+          <tbody>
+            {standing.map(({ record, evaluatedAt, series, durationMs }, index) => (
+              <tr key={index}>
+                <td>{shownText(record)}</td>
+                <td>{shownMoment(evaluatedAt) || 'not yet'}</td>
+                <td>{series}</td>
+                <td>{Math.round(durationMs)} ms</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+};
+
+export const Recording = listed({
+  title: 'Recording groups',
+  call: recordingGroupsCall,
+  search: 'part of a name',
+  sent: { sort: 'name' },
+  nothing: 'Nothing is recorded.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Group: ({ name }) => name,
+    State: (group) => (
+      <span class={group.standing?.some(({ error }) => error !== null) === true ? 'text-error' : ''}>
+        {stateOf(group)}
+      </span>
+    ),
+    Rules: ({ rules }) => rules.length,
+    Every: ({ interval }) => interval,
+    File: ({ file }) => file,
+  },
+  numbers: ['Rules'],
+  Tools: writeOf(noun, createRecordingGroupCall),
+  Open: openedOf({ noun, path: '/api/alerts/recording-groups/{id}', Form: RecordingForm, Told }),
+});

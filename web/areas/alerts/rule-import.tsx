@@ -1,0 +1,47 @@
+/** Imports a rule file of Prometheus, and tells first what becomes of each rule. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import type { Answered } from '../../client/call.ts';
+import { TextInput } from '../../editors/inputs.tsx';
+import { wrongIn } from '../../editors/opened.tsx';
+import { ImportOutcomes, TextImport } from '../../editors/text-import.tsx';
+import { whyNot } from '../../frame/rights.ts';
+import { importRulesCall } from './calls.ts';
+
+type Item = Answered<NonNullable<typeof importRulesCall.of>>['items'][number];
+
+export const RuleImport = () => {
+  const [action] = useState(() => new Action(importRulesCall));
+  const [fileName, setFileName] = useState('');
+  const [told, setTold] = useState<{ readonly items: readonly Item[]; readonly wasDry: boolean }>();
+  const wrong = wrongIn(action.error.value);
+  const closed = whyNot(importRulesCall, 'Importing rules');
+  if (closed !== '') return <p class="said">{closed}</p>;
+  const run = async (file: string, dryRun: boolean): Promise<void> => {
+    const answer = await action.run({ body: { file, fileName: fileName.trim(), dryRun } });
+    setTold(answer === undefined ? undefined : { items: answer.items, wasDry: dryRun });
+  };
+  return (
+    <>
+      <p>
+        Alert and recording rules of Prometheus. Those that the same file made before are replaced; rules that it has no
+        more stay.
+      </p>
+      <TextImport accept=".yaml,.yml" label="or its YAML" problem={wrong('file')} action={action} onRun={run}>
+        <TextInput
+          label="Name of the file"
+          hint="Where several files have groups or alerts of the same names, it tells them apart"
+          value={fileName}
+          problem={wrong('fileName')}
+          onChange={setFileName}
+        />
+      </TextImport>
+      {told === undefined ? null : (
+        <ImportOutcomes
+          wasDry={told.wasDry}
+          of={told.items.map(({ place, name, outcome, problems }) => ({ at: place, name, outcome, problems }))}
+        />
+      )}
+    </>
+  );
+};
