@@ -3,7 +3,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -81,6 +81,53 @@ declare('an incident is declared, and somebody who only looks is told who may ch
   t.is(await other.page.getByRole('button', { name: /Acknowledge|Resolve|Declare|Add/ }).count(), 0);
   await holdsAsAView(t, other, '.beside h2');
   t.deepEqual(tab.complaints, []);
+});
+
+declare('an incident is changed: what it is, how bad, and who does what', async (t) => {
+  const { id } = await found('Mails are late');
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/incidents?incident=${id}`, 'editor@a.example');
+  const beside = page.getByRole('complementary', { name: 'Incident' });
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  const save = beside.getByRole('button', { name: 'Save the incident' });
+  await beside.getByLabel('Title').fill('');
+  await save.click();
+  await beside.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
+  await beside.getByLabel('Title').fill('Mails are <b>very</b> late');
+  await beside.getByLabel('Severity').selectOption('critical');
+  await beside.getByLabel('Services, between commas').fill('post, queue');
+  await beside.getByRole('button', { name: 'Give a role' }).click();
+  await beside.getByLabel('has').selectOption({ label: 'editor' });
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await save.click();
+  await beside.getByRole('heading', { name: 'Mails are <b>very</b> late' }).waitFor();
+  const changed = await found('Mails are <b>very</b> late');
+  const { items: users } = (await harness.ask('GET', '/api/users?search=editor')).body;
+  t.like(changed, { severity: 'critical', services: ['post', 'queue'] });
+  t.deepEqual(changed.roles, [{ role: 'commander', userId: users[0].id }]);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('figures tell how many incidents there were and how long they took, as the API says', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/incidents');
+  await page.getByRole('link', { name: 'Figures' }).click();
+  const { body } = await harness.ask('GET', '/api/incidents/metrics?from=now-30d');
+  const rows = page.getByRole('table').nth(1).locator('tbody tr');
+  await rows.nth(body.bySeverity.length - 1).waitFor();
+  t.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent))),
+    body.bySeverity.map(({ key, incidents, neverAcknowledged }: Record<string, unknown>) => [
+      ...[key, String(incidents), String(neverAcknowledged)],
+    ]),
+  );
+  t.true(body.bySeverity.length > 0);
+  await page.getByText(`${body.pages.pages} in all, ${body.pages.atNight} of them at night.`).waitFor();
+  await page.getByLabel('Over the last').selectOption('a year');
+  await page.waitForURL(/over=now-365d/);
+  await holdsAsAView(t, tab, 'main h2 >> nth=0');
 });
 
 declare('an incident is merged into another that is about the same service', async (t) => {

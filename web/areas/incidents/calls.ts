@@ -9,6 +9,7 @@ import type {
   reopenIncident,
   resolveIncident,
 } from '../../../api/groups/incidents/incident.ts';
+import type { getIncidentMetrics } from '../../../api/groups/incidents/metrics.ts';
 import type { listIncidentPages } from '../../../api/groups/incidents/pages.ts';
 import type { getIncidentPostmortem, setIncidentPostmortem } from '../../../api/groups/incidents/postmortem.ts';
 import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
@@ -28,6 +29,7 @@ export const changeCall = changeOf<typeof incidentResource, Partial<z.input<type
   '/api/incidents/{id}',
 );
 
+export const metricsCall = callOf<typeof getIncidentMetrics>('GET', '/api/incidents/metrics');
 export const postmortemCall = callOf<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
 export const setPostmortemCall = callOf<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
 export const feedsCall = callOf<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
@@ -45,4 +47,5 @@ export const replacePolicyCall = replacementOf<typeof escalationPolicyResource, 
 export type Policy = ViewOf<typeof escalationPolicyResource>;
 export type Postmortem = Answered<typeof getIncidentPostmortem>;
 export type MergeSuggestion = Answered<typeof getIncidentTimeline>['mergeSuggestions'][number];
+export type Metrics = Answered<typeof getIncidentMetrics>;
 export type Incident = ViewOf<typeof incidentResource>;

@@ -12,8 +12,18 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
-import { acknowledgeCall, type Incident, noteCall, reopenCall, resolveCall, timelineCall } from './calls.ts';
+import {
+  acknowledgeCall,
+  changeCall,
+  type Incident,
+  noteCall,
+  reopenCall,
+  resolveCall,
+  timelineCall,
+} from './calls.ts';
+import { IncidentForm } from './incident-form.tsx';
 import { Merges } from './merges.tsx';
+import { usePeople } from './people.ts';
 import { PostmortemPart } from './postmortem.tsx';
 
 const steps = {
@@ -105,15 +115,23 @@ const Services = ({ services }: { readonly services: readonly string[] }) => (
 );
 
 export const OpenIncident = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
-  const { id, title, summary, status, severity, services = [], tags = [] } = incident;
+  const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
+  const [isEdited, setEdited] = useState(false);
+  const people = usePeople();
   return (
     <Beside label="Incident" title={title} onClose={onClose}>
       <p>{shownText(summary ?? '', { lines: true })}</p>
+      {isEdited ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
       {may(acknowledgeCall) ? (
         <div class="act">
           {(possible[status ?? 'open'] ?? []).map((step) => (
             <Step key={step} id={id} step={step} />
           ))}
+          {isEdited || !may(changeCall) ? null : (
+            <button type="button" class="plain" onClick={() => setEdited(true)}>
+              Edit
+            </button>
+          )}
         </div>
       ) : (
         <p class="soft">{whyNot(acknowledgeCall, 'Acknowledging it')}</p>
@@ -129,6 +147,7 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
           },
           ...{ 'acknowledged by': incident.acknowledgedBy, resolved: shownMoment(incident.resolvedAt) },
           ...{ 'resolved by': incident.resolvedBy, 'merged into': incident.mergedInto, tags: tags.join(', ') },
+          ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
         }}
       />
       {may(noteCall) ? <Note id={id} /> : null}

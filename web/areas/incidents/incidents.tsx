@@ -19,6 +19,7 @@ import {
   feedsCall,
   type Incident,
   incidentsCall,
+  metricsCall,
   pagesCall,
   policiesCall,
   schedulesCall,
@@ -132,6 +133,10 @@ export const Incidents = partsOf('Incidents', [
   {
     ...{ name: 'pages', title: 'Pages', asks: pagesCall },
     View: later(async () => (await import('./pages.tsx')).Pages),
+  },
+  {
+    ...{ name: 'figures', title: 'Figures', asks: metricsCall },
+    View: later(async () => (await import('./figures.tsx')).IncidentFigures),
   },
   {
     ...{ name: 'calendars', title: 'Calendars', asks: feedsCall },

@@ -1,0 +1,142 @@
+/** How many incidents there were, how long it took to acknowledge and to resolve them, and who was paged how often. */
+import { ChoiceInput } from '../../editors/inputs.tsx';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { shownDuration } from '../../frame/durations.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { type Metrics, metricsCall, policiesCall } from './calls.ts';
+import { usePeople } from './people.ts';
+
+const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': 'a year' } as const;
+type Span = keyof typeof spans;
+
+const isSpan = (text: string): text is Span => Object.hasOwn(spans, text);
+
+const shownSeconds = (seconds: number | null): string => (seconds === null ? '' : shownDuration(1e9 * seconds));
+
+/** What is told of all and of each group. */
+type Figures = Omit<Metrics['bySeverity'][number], 'key'>;
+
+const Grouped = ({
+  title,
+  rows,
+}: {
+  readonly title: string;
+  readonly rows: readonly (readonly [name: string, figures: Figures])[];
+}) => (
+  <>
+    <h2>By {title.toLowerCase()}</h2>
+    <table class="figures texts">
+      <Heads columns={[title, 'Incidents', 'Never acknowledged', 'Half were acknowledged within', 'resolved within']} />
+      <tbody>
+        {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
+          <tr key={name}>
+            <td>
+              <bdi>{shownText(name)}</bdi>
+            </td>
+            <td>{incidents}</td>
+            <td>{neverAcknowledged}</td>
+            <td>{shownSeconds(timeToAcknowledge.median)}</td>
+            <td>{shownSeconds(timeToResolve.median)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </>
+);
+
+const Times = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: Figures }) => (
+  <table class="figures texts">
+    <Heads columns={['Until they were', 'Half within', 'Nine of ten within', 'On average', 'Of so many']} />
+    <tbody>
+      {Object.entries({ acknowledged: timeToAcknowledge, resolved: timeToResolve }).map(([name, times]) => (
+        <tr key={name}>
+          <td>{name}</td>
+          <td>{shownSeconds(times.median)}</td>
+          <td>{shownSeconds(times.p90)}</td>
+          <td>{shownSeconds(times.mean)}</td>
+          <td>{times.count}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metrics['pages'] }) => {
+  const people = usePeople();
+  return (
+    <>
+      <h2>Pages</h2>
+      <p>
+        {`${pages} in all, ${atNight} of them at night.`}
+        {isCut ? ' There are more: these are of the newest.' : ''}
+      </p>
+      {byPerson.length === 0 ? null : (
+        <table class="figures texts">
+          <Heads columns={['Who', 'Pages', 'At night']} />
+          <tbody>
+            {byPerson.map((one) => (
+              <tr key={one.userId}>
+                <td>
+                  <bdi>{shownText(people[one.userId] ?? one.userId)}</bdi>
+                </td>
+                <td>{one.pages}</td>
+                <td>{one.atNight}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+};
+
+const Told = ({ of }: { readonly of: Metrics }) => {
+  const policies = useAsked(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const policyOf = (id: string | null): string =>
+    id === null ? 'none' : (policies.find((policy) => policy.id === id)?.name ?? id);
+  const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = of;
+  return (
+    <>
+      {of.isCut ? <p class="problem">There are more incidents: these are figures of the newest 10,000.</p> : null}
+      <Fields values={{ incidents, open, acknowledged, resolved, merged, 'never acknowledged': neverAcknowledged }} />
+      <Times of={of} />
+      <Grouped title="Severity" rows={of.bySeverity.map(({ key, ...figures }) => [key, figures])} />
+      <Grouped title="Service" rows={of.byService.map(({ key, ...figures }) => [key, figures])} />
+      <Grouped
+        title="Escalation policy"
+        rows={of.byPolicy.map(({ escalationPolicyId, ...figures }) => [policyOf(escalationPolicyId), figures])}
+      />
+      <Paged of={of.pages} />
+    </>
+  );
+};
+
+export const IncidentFigures = () => {
+  const asked = inAddress('over');
+  const over: Span = isSpan(asked) ? asked : 'now-30d';
+  const standing = useAsked(metricsCall, { query: { from: over } });
+  const { answer, error } = standing;
+  return (
+    <>
+      <div class="toolbar">
+        <ChoiceInput
+          label="Over the last"
+          options={spans}
+          value={over}
+          problem={undefined}
+          onChange={(chosen) => change({ over: chosen })}
+        />
+      </div>
+      <Problem error={error} />
+      <Scrolled class="scrolled" label="Figures">
+        {answer === undefined ? null : <Told of={answer} />}
+      </Scrolled>
+      <Freshness of={standing} />
+    </>
+  );
+};

@@ -1,0 +1,164 @@
+/** The form in which an incident is changed: what it is, how bad, what it is about, who does what, and who is paged. */
+import { useState } from 'preact/hooks';
+import type { alertSeverities } from '../../../schemas/alerts.ts';
+import { Action } from '../../client/action.ts';
+import { Field } from '../../editors/field.tsx';
+import { ChoiceInput, ListInput, TextInput } from '../../editors/inputs.tsx';
+import { wrongIn } from '../../editors/opened.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { changeCall, type Incident, policiesCall } from './calls.ts';
+import { usePeople } from './people.ts';
+
+type Severity = (typeof alertSeverities)[number];
+
+const severities: Readonly<Record<Severity, string>> = {
+  ...{ info: 'info', warning: 'warning', error: 'error', critical: 'critical' },
+};
+
+const itself = (text: string): string => text;
+
+const Role = ({
+  of: { role, userId },
+  onChange,
+  onRemove,
+}: {
+  readonly of: Roles[number];
+  readonly onChange: (role: Roles[number]) => void;
+  readonly onRemove: () => void;
+}) => {
+  const people = usePeople();
+  return (
+    <div class="act">
+      <label>
+        Role{' '}
+        <input
+          value={role}
+          maxLength={64}
+          autocomplete="off"
+          onInput={({ currentTarget }) => onChange({ role: currentTarget.value, userId })}
+        />
+      </label>
+      <label>
+        has{' '}
+        <select value={userId} onChange={({ currentTarget }) => onChange({ role, userId: currentTarget.value })}>
+          {userId in people ? null : <option value={userId}>{shownText(userId)}</option>}
+          {Object.entries(people).map(([id, name]) => (
+            <option key={id} value={id}>
+              {shownText(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" class="plain" onClick={onRemove}>
+        Leave out<span class="sr-only"> {shownText(role)}</span>
+      </button>
+    </div>
+  );
+};
+
+type Roles = NonNullable<Incident['roles']>;
+
+export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly onDone: () => void }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const {
+    title,
+    summary = '',
+    severity = 'error',
+    services = [],
+    tags = [],
+    roles = [],
+    escalationPolicyId = null,
+  } = of;
+  const [written, setWritten] = useState({ title, summary, severity, services, tags, roles, escalationPolicyId });
+  const policies = useAsked(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const people = Object.keys(usePeople());
+  const set = (fields: Partial<typeof written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const error = action.error.value;
+  const wrong = wrongIn(error);
+  const save = async (): Promise<void> => {
+    if ((await action.run({ params: { id: of.id }, body: written, ifMatch: of.version })) === undefined) return;
+    onDone();
+    refresh();
+  };
+  return (
+    <div class="form">
+      <TextInput
+        label="Title"
+        value={written.title}
+        problem={wrong('title')}
+        onChange={(text) => set({ title: text })}
+      />
+      <Field label="Summary" problem={wrong('summary')}>
+        <textarea
+          rows={3}
+          maxLength={16_384}
+          value={written.summary}
+          onInput={({ currentTarget }) => set({ summary: currentTarget.value })}
+        />
+      </Field>
+      <ChoiceInput
+        label="Severity"
+        options={severities}
+        value={written.severity}
+        problem={wrong('severity')}
+        onChange={(chosen) => set({ severity: chosen })}
+      />
+      {(
+        [
+          ['Services, between commas', 'services'],
+          ['Tags, between commas', 'tags'],
+        ] as const
+      ).map(([label, name]) => (
+        <ListInput
+          key={name}
+          label={label}
+          value={written[name]}
+          problem={wrong(name)}
+          read={itself}
+          write={itself}
+          onChange={(texts) => set({ [name]: [...texts] })}
+        />
+      ))}
+      <ChoiceInput
+        label="Who is paged"
+        options={{ '': 'nobody', ...Object.fromEntries(policies.map(({ id, name }) => [id, name])) }}
+        value={written.escalationPolicyId ?? ''}
+        problem={wrong('escalationPolicyId')}
+        onChange={(id) => set({ escalationPolicyId: id || null })}
+      />
+      <fieldset>
+        <legend>Who does what</legend>
+        {written.roles.map((role, index) => (
+          <Role
+            key={index}
+            of={role}
+            onChange={(changed) => set({ roles: written.roles.with(index, changed) })}
+            onRemove={() => set({ roles: written.roles.toSpliced(index, 1) })}
+          />
+        ))}
+        <button
+          type="button"
+          class="plain"
+          onClick={() => set({ roles: [...written.roles, { role: 'commander', userId: people[0] ?? '' }] })}
+        >
+          Give a role
+        </button>
+        <p class="problem-text" role="alert">
+          {wrong('roles') ?? ''}
+        </p>
+      </fieldset>
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          Save the incident
+        </button>
+        <button type="button" class="plain" onClick={onDone}>
+          Leave it as it was
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
