@@ -13,7 +13,7 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { routingCall, routingTestCall, setRoutingCall } from './calls.ts';
+import { importRoutingCall, routingCall, routingTestCall, setRoutingCall } from './calls.ts';
 import { channelsCall } from './channels/calls.ts';
 import { matchersIn, shownMatchers } from './shown.ts';
 
@@ -136,14 +136,50 @@ interface Versioned {
   readonly version: number;
 }
 
+/** Reads a configuration of Alertmanager into the document, which is saved as any other. */
+const FromAlertmanager = ({ onRead }: { readonly onRead: (routing: object) => void }) => {
+  const [action] = useState(() => new Action(importRoutingCall));
+  const [notes, setNotes] = useState<readonly string[]>();
+  const { details = [] } = action.error.value ?? {};
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const answer = await action.run({ body: { yaml: String(new FormData(form).get('yaml')) } });
+    setNotes(answer?.notes);
+    if (answer !== undefined) onRead(answer.routing);
+  };
+  return (
+    <details>
+      <summary>Take it from a configuration of Alertmanager</summary>
+      <ActionForm action={action} label="Read it into the document" onSubmit={run}>
+        <div class="form">
+          <label>
+            Its YAML <textarea name="yaml" rows={8} cols={80} required={true} spellcheck={false} />
+          </label>
+          <Wrong message={details.length === 0 ? undefined : details.map(({ message }) => message).join('; ')} />
+        </div>
+      </ActionForm>
+      {notes === undefined ? null : (
+        <div role="status">
+          It was read into the document below, and is not saved yet.
+          <ul>
+            {notes.map((note) => (
+              <li key={note}>{shownText(note)}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </details>
+  );
+};
+
 const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => void }) => {
   const [saving] = useState(() => new Action(setRoutingCall));
+  const [text, setText] = useState(() => JSON.stringify(of.answer, null, 2));
   const [wrong, setWrong] = useState('');
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const run = async (): Promise<void> => {
     setWrong('');
     let body: never;
     try {
-      body = JSON.parse(String(new FormData(form).get('routing'))) as never;
+      body = JSON.parse(text) as never;
     } catch (error) {
       setWrong(`This is no JSON: ${(error as Error).message}`);
       return;
@@ -153,25 +189,28 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
     refresh();
   };
   return (
-    <ActionForm action={saving} label="Save the routing" onSubmit={run}>
-      <div class="form">
-        <label>
-          The document{' '}
-          <textarea
-            name="routing"
-            rows={24}
-            cols={80}
-            spellcheck={false}
-            aria-invalid={wrong !== '' || saving.error.value !== undefined}
-            defaultValue={JSON.stringify(of.answer, null, 2)}
-          />
-        </label>
-        <Wrong message={wrong} />
-      </div>
-      <button type="button" class="plain" onClick={onDone}>
-        Leave it as it was
-      </button>
-    </ActionForm>
+    <>
+      <FromAlertmanager onRead={(routing) => setText(JSON.stringify(routing, null, 2))} />
+      <ActionForm action={saving} label="Save the routing" onSubmit={run}>
+        <div class="form">
+          <label>
+            The document{' '}
+            <textarea
+              rows={24}
+              cols={80}
+              spellcheck={false}
+              aria-invalid={wrong !== '' || saving.error.value !== undefined}
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </label>
+          <Wrong message={wrong} />
+        </div>
+        <button type="button" class="plain" onClick={onDone}>
+          Leave it as it was
+        </button>
+      </ActionForm>
+    </>
   );
 };
 

@@ -10,12 +10,32 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { expireCall, type Silence, silenceCall, silencesCall } from './calls.ts';
+import { changeSilenceCall, expireCall, type Silence, silenceCall, silencesCall } from './calls.ts';
 import { Muted } from './muted.tsx';
 import { matchersIn, shownMatchers } from './shown.ts';
 import { SilenceSpan } from './silence-span.tsx';
 
 const list = new Paged(silencesCall, ({ items }) => items);
+
+/** Another end, from now on. */
+const Longer = ({ silence }: { readonly silence: Silence }) => {
+  const [action] = useState(() => new Action(changeSilenceCall));
+  const { id, version, matchers, startsAt, comment } = silence;
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const said = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(said.get('hours')) * 3_600_000).toISOString();
+    const body = { matchers, startsAt, endsAt, comment: String(said.get('comment')) || (comment ?? '') };
+    if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
+  };
+  return (
+    <details>
+      <summary>Another end</summary>
+      <ActionForm action={action} label="End it then" onSubmit={run}>
+        <SilenceSpan />
+      </ActionForm>
+    </details>
+  );
+};
 
 const Line = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(expireCall));
@@ -38,6 +58,7 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
             End now
           </button>
           <Problem error={action.error.value} />
+          <Longer silence={silence} />
         </td>
       ) : null}
     </tr>

@@ -3,7 +3,11 @@ import type { z } from 'zod';
 import type { channelResource } from '../../../../api/groups/notification-channels/channel.ts';
 import type { contactResource } from '../../../../api/groups/notification-channels/contact.ts';
 import type { listChannelDeliveries } from '../../../../api/groups/notification-channels/deliveries.ts';
-import type { testChannel, testContact } from '../../../../api/groups/notification-channels/test-channel.ts';
+import type {
+  previewTemplates,
+  testChannel,
+  testContact,
+} from '../../../../api/groups/notification-channels/test-channel.ts';
 import type { listChannelTypes } from '../../../../api/groups/notification-channels/types.ts';
 import type { Stored } from '../../../../schemas/ports/documents.ts';
 import type { NotificationChannel } from '../../../../schemas/resources/notification-channel.ts';
@@ -41,6 +45,7 @@ export const contactsCall = callOf<Listed<Contact>>('GET', '/api/contacts');
 export const createContactCall = creationOf<typeof contactResource, WrittenContact>('/api/contacts');
 export const replaceContactCall = replacementOf<typeof contactResource, WrittenContact>('/api/contacts/{id}');
 export const testContactCall = callOf<typeof testContact>('POST', '/api/contacts/{id}/test');
+export const previewTemplatesCall = callOf<typeof previewTemplates>('POST', '/api/notification-channels/preview');
 export const testChannelCall = callOf<typeof testChannel>('POST', '/api/notification-channels/{id}/test');
 export const deliveriesCall = callOf<typeof listChannelDeliveries>('GET', '/api/notification-channels/{id}/deliveries');
 

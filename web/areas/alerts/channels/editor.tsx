@@ -1,6 +1,8 @@
 /** A channel as it is written: its name, and the settings of its type. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
+import { NumberInput } from '../../../editors/inputs.tsx';
+import { wrongIn } from '../../../editors/opened.tsx';
 import { ActionForm } from '../../../frame/action-form.tsx';
 import { change } from '../../../frame/address.ts';
 import { useAsked } from '../../../frame/asked.ts';
@@ -8,6 +10,7 @@ import { Problem } from '../../../frame/standing.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { type Channel, channelTypesCall, createChannelCall, replaceChannelCall } from './calls.ts';
 import { SettingFields, settingsIn } from './setting-fields.tsx';
+import { TemplateFields } from './template-fields.tsx';
 
 /** Without a channel, a new one. */
 export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
@@ -15,6 +18,8 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
   const [replacing] = useState(() => new Action(replaceChannelCall));
   const { answer, error } = useAsked(channelTypesCall, {});
   const [chosen, setChosen] = useState(of?.settings.type ?? 'webhook');
+  const [templates, setTemplates] = useState(of?.templates ?? { title: '', text: '' });
+  const [maxPerMinute, setMaxPerMinute] = useState<number | null>(of?.maxPerMinute ?? 60);
   const type = answer?.items.find((each) => each.type === chosen);
   if (answer === undefined || type === undefined) return <Problem error={error} />;
   const action = of === undefined ? creating : replacing;
@@ -23,15 +28,14 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
     const written = {
       ...{ name: String(said.get('channel')).trim(), description: String(said.get('description')) },
       ...{ enabled: said.has('enabled'), settings: settingsIn(said, type) },
+      ...{ templates, maxPerMinute: maxPerMinute ?? 0 },
     };
     if (of === undefined) {
       const made = await creating.run({ body: written });
       if (made === undefined) return;
       change({ open: (made as unknown as Channel).id });
     } else {
-      const { templates, maxPerMinute } = of;
-      const body = { ...written, templates, maxPerMinute };
-      if ((await replacing.run({ params: { id: of.id }, body, ifMatch: of.version })) === undefined) return;
+      if ((await replacing.run({ params: { id: of.id }, body: written, ifMatch: of.version })) === undefined) return;
     }
     onSaved();
     refresh();
@@ -62,6 +66,13 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
           given={of?.settings.type === chosen ? of.settings : undefined}
           error={action.error.value}
         />
+        <NumberInput
+          label="At most so many a minute"
+          value={maxPerMinute}
+          problem={wrongIn(action.error.value)('maxPerMinute')}
+          onChange={setMaxPerMinute}
+        />
+        <TemplateFields templates={templates} wrong={wrongIn(action.error.value)} onChange={setTemplates} />
         <label class="choice">
           <input name="enabled" type="checkbox" defaultChecked={of?.enabled ?? true} /> It is sent to
         </label>

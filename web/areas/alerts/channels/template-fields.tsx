@@ -1,0 +1,65 @@
+/** How a channel words what it sends, and what that makes of two alerts. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../../client/action.ts';
+import { Field } from '../../../editors/field.tsx';
+import { wrongIn } from '../../../editors/opened.tsx';
+import { shownText } from '../../../frame/shown-text.tsx';
+import { Problem } from '../../../frame/standing.tsx';
+import { Raw } from '../../../lists/raw.tsx';
+import { type Channel, previewTemplatesCall } from './calls.ts';
+
+type Templates = Channel['templates'];
+
+const parts = [
+  ['title', 'Title', 1],
+  ['text', 'Text', 4],
+] as const;
+
+export const TemplateFields = ({
+  templates,
+  wrong,
+  onChange,
+}: {
+  readonly templates: Templates;
+  /** What was wrong with the channel when it was saved. */
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (templates: Templates) => void;
+}) => {
+  const [action] = useState(() => new Action(previewTemplatesCall));
+  const [made, setMade] = useState<{ readonly title: string; readonly text: string }>();
+  const error = action.error.value;
+  return (
+    <details>
+      <summary>In words of its own</summary>
+      <p class="hint">
+        {'Empty: the usual words. {{name}} is a value, {{#alerts}}…{{/alerts}} is written for each alert.'}
+      </p>
+      {parts.map(([name, label, rows]) => (
+        <Field key={name} label={label} problem={wrongIn(error)(name) ?? wrong(`templates.${name}`)}>
+          <textarea
+            rows={rows}
+            maxLength={16_384}
+            spellcheck={false}
+            value={templates[name]}
+            onInput={({ currentTarget }) => onChange({ ...templates, [name]: currentTarget.value })}
+          />
+        </Field>
+      ))}
+      <button
+        type="button"
+        class="plain"
+        disabled={action.isRunning.value}
+        onClick={() => void action.run({ body: templates }).then(setMade)}
+      >
+        Show what it makes of two alerts
+      </button>
+      {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
+      {made === undefined ? null : (
+        <div role="status">
+          <b>{shownText(made.title)}</b>
+          <Raw label="What it makes of two alerts" text={made.text} />
+        </div>
+      )}
+    </details>
+  );
+};
