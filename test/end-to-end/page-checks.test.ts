@@ -121,7 +121,7 @@ declare('a check tells its state, since when, and its uptime of 1, 30 and 90 day
   t.is(await cells.nth(1).textContent(), 'degraded');
   t.not(await cells.nth(2).textContent(), '');
   const { day, days30, days90 } = body.uptime;
-  t.deepEqual((await cells.allTextContents()).slice(3), [percent(day), percent(days30), percent(days90), 'http', '1m']);
+  t.deepEqual((await cells.allTextContents()).slice(3), [percent(day), percent(days30), percent(days90), 'HTTP', '1m']);
   await holdsAsAView(t, tab, 'table');
 });
 
@@ -172,29 +172,269 @@ declare('an editor runs it now, and is told of each location what came or why no
   await holdsAsAView(t, tab, '.beside h2');
 });
 
-declare('an editor tries it with changes that are not saved, and is told what of them is wrong', async (t) => {
+declare('an editor changes a check, tries it before it is saved, and is told at the field what is wrong', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
-  await page.getByText('Try it with changes').click();
-  const field = page.getByLabel('The check as JSON; nothing of it is saved');
-  const written = JSON.parse(await field.inputValue());
-  t.is(written.http.steps[0].url, 'https://shop.example/');
-  const tryWith = async (text: string) => {
-    await field.fill(text);
-    await page.getByRole('button', { name: 'Try', exact: true }).click();
-  };
-  await tryWith('{');
-  await page.getByRole('alert').filter({ hasText: 'This is no JSON' }).waitFor();
-  const at = (url: string) => JSON.stringify({ ...written, locations: [far], http: { steps: [{ url }] } });
-  await tryWith(at('shop.example'));
-  await page.getByRole('alert').filter({ hasText: 'check.http.steps.0.url' }).waitFor();
-  await tryWith(at('https://other.example/'));
-  const told = page.getByRole('status').getByRole('listitem');
+  const beside = page.getByRole('complementary', { name: 'Check' });
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  const step = beside.getByRole('group', { name: 'Step 1' });
+  const address = step.getByLabel('Address', { exact: true });
+  t.is(await address.inputValue(), 'https://shop.example/');
+  await beside.getByLabel('Local').uncheck();
+  await address.fill('shop.example');
+  const attempt = beside.getByRole('button', { name: 'Try it without saving' });
+  await attempt.click();
+  await step.getByRole('alert').getByText('must begin with http:// or https://').waitFor();
+  t.is(await address.getAttribute('aria-invalid'), 'true');
+  await address.fill('https://other.example/');
+  await step.getByLabel('Authentication, as JSON').fill('{');
+  await step.getByText('This is no JSON.').waitFor();
+  await attempt.click();
+  await page.getByRole('alert').filter({ hasText: 'check.http.steps.0.authentication' }).waitFor();
+  await step.getByLabel('Authentication, as JSON').fill('null');
+  await attempt.click();
+  const told = beside.getByRole('status').getByRole('listitem');
   await told.waitFor();
   t.deepEqual(await told.allTextContents(), ['Far & away: no probe of this location was heard from lately']);
   t.is((await harness.ask('GET', `/api/synthetics/checks/${id}`)).body.version, 1);
   await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('an editor writes a check with what it expects, saves it changed, and removes it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/checks', 'editor@a.example');
+  await page.getByRole('button', { name: 'Write a check' }).click();
+  const beside = page.getByRole('complementary', { name: 'Check' });
+  const fill = async (label: string, text: string): Promise<void> =>
+    beside.getByLabel(label, { exact: true }).fill(text);
+  await fill('Name', 'Names <i>resolve</i>');
+  await beside.getByRole('combobox', { name: 'Type' }).selectOption('DNS');
+  await fill('Every', '1s');
+  await fill('Labels, one a line', 'team = shop\ntier=web');
+  await beside.getByRole('button', { name: 'Add an expectation' }).click();
+  const first = beside.getByRole('group', { name: 'Expectation 1' });
+  await first.getByLabel('What').selectOption('a record');
+  await first.getByLabel('How').selectOption('contains');
+  await first.getByLabel('Value').fill('10.0.0.');
+  const create = beside.getByRole('button', { name: 'Create the check' });
+  await create.click();
+  await beside.getByRole('alert').getByText('must be a duration from 10s to 1d', { exact: false }).first().waitFor();
+  await fill('Every', '5m');
+  await fill('Name to ask for', 'shop.example');
+  await fill('Address of the name server', 'ns.example');
+  await create.click();
+  await beside.getByText('must be an address: its name would be asked of another server', { exact: true }).waitFor();
+  await fill('Address of the name server', '');
+  await create.click();
+  await beside.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
+  const [made] = (await harness.ask('GET', '/api/synthetics/checks?search=resolve')).body.items;
+  t.like(made, { type: 'dns', every: '5m', labels: { team: 'shop', tier: 'web' }, locations: ['local'] });
+  t.like(made.dns, { name: 'shop.example', server: null, record: 'A' });
+  t.deepEqual(made.dns.assertions, [{ source: 'record', operator: 'contains', value: '10.0.0.', level: 'fail' }]);
+
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
+  await beside.getByLabel('It is on').uncheck();
+  await beside.getByRole('button', { name: 'Save the check' }).click();
+  await beside.getByText('off', { exact: true }).waitFor();
+  const changed = (await harness.ask('GET', `/api/synthetics/checks/${made.id}`)).body;
+  t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
+  t.like(changed, { version: 2, enabled: false, labels: made.labels });
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.is((await harness.ask('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
+});
+
+declare('the token of a heartbeat is shown once, and a new one ends it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
+  const beside = page.getByRole('complementary', { name: 'Check' });
+  await beside.getByLabel('Name', { exact: true }).fill('Nightly');
+  await beside.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat of a job');
+  await beside.getByLabel('or at these times').fill('0 3 * * *');
+  await beside.getByRole('button', { name: 'Create the check' }).click();
+  const told = beside.getByRole('status').filter({ hasText: 'The job tells of its runs at' });
+  const first = await told.locator('code').textContent();
+  t.regex(first ?? '', /^\/beats\/\w/);
+  await beside.getByRole('button', { name: 'Make a new token' }).click();
+  await told
+    .locator('code')
+    .filter({ hasNotText: first ?? '' })
+    .waitFor();
+  const second = await told.locator('code').textContent();
+  const [{ tokenPrefix }] = (await harness.ask('GET', '/api/synthetics/checks?search=Nightly')).body.items;
+  t.true(second?.startsWith(`/beats/${tokenPrefix}`));
+  await page.reload();
+  await beside.getByText(`Its token begins with ${tokenPrefix}`).waitFor();
+  t.is(await told.count(), 0);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare(
+  'an editor sets a secret for some hosts, which is never shown, changes what it is for, and removes it',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/checks/variables', 'editor@a.example');
+    await page.getByText('There are no variables.').waitFor();
+    await page.getByRole('button', { name: 'Write a variable' }).click();
+    const beside = page.getByRole('complementary', { name: 'Variable' });
+    const fill = async (label: string, text: string): Promise<void> =>
+      beside.getByLabel(label, { exact: true }).fill(text);
+    await fill('Name', 'shop_password');
+    await fill('Value', 'open sesame');
+    await beside.getByLabel('It is a secret').check();
+    const create = beside.getByRole('button', { name: 'Create the variable' });
+    await create.click();
+    await beside.getByText('are required for a secret', { exact: true }).waitFor();
+    await fill('Hosts that it may be sent to', 'shop.example, *.shop.example');
+    await create.click();
+    await beside.getByRole('heading', { name: 'shop_password' }).waitFor();
+    const ofIt = async () => (await harness.ask('GET', '/api/synthetics/variables')).body.items[0];
+    const made = await ofIt();
+    t.like(made, { name: 'shop_password', isSecret: true, hosts: ['shop.example', '*.shop.example'] });
+    await beside.getByRole('button', { name: 'Edit' }).click();
+    t.is(await beside.getByLabel('Value', { exact: true }).inputValue(), made.value);
+    await fill('What it is for', 'The <b>door</b>');
+    await beside.getByRole('button', { name: 'Save the variable' }).click();
+    await beside.getByText('The <b>door</b>').waitFor();
+    t.is((await ofIt()).value, made.value);
+    t.false((await page.content()).includes('open sesame'));
+    await holdsAsAView(t, tab, '.beside h2');
+    await beside.getByRole('button', { name: 'Remove' }).click();
+    await beside.getByRole('button', { name: 'Remove it for good' }).click();
+    await page.getByText('There are no variables.').waitFor();
+    t.is(await ofIt(), undefined);
+  },
+);
+
+declare('an editor plans a downtime of a check, sees when it holds, and removes it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/checks/downtimes', 'editor@a.example');
+  await page.getByText('No downtime of checks is planned.').waitFor();
+  await page.getByRole('button', { name: 'Write a downtime' }).click();
+  const beside = page.getByRole('complementary', { name: 'Downtime' });
+  await beside.getByLabel('Name', { exact: true }).fill('Upgrade');
+  await beside.getByLabel('On the clock of').fill('UTC');
+  await beside.getByRole('combobox', { name: 'Again' }).selectOption('every week');
+  const plan = beside.getByRole('button', { name: 'Plan the downtime' });
+  await plan.click();
+  await beside
+    .getByRole('group', { name: 'Of these checks' })
+    .getByText(/name checks or labels of them/)
+    .waitFor();
+  await beside.getByLabel(name).check();
+  await plan.click();
+  await beside.getByRole('heading', { name: 'Upgrade' }).waitFor();
+  const [made] = (await harness.ask('GET', '/api/synthetics/downtimes')).body.items;
+  t.like(made, { checkIds: [id], recurrence: 'FREQ=WEEKLY', durationMinutes: 60, checks: [{ id, name }] });
+  const times = beside.locator('.times tbody tr');
+  await times.first().waitFor();
+  t.is(await times.count(), made.times.length);
+  await beside.getByRole('link', { name }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await page.getByText('No downtime of checks is planned.').waitFor();
+  t.deepEqual((await harness.ask('GET', '/api/synthetics/downtimes')).body.items, []);
+});
+
+declare(
+  'an admin registers a location, whose token is shown once, and removes it although a check has no other',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/checks/locations', 'admin@a.example');
+    await page.getByRole('button', { name: 'Write a location' }).click();
+    const beside = page.getByRole('complementary', { name: 'Location' });
+    await beside.getByLabel('Name', { exact: true }).fill('Far & away');
+    await beside.getByRole('button', { name: 'Register the location' }).click();
+    await beside.getByRole('alert').filter({ hasText: 'already exists' }).waitFor();
+    await beside.getByLabel('Name', { exact: true }).fill('Harbour');
+    await beside.getByRole('button', { name: 'Register the location' }).click();
+    await beside.getByRole('heading', { name: 'Harbour' }).waitFor();
+    const ofIt = async () =>
+      (await harness.ask('GET', '/api/synthetics/locations')).body.items.find(
+        (one: { name: string }) => one.name === 'Harbour',
+      );
+    const { id: harbour, prefix } = await ofIt();
+    t.true((await beside.getByRole('status').textContent())?.includes(`OIQ_PROBE_TOKEN=${prefix}`));
+    const steps = [{ url: 'https://shop.example/' }];
+    await made('/api/synthetics/checks', { name: 'There alone', type: 'http', http: { steps }, locations: [harbour] });
+    await page.reload();
+    await beside.getByText('never').waitFor();
+    t.is(await beside.getByRole('status').count(), 0);
+    await holdsAsAView(t, tab, '.beside h2');
+    await beside.getByRole('button', { name: 'Remove' }).click();
+    await beside.getByRole('button', { name: 'Remove it for good' }).click();
+    await beside.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
+    await beside.getByRole('button', { name: 'Remove it all the same' }).click();
+    await beside.waitFor({ state: 'detached' });
+    t.is(await ofIt(), undefined);
+  },
+);
+
+declare('an editor imports checks as code, and is told before of each document, with line and field', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/checks/code', 'editor@a.example');
+  const source = [
+    ...['name: From <code>', 'type: http', 'http:', '  steps:', '    - url: https://shop.example/'],
+    ...['---', 'name: Wrong', 'type: tcp', 'tcp:', '  host: shop.example', '  port: 0', ''],
+  ].join('\n');
+  await page.getByLabel('or its YAML or JSON').fill(source);
+  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  const rows = page.getByRole('region', { name: 'What becomes of each check' }).getByRole('row');
+  await rows.nth(2).waitFor();
+  const { items } = (
+    await harness.ask('POST', '/api/synthetics/import', { as: 'editor', body: { source, dryRun: true } })
+  ).body;
+  const shown = async () =>
+    rows.evaluateAll((all) => all.slice(1).map((row) => [...row.children].map(({ textContent }) => textContent)));
+  const said = items.map(
+    (item: {
+      document: number;
+      line: number;
+      name: string;
+      outcome: string;
+      problems: { line: number; path: string; message: string }[];
+    }) => [
+      ...[String(item.document), String(item.line), item.name, item.outcome],
+      item.problems.map(({ line, path, message }) => `Line ${line}, ${path}: ${message}`).join(''),
+    ],
+  );
+  t.deepEqual(
+    said.map(([, , , outcome]: string[]) => outcome),
+    ['created', 'refused'],
+  );
+  t.deepEqual(await shown(), said);
+  await page.getByText('Nothing was written. This would be:').waitFor();
+  t.deepEqual((await harness.ask('GET', '/api/synthetics/checks?search=From')).body.items, []);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText('This was done:').waitFor();
+  const [stored] = (await harness.ask('GET', '/api/synthetics/checks?search=From')).body.items;
+  await page.getByRole('link', { name: 'From <code>' }).click();
+  await page.getByRole('complementary', { name: 'Check' }).getByRole('heading', { name: stored.name }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
+declare('a viewer reads variables and downtimes, and is offered to write nothing', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/checks/code');
+  await page.getByText('Importing checks is for editor, admin, and owner; your role is viewer.').waitFor();
+  for (const part of ['', '/variables', '/downtimes', '/locations']) {
+    await tab.go(`${harness.url}/checks${part}`);
+    await page.locator('.freshness').getByText('As of').waitFor();
+    t.is(await page.getByRole('button', { name: /^Write/ }).count(), 0, part);
+  }
+  await holdsAsAView(t, tab, 'nav[aria-label="Checks"]');
 });
 
 declare('a check of a browser shows how its page looked, as far as it is known', async (t) => {

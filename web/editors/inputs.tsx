@@ -1,4 +1,5 @@
 /** Fields of texts, numbers and choices, and lists of them, each with what is wrong there. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { Field, Wrong } from './field.tsx';
@@ -73,49 +74,6 @@ export const NumberInput = ({
   );
 };
 
-/** One of what can be chosen, each by its title. */
-export const ChoiceInput = <Value extends string>({
-  label,
-  options,
-  value,
-  problem,
-  hint,
-  onChange,
-}: Input<Value> & { readonly options: Readonly<Record<Value, string>> }) => (
-  <Field label={label} problem={problem} hint={hint}>
-    <select
-      value={value}
-      aria-invalid={problem !== undefined}
-      onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
-    >
-      {Object.entries<string>(options).map(([each, title]) => (
-        <option key={each} value={each}>
-          {title}
-        </option>
-      ))}
-    </select>
-  </Field>
-);
-
-export const SwitchInput = ({ label, value, onChange }: Pick<Input<boolean>, 'label' | 'value' | 'onChange'>) => (
-  <label class="choice">
-    <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
-  </label>
-);
-
-/** Texts by name, a line for each: `team=shop`. */
-export const PairsInput = ({ label, value, problem, hint, onChange }: Input<Readonly<Record<string, string>>>) => (
-  <Field label={label} problem={problem} hint={hint}>
-    <textarea
-      rows={2}
-      spellcheck={false}
-      defaultValue={pairLines(value)}
-      aria-invalid={problem !== undefined}
-      onInput={({ currentTarget }) => onChange(pairsIn(currentTarget.value))}
-    />
-  </Field>
-);
-
 /** Parts between commas. What is typed stays as it is while it means the same. */
 export const ListInput = <Part,>({
   value,
@@ -144,6 +102,160 @@ export const ListInput = <Part,>({
     />
   );
 };
+
+/** Several lines of text. */
+export const LinesInput = ({
+  label,
+  value,
+  problem,
+  hint,
+  rows = 3,
+  onChange,
+}: Input<string> & { readonly rows?: number }) => (
+  <Field label={label} problem={problem} hint={hint}>
+    <textarea
+      rows={rows}
+      cols={40}
+      value={value}
+      autocomplete="off"
+      spellcheck={false}
+      aria-invalid={problem !== undefined}
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </Field>
+);
+
+/** Lines that stand for a value. What is typed stays as it is while it means the same. */
+const ReadInput = <Value,>({
+  value,
+  read,
+  write,
+  onChange,
+  ...input
+}: Input<Value> & {
+  readonly rows?: number;
+  readonly read: (text: string) => Value;
+  readonly write: (value: Value) => string;
+}) => {
+  const [typed, setTyped] = useState<string>();
+  const isSame = typed !== undefined && JSON.stringify(read(typed)) === JSON.stringify(value);
+  return (
+    <LinesInput
+      {...input}
+      value={isSame ? typed : write(value)}
+      onChange={(text) => {
+        setTyped(text);
+        onChange(read(text));
+      }}
+    />
+  );
+};
+
+/** The value of a JSON text. One that cannot be read stays a text, which is no value of the field: the API refuses it. */
+const jsonIn = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? text : value;
+  } catch {
+    return text;
+  }
+};
+
+/** An object, a list or null, as JSON. */
+export const JsonInput = ({ problem, value, ...input }: Input<unknown> & { readonly rows?: number }) => (
+  <ReadInput
+    {...input}
+    value={value}
+    problem={typeof value === 'string' ? 'This is no JSON.' : problem}
+    read={jsonIn}
+    write={(known) => (typeof known === 'string' ? known : JSON.stringify(known ?? null, null, 2))}
+  />
+);
+
+type Pairs = Readonly<Record<string, string>>;
+
+/** Names and values, one a line. A line without `between` is a name without a value. */
+export const PairsInput = ({
+  between = '=',
+  ...input
+}: Input<Pairs> & { readonly rows?: number; readonly between?: '=' | ':' }) => (
+  <ReadInput {...input} read={(text): Pairs => pairsIn(text, between)} write={(pairs) => pairLines(pairs, between)} />
+);
+
+/** What is so or not. */
+export const CheckInput = ({
+  label,
+  value,
+  onChange,
+}: Pick<Input<boolean>, 'value' | 'onChange'> & { readonly label: ComponentChildren }) => (
+  <label class="choice">
+    <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
+  </label>
+);
+
+type Choices = readonly (readonly [value: string, title: string])[];
+
+/** Of a `select`. */
+export const Options = ({ of }: { readonly of: Choices }) => (
+  <>
+    {of.map(([value, title]) => (
+      <option key={value} value={value}>
+        {shownText(title)}
+      </option>
+    ))}
+  </>
+);
+
+/** One of several. */
+export const SelectInput = ({
+  label,
+  value,
+  problem,
+  hint,
+  options,
+  onChange,
+}: Input<string> & { readonly options: Choices }) => (
+  <Field label={label} problem={problem} hint={hint}>
+    <select
+      value={value}
+      aria-invalid={problem !== undefined}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    >
+      <Options of={options} />
+    </select>
+  </Field>
+);
+
+/** The same, of values with their titles. */
+export const ChoiceInput = <Value extends string>({
+  options,
+  onChange,
+  ...input
+}: Input<Value> & { readonly options: Readonly<Record<Value, string>> }) => (
+  <SelectInput {...input} options={Object.entries<string>(options)} onChange={(value) => onChange(value as Value)} />
+);
+
+/** Some of several. */
+export const SomeInput = ({
+  label,
+  value,
+  problem,
+  options,
+  onChange,
+}: Input<readonly string[]> & { readonly options: Choices }) => (
+  <fieldset>
+    <legend>{label}</legend>
+    {options.map(([each, title]) => (
+      <CheckInput
+        key={each}
+        label={shownText(title)}
+        value={value.includes(each)}
+        onChange={(isChosen) => onChange(isChosen ? [...value, each] : value.filter((other) => other !== each))}
+      />
+    ))}
+    <Wrong message={problem} />
+  </fieldset>
+);
 
 /** What can be chosen, in groups that have a title. */
 export type OptionGroups = Readonly<Record<string, readonly (readonly [value: string, title: string])[]>>;

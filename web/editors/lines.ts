@@ -5,15 +5,16 @@ export const linesIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Texts by name, a line for each: `team=shop`. */
-export const pairLines = (texts: Readonly<Record<string, string>>): string =>
+/** Texts by name, a line for each: `team=shop`, or `Accept: text/html`. */
+export const pairLines = (texts: Readonly<Record<string, string>>, between: '=' | ':' = '='): string =>
   Object.entries(texts)
-    .map(([name, text]) => `${name}=${text}`)
+    .map(([name, text]) => `${name}${between === ':' ? ': ' : between}${text}`)
     .join('\n');
-export const pairsIn = (lines: string): Record<string, string> =>
+/** What such lines say. One without a value has an empty one. */
+export const pairsIn = (lines: string, between: '=' | ':' = '='): Record<string, string> =>
   Object.fromEntries(
     linesIn(lines).map((line) => {
-      const at = line.indexOf('=');
-      return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+      const [name = '', ...text] = line.split(between);
+      return [name.trim(), text.join(between).trim()];
     }),
   );

@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
 import type { CallError } from '../client/ask.ts';
-import { type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
+import { type Answered, type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
 import { change, inAddress } from '../frame/address.ts';
 import { useAsked } from '../frame/asked.ts';
 import { type AnyCall, may, whyNot } from '../frame/rights.ts';
@@ -23,12 +23,15 @@ export const wrongIn =
   (error: CallError | undefined) =>
   (path: string): string | undefined =>
     error?.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
+/** The same. */
+export const wrongAt = (error: CallError | undefined, path: string): string | undefined => wrongIn(error)(path);
 
 /** Creates one, or replaces the one that there was; and what was wrong with it. */
 export const useSaving = <Creation extends Declared, Replacement extends Declared>(
   create: Call<Creation>,
   replace: Call<Replacement>,
   before: Kept | undefined,
+  onSaved: (saved: Answered<Creation> | Answered<Replacement>) => void = () => undefined,
 ) => {
   const [creating] = useState(() => new Action(create));
   const [replacing] = useState(() => new Action(replace));
@@ -43,6 +46,7 @@ export const useSaving = <Creation extends Declared, Replacement extends Declare
           ? await creating.run({ body } as Sent<Creation>)
           : await replacing.run({ params: { id: before.id }, body, ifMatch: before.version } as Sent<Replacement>);
       if (saved === undefined) return;
+      onSaved(saved);
       change({ open: (saved as Kept).id, edit: '' });
       refresh();
     },

@@ -1,13 +1,13 @@
 /** Maintenance windows: when each mutes, and what. */
 import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { againOf, NextTimes } from '../../editors/plan.tsx';
 import { projects } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { createWindowCall, type MaintenanceWindow, windowsCall } from './calls.ts';
-import { MaintenanceForm, recurrences } from './maintenance-form.tsx';
+import { MaintenanceForm } from './maintenance-form.tsx';
 import { Muted } from './muted.tsx';
 import { shownMatchers } from './shown.ts';
 
@@ -15,8 +15,6 @@ const noun = 'maintenance window';
 
 const projectNames = (ids: readonly string[]): string =>
   ids.map((id) => projects.value.find((project) => project.id === id)?.name ?? id).join(', ');
-
-const againOf = ({ recurrence }: MaintenanceWindow): string => recurrences[recurrence ?? ''] ?? recurrence ?? '';
 
 const mutesOf = ({ matchers = [], projectIds = [] }: MaintenanceWindow): string =>
   [
@@ -36,22 +34,7 @@ const Told = ({ item }: { readonly item: MaintenanceWindow }) => {
         }}
       />
       {matchers.length === 0 ? null : <Muted matchers={matchers} />}
-      <h3>When it holds next</h3>
-      {times.length === 0 ? (
-        <p class="soft">It is over, and does not come again within a year.</p>
-      ) : (
-        <table class="figures times">
-          <Heads columns={['From', 'Until']} />
-          <tbody>
-            {times.map(({ from, to }) => (
-              <tr key={from}>
-                <td>{shownMoment(from).slice(0, 16)}</td>
-                <td>{shownMoment(to).slice(0, 16)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <NextTimes times={times} />
     </>
   );
 };

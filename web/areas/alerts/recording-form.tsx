@@ -1,7 +1,7 @@
 /** The form in which a group of recording rules is written. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
-import { NumberInput, PairsInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
 import { useSaving } from '../../editors/opened.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import {
@@ -130,7 +130,7 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
       >
         Add a rule
       </button>
-      <SwitchInput label="It records" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="It records" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(group)}>
           {before === undefined ? 'Create the group' : 'Save the group'}

@@ -1,15 +1,34 @@
 /** Synthetic checks: how each stands and how it stood, and one with its runs and where they came from. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
+import { later } from '../../frame/later.tsx';
+import { partsOf } from '../../frame/parts.tsx';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { Beside, Fields } from '../../lists/beside.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
-import { type Check, checksCall, type Location, locationsCall } from './calls.ts';
+import {
+  type Check,
+  checksCall,
+  createCheckCall,
+  downtimesCall,
+  exportCall,
+  type Location,
+  locationsCall,
+  renewTokenCall,
+  variablesCall,
+} from './calls.ts';
+import { freshToken } from './fresh-token.ts';
 import { Pictures } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
+import { typeNames } from './setting-kinds.ts';
 import { Standing, shownMs, shownUptime, stateOf } from './shown.tsx';
-import { Try } from './try.tsx';
 import { Uptimes } from './uptime.tsx';
 
 /** Clocks that differ by less trouble nobody. */
@@ -31,69 +50,90 @@ const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
   );
 };
 
-const OpenCheck = ({
-  id,
-  item: check,
-  onClose,
-}: {
-  readonly id: string;
-  readonly item: Check | undefined;
-  readonly onClose: () => void;
-}) => {
+/** The token of a heartbeat's beats: the one that was just made, or the beginning of it, and a new one. */
+const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
+  const [action] = useState(() => new Action(renewTokenCall));
+  const fresh = freshToken.value?.id === id ? freshToken.value.token : '';
+  const renew = async (): Promise<void> => {
+    const made = await action.run({ params: { id } });
+    if (made === undefined) return;
+    freshToken.value = { id, token: made.token };
+    refresh();
+  };
+  return (
+    <>
+      {fresh === '' ? (
+        <p>
+          Its token begins with <code>{shownText(tokenPrefix ?? '')}</code>
+        </p>
+      ) : (
+        <p role="status">
+          The job tells of its runs at <code>/beats/{fresh}</code>. The token is shown this once.
+        </p>
+      )}
+      {may(renewTokenCall) ? (
+        <ActionForm action={action} label="Make a new token" onSubmit={renew}>
+          <span class="soft">The one before ends.</span>
+        </ActionForm>
+      ) : null}
+    </>
+  );
+};
+
+const Told = ({ item: check }: { readonly item: Check }) => {
+  const { id } = check;
   const { answer, error } = useAsked(locationsCall, {});
   const locations = answer?.items ?? [];
   const nameOf = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
   const cannot = locations.flatMap(({ id: location, name, cannot: types }) =>
     types
-      .filter(({ type }) => type === check?.type && check.locations.includes(location))
+      .filter(({ type }) => type === check.type && check.locations.includes(location))
       .map(({ reason }) => ({ location, name, reason })),
   );
   return (
-    <Beside label="Check" title={check?.name ?? 'Check'} onClose={onClose}>
+    <>
       <Problem error={error} />
-      {check === undefined ? (
-        <p>This check is not on the pages that were read.</p>
-      ) : (
-        <>
-          <p>{shownText(check.description ?? '', { lines: true })}</p>
-          <p>
-            <Standing of={stateOf(check)} />
-            {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
-          </p>
-          {cannot.length === 0 ? null : (
-            <ul aria-label="Locations that cannot run it">
-              {cannot.map(({ location, name, reason }) => (
-                <li key={location} class="text-warn">
-                  <bdi>{shownText(name)}</bdi> cannot run it: {shownText(reason)}
-                </li>
-              ))}
-            </ul>
-          )}
-          <Clocks of={locations.filter(({ id: location }) => check.locations.includes(location))} />
-          {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
-          {check.type === 'heartbeat' ? null : <Try key={check.version} check={check} nameOf={nameOf} />}
-          <Uptimes check={check} nameOf={nameOf} />
-          <Runs id={id} nameOf={nameOf} />
-          {check.type === 'browser' ? <Pictures id={id} nameOf={nameOf} /> : null}
-          <h3>How it is set up</h3>
-          <Fields
-            values={{
-              ...{ type: check.type, every: check.every, 'an attempt takes at most': check.timeout },
-              ...{ 'more attempts': check.retries?.count, locations: check.locations.map(nameOf).join(', ') },
-              ...check.labels,
-            }}
-          />
-        </>
+      <p>{shownText(check.description ?? '', { lines: true })}</p>
+      <p>
+        <Standing of={stateOf(check)} />
+        {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
+      </p>
+      {cannot.length === 0 ? null : (
+        <ul aria-label="Locations that cannot run it">
+          {cannot.map(({ location, name, reason }) => (
+            <li key={location} class="text-warn">
+              <bdi>{shownText(name)}</bdi> cannot run it: {shownText(reason)}
+            </li>
+          ))}
+        </ul>
       )}
-    </Beside>
+      <Clocks of={locations.filter(({ id: location }) => check.locations.includes(location))} />
+      {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
+      {check.type === 'heartbeat' ? <Token check={check} /> : null}
+      <Uptimes check={check} nameOf={nameOf} />
+      <Runs id={id} nameOf={nameOf} />
+      {check.type === 'browser' ? <Pictures id={id} nameOf={nameOf} /> : null}
+      <h3>How it is set up</h3>
+      <Fields
+        values={{
+          ...{ type: typeNames[check.type], every: check.every, 'an attempt takes at most': check.timeout },
+          ...{ 'more attempts': check.retries?.count, locations: check.locations.map(nameOf).join(', ') },
+          ...{ 'due next': check.nextDueAt?.map((at) => shownMoment(at)).join(', ') },
+          ...check.labels,
+        }}
+      />
+    </>
   );
 };
+
+const noun = 'check';
+const CheckForm = later(async () => (await import('./check-form.tsx')).CheckForm);
 
 const List = listed({
   title: 'Checks',
   call: checksCall,
   search: 'part of a name',
-  nothing: 'No checks were found. They are set up through the API, or as code.',
+  nothing: 'No checks were found.',
   keyOf: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,
@@ -102,16 +142,30 @@ const List = listed({
     '1 day': ({ uptime }) => shownUptime(uptime?.day),
     '30 days': ({ uptime }) => shownUptime(uptime?.days30),
     '90 days': ({ uptime }) => shownUptime(uptime?.days90),
-    Type: ({ type }) => type,
+    Type: ({ type }) => typeNames[type],
     Every: ({ every }) => every,
   },
   numbers: ['1 day', '30 days', '90 days'],
-  Open: OpenCheck,
+  Tools: writeOf(noun, createCheckCall),
+  Open: openedOf({ noun, path: '/api/synthetics/checks/{id}', Form: CheckForm, Told }),
 });
 
-export const Checks = () => (
-  <div class="logs">
-    <h1 class="sr-only">Checks</h1>
-    <List />
-  </div>
-);
+export const Checks = partsOf('Checks', [
+  { name: '', title: 'Checks', View: List },
+  {
+    ...{ name: 'variables', title: 'Variables', asks: variablesCall },
+    View: later(async () => (await import('./variables.tsx')).Variables),
+  },
+  {
+    ...{ name: 'downtimes', title: 'Downtimes', asks: downtimesCall },
+    View: later(async () => (await import('./downtimes.tsx')).Downtimes),
+  },
+  {
+    ...{ name: 'locations', title: 'Locations', asks: locationsCall },
+    View: later(async () => (await import('./locations.tsx')).Locations),
+  },
+  {
+    ...{ name: 'code', title: 'As code', asks: exportCall },
+    View: later(async () => (await import('./as-code.tsx')).AsCode),
+  },
+]);

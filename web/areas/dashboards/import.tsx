@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
-import { TextImport } from '../../editors/text-import.tsx';
+import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import { go } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Heads } from '../../lists/heads.tsx';
@@ -71,26 +71,35 @@ const Told = ({ report }: { readonly report: Report }) => {
 };
 
 export const Import = () => {
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState('');
   const [report, setReport] = useState<Report>();
   const [action] = useState(() => new Action(importCall));
-  const run = async (text: string, dryRun: boolean): Promise<void> => {
-    setProblem(undefined);
+  const run = async ([file]: readonly ImportedFile[], isTrial: boolean): Promise<void> => {
+    setProblem('');
     let body: object;
     try {
-      body = JSON.parse(text) as object;
+      body = JSON.parse(file?.source ?? '') as object;
     } catch (error) {
       setProblem(`This is no JSON: ${String(error)}`);
       return;
     }
-    const query = { dryRun: dryRun ? 'true' : 'false' } as const;
-    const done = await action.run({ query, body: body as Record<string, unknown> });
+    const done = await action.run({
+      query: { dryRun: isTrial ? 'true' : 'false' },
+      body: body as Record<string, unknown>,
+    });
     setReport(done?.report);
-    if (done !== undefined && !dryRun) go(placeOf(done.dashboard.id));
+    if (done !== undefined && !isTrial) go(placeOf(done.dashboard.id));
   };
   return (
     <>
-      <TextImport accept=".json,application/json" label="or its JSON" problem={problem} action={action} onRun={run} />
+      <ImportForm
+        language="JSON"
+        accept=".json,application/json"
+        isRunning={action.isRunning.value}
+        error={action.error.value}
+        problem={problem}
+        run={run}
+      />
       {report === undefined ? null : <Told report={report} />}
     </>
   );

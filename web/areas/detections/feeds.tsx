@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
 import { creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
-import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, ChoiceInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
 import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -130,7 +130,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
           ['raisesSignals', 'A match is a signal', false],
         ] as const
       ).map(([field, label, usual]) => (
-        <SwitchInput
+        <CheckInput
           key={field}
           label={label}
           value={written[field] ?? usual}

@@ -1,6 +1,6 @@
 /** The alerts of an objective: when its budget burns too fast, and what they say. */
 import { useState } from 'preact/hooks';
-import { ChoiceInput, NumberInput, PairsInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
 import type { Alerting, WrongAt } from './calls.ts';
 
 type Rule = NonNullable<Alerting['rules']>[number];
@@ -81,12 +81,12 @@ export const AlertingFields = ({
   return (
     <fieldset>
       <legend>Alerts when the budget burns</legend>
-      <SwitchInput
+      <CheckInput
         label="There are such alerts"
         value={alerting.enabled ?? true}
         onChange={(enabled) => onChange({ ...alerting, enabled })}
       />
-      <SwitchInput label="By burn rules of its own, and not the usual ones" value={isOwn} onChange={chooseOwn} />
+      <CheckInput label="By burn rules of its own, and not the usual ones" value={isOwn} onChange={chooseOwn} />
       {own.map((rule, index) => (
         <RuleFields
           key={index}

@@ -1,7 +1,7 @@
 /** The form in which an objective is written: what is measured, how good that must be and over what, and what its alerts say. */
 import { useState } from 'preact/hooks';
 import type { budgetings } from '../../../schemas/slo-slices.ts';
-import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, ChoiceInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
 import { useSaving } from '../../editors/opened.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { AlertingFields } from './alerting-fields.tsx';
@@ -73,7 +73,7 @@ const CountingFields = ({
           onChange(value === null ? rest : { ...rest, minimumEvents: value });
         }}
       />
-      <SwitchInput
+      <CheckInput
         label="Maintenance is left out"
         value={query.excludeMaintenance ?? false}
         onChange={(excludeMaintenance) => onChange({ ...all, excludeMaintenance })}
@@ -144,7 +144,7 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
         wrong={wrong}
         onChange={(alerting) => setQuery({ ...query, alerting })}
       />
-      <SwitchInput label="It is measured" value={written.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="It is measured" value={written.enabled ?? true} onChange={(enabled) => set({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
           {before === undefined ? 'Create the objective' : 'Save the objective'}

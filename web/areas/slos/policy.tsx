@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
-import { ChoiceInput, NumberInput, PairsInput, SwitchInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
 import { wrongIn } from '../../editors/opened.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { may, whyNot } from '../../frame/rights.ts';
@@ -95,7 +95,7 @@ const StepFields = ({
         problem={at('labels')}
         onChange={(labels) => set({ labels })}
       />
-      <SwitchInput
+      <CheckInput
         label="Nothing is to be deployed while it holds"
         value={step.freeze}
         onChange={(freeze) => set({ freeze })}

@@ -1,0 +1,156 @@
+/** What a check expects of an answer, line by line. */
+import { Wrong } from '../../editors/field.tsx';
+import { Options } from '../../editors/inputs.tsx';
+import {
+  type AssertionFields,
+  operatorTitles,
+  sourceNames,
+  sourcesOf,
+  sourceTitles,
+  type Type,
+} from './setting-kinds.ts';
+
+/** Whether an operator compares with nothing. */
+const isPresence = (operator: string): boolean => operator === 'exists' || operator === 'absent';
+
+/** Texts and numbers mean the same to the API; a number is written as one. */
+const valueIn = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
+
+/** Without a name or a value where there is none. */
+const trimmed = ({ name, value, ...kept }: AssertionFields): AssertionFields => {
+  const names = sourceNames[kept.source];
+  return {
+    ...kept,
+    ...(names === undefined ? {} : { name: name ?? names[0] ?? '' }),
+    ...(isPresence(kept.operator) ? {} : { value: value ?? '' }),
+  };
+};
+
+const Line = ({
+  of,
+  label,
+  type,
+  problem,
+  onChange,
+  onRemove,
+}: {
+  readonly of: AssertionFields;
+  readonly label: string;
+  readonly type: Type;
+  readonly problem: string | undefined;
+  readonly onChange: (assertion: AssertionFields) => void;
+  readonly onRemove: () => void;
+}) => {
+  const set = (fields: Partial<AssertionFields>): void => onChange(trimmed({ ...of, ...fields }));
+  const names = sourceNames[of.source];
+  const sources = sourcesOf[type] ?? [];
+  return (
+    <fieldset>
+      <legend class="sr-only">{label}</legend>
+      <div class="act">
+        <select
+          aria-label="What"
+          value={of.source}
+          onChange={({ currentTarget }) => {
+            const { name: _, ...kept } = of;
+            onChange(trimmed({ ...kept, source: currentTarget.value as AssertionFields['source'] }));
+          }}
+        >
+          <Options of={[...new Set([...sources, of.source])].map((each) => [each, sourceTitles[each]])} />
+        </select>
+        {names === undefined ? null : names.length > 0 ? (
+          <select
+            aria-label="Which"
+            value={of.name}
+            onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+          >
+            <Options of={names.map((each) => [each, each])} />
+          </select>
+        ) : (
+          <input
+            aria-label="Which"
+            value={of.name ?? ''}
+            maxLength={1024}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder={of.source === 'json' ? '$.ok' : 'content-type'}
+            onInput={({ currentTarget }) => set({ name: currentTarget.value })}
+          />
+        )}
+        <select
+          aria-label="How"
+          value={of.operator}
+          onChange={({ currentTarget }) => set({ operator: currentTarget.value as AssertionFields['operator'] })}
+        >
+          <Options of={Object.entries(operatorTitles)} />
+        </select>
+        {isPresence(of.operator) ? null : (
+          <input
+            aria-label="Value"
+            value={String(of.value ?? '')}
+            maxLength={4096}
+            autocomplete="off"
+            spellcheck={false}
+            aria-invalid={problem !== undefined}
+            onInput={({ currentTarget }) => set({ value: valueIn(currentTarget.value) })}
+          />
+        )}
+        <select
+          aria-label="Else"
+          value={of.level ?? 'fail'}
+          onChange={({ currentTarget }) => set({ level: currentTarget.value as 'fail' })}
+        >
+          <Options
+            of={[
+              ['fail', 'or it fails'],
+              ['degrade', 'or it is degraded'],
+            ]}
+          />
+        </select>
+        <button type="button" class="plain" onClick={onRemove}>
+          Leave out<span class="sr-only"> {label.toLowerCase()}</span>
+        </button>
+      </div>
+      <Wrong message={problem} />
+    </fieldset>
+  );
+};
+
+export const Assertions = ({
+  value,
+  type,
+  at,
+  wrong,
+  onChange,
+}: {
+  readonly value: readonly AssertionFields[];
+  readonly type: Type;
+  /** Path of the list. */
+  readonly at: string;
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (assertions: AssertionFields[]) => void;
+}) => {
+  const [first] = sourcesOf[type] ?? [];
+  if (first === undefined) return null;
+  return (
+    <fieldset>
+      <legend>It expects that</legend>
+      {value.map((assertion, index) => (
+        <Line
+          key={index}
+          {...{ of: assertion, type, label: `Expectation ${index + 1}` }}
+          problem={wrong(`${at}.${index}`)}
+          onChange={(changed) => onChange([...value].with(index, changed))}
+          onRemove={() => onChange([...value].toSpliced(index, 1))}
+        />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => onChange([...value, trimmed({ source: first, operator: 'is' })])}
+      >
+        Add an expectation
+      </button>
+    </fieldset>
+  );
+};

@@ -1,0 +1,198 @@
+/** The form in which a check is written, and tried before it is saved. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { CheckInput, NumberInput, PairsInput, SelectInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
+import { useSaving, wrongAt } from '../../editors/opened.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { projects } from '../../frame/project.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, tryCall } from './calls.ts';
+import { Came, type Result } from './came.tsx';
+import { freshToken } from './fresh-token.ts';
+import { starters, type Type, typeNames, type Written } from './setting-kinds.ts';
+import { TypedSettings } from './settings.tsx';
+
+const empty: Written = {
+  ...{ name: '', description: '', type: 'http', http: starters.http, enabled: true, projectId: null, labels: {} },
+  ...{ every: '1m', timeout: '10s', locations: ['local'], consensus: { down: null } },
+  ...{ retries: { count: 1, wait: '5s' }, alerting: { enabled: true, severity: 'critical' } },
+};
+
+/** What of a check is written, and not told. */
+const fieldsIn = (check: Check): Written => {
+  const { id, version, createdAt, updatedAt, state, since, uptime, nextDueAt, tokenPrefix, token, ...written } = check;
+  return written;
+};
+
+/** Settings lie in the field of their type's name; nobody runs a heartbeat. */
+const ofType = (check: Written, type: Type): Written => {
+  const kept = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
+  const locations = type === 'heartbeat' ? [] : check.type === 'heartbeat' ? ['local'] : check.locations;
+  return { ...kept, type, [type]: starters[type], locations };
+};
+
+const Trial = ({
+  check,
+  action,
+  nameOf,
+}: {
+  readonly check: Written;
+  readonly action: Action<NonNullable<(typeof tryCall)['of']>>;
+  readonly nameOf: (id: string) => string;
+}) => {
+  const [came, setCame] = useState<readonly Result[]>([]);
+  const run = async (): Promise<void> => {
+    setCame([]);
+    const answer = await action.run({ body: { check } });
+    if (answer !== undefined) setCame(answer.items);
+  };
+  return (
+    <>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
+        {action.isRunning.value ? 'Waiting for results …' : 'Try it without saving'}
+      </button>
+      <Came of={came} nameOf={nameOf} />
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+interface Part {
+  readonly check: Written;
+  readonly wrong: (path: string) => string | undefined;
+  readonly set: (fields: Partial<Written>) => void;
+}
+
+/** How and from where it is run. */
+const Running = ({
+  check: { timeout, locations = [], consensus = {}, retries = {} },
+  known,
+  wrong,
+  set,
+}: Part & { readonly known: readonly Location[] }) => (
+  <>
+    <TextInput
+      label="An attempt takes at most"
+      value={timeout ?? ''}
+      problem={wrong('timeout')}
+      onChange={(timeout) => set({ timeout })}
+    />
+    <NumberInput
+      label="More attempts where one fails"
+      value={retries.count ?? null}
+      problem={wrong('retries.count') ?? wrong('retries')}
+      onChange={(count) => set({ retries: { ...retries, count: count ?? 0 } })}
+    />
+    <TextInput
+      label="Wait before each of them"
+      value={retries.wait ?? ''}
+      problem={wrong('retries.wait')}
+      onChange={(wait) => set({ retries: { ...retries, wait } })}
+    />
+    <SomeInput
+      label="From these locations"
+      value={locations}
+      options={known.map(({ id, name }) => [id, name] as const)}
+      problem={wrong('locations')}
+      onChange={(ids) => set({ locations: [...ids] })}
+    />
+    <NumberInput
+      label="It is down where so many locations fail"
+      hint="Empty: the majority, and both of two"
+      value={consensus.down ?? null}
+      problem={wrong('consensus.down')}
+      onChange={(down) => set({ consensus: { down } })}
+    />
+  </>
+);
+
+/** Whose its results are, and who is told of them. */
+const Telling = ({ check, wrong, set }: Part) => {
+  const { alerting = {} } = check;
+  return (
+    <>
+      <SelectInput
+        label="Project that its results belong to"
+        value={check.projectId ?? ''}
+        problem={wrong('projectId')}
+        options={[['', 'none'], ...projects.value.map(({ id, name }) => [id, name] as const)]}
+        onChange={(projectId) => set({ projectId: projectId === '' ? null : projectId })}
+      />
+      <PairsInput
+        label="Labels, one a line"
+        hint="team=shop"
+        between="="
+        value={check.labels ?? {}}
+        problem={wrong('labels')}
+        onChange={(labels) => set({ labels })}
+      />
+      <CheckInput
+        label="Somebody is alerted of it"
+        value={alerting.enabled ?? true}
+        onChange={(enabled) => set({ alerting: { ...alerting, enabled } })}
+      />
+      <SelectInput
+        label="How severe it is to be down"
+        value={alerting.severity ?? 'critical'}
+        problem={wrong('alerting.severity')}
+        options={['info', 'warning', 'error', 'critical'].map((each) => [each, each] as const)}
+        onChange={(severity) => set({ alerting: { ...alerting, severity: severity as 'critical' } })}
+      />
+      <CheckInput label="It is on" value={check.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+    </>
+  );
+};
+
+export const CheckForm = ({ before }: { readonly before: Check | undefined }) => {
+  const [check, setCheck] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
+  const [trying] = useState(() => new Action(tryCall));
+  const { answer, error: unread } = useAsked(locationsCall, {});
+  const { save, isRunning, error, ...saving } = useSaving(createCheckCall, replaceCheckCall, before, (saved) => {
+    if (saved.token !== undefined) freshToken.value = { id: saved.id, token: saved.token };
+  });
+  const wrong = (path: string): string | undefined =>
+    saving.wrong(path) ?? wrongAt(trying.error.value, `check.${path}`);
+  const set = (fields: Partial<Written>): void => setCheck((now) => ({ ...now, ...fields }));
+  const locations = answer?.items ?? [];
+  const { type } = check;
+  const isRun = type !== 'heartbeat';
+  return (
+    <div class="form">
+      <Problem error={unread} />
+      <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="What it is for"
+        most={4096}
+        value={check.description ?? ''}
+        problem={wrong('description')}
+        onChange={(description) => set({ description })}
+      />
+      <SelectInput
+        label="Type"
+        value={type}
+        problem={wrong('type')}
+        options={Object.entries(typeNames)}
+        onChange={(next) => setCheck((now) => ofType(now, next as Type))}
+      />
+      <TypedSettings key={type} check={check} wrong={wrong} onChange={set} />
+      <TextInput
+        label="Every"
+        hint="10s, 1m or 1h"
+        value={check.every ?? ''}
+        problem={wrong('every')}
+        onChange={(every) => set({ every })}
+      />
+      {isRun ? <Running check={check} known={locations} wrong={wrong} set={set} /> : null}
+      <Telling check={check} wrong={wrong} set={set} />
+      <div class="act">
+        {isRun ? (
+          <Trial check={check} action={trying} nameOf={(id) => locations.find((one) => one.id === id)?.name ?? id} />
+        ) : null}
+        <button type="button" disabled={isRunning} onClick={() => void save(check)}>
+          {before === undefined ? 'Create the check' : 'Save the check'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,141 @@
+/** Planned downtimes of checks: when each holds next, and what it is about. Each is a maintenance window, too. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { PairsInput, SomeInput } from '../../editors/inputs.tsx';
+import { writeOf, wrongAt } from '../../editors/opened.tsx';
+import { againOf, NextTimes, newPlan, PlanObjectives, PlanProjects, PlanTimes } from '../../editors/plan.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { change, toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { checksCall, createDowntimeCall, type Downtime, deleteDowntimeCall, downtimesCall } from './calls.ts';
+
+const DowntimeForm = () => {
+  const [action] = useState(() => new Action(createDowntimeCall));
+  const { answer, error: unread } = useAsked(checksCall, { query: { limit: 1000 } });
+  const [plan, setPlan] = useState(newPlan);
+  const [about, setAbout] = useState<{ readonly checkIds: readonly string[]; readonly labels: Record<string, string> }>(
+    { checkIds: [], labels: {} },
+  );
+  const error = action.error.value;
+  const wrong = (path: string): string | undefined => wrongAt(error, path);
+  const fields = {
+    ...{ plan, wrong },
+    onChange: (changed: Partial<typeof plan>): void => setPlan((now) => ({ ...now, ...changed })),
+  };
+  const save = async (): Promise<void> => {
+    const made = await action.run({ body: { ...plan, checkIds: [...about.checkIds], labels: about.labels } });
+    if (made === undefined) return;
+    change({ open: made.id });
+    refresh();
+  };
+  return (
+    <div class="form">
+      <Problem error={unread} />
+      <PlanTimes {...fields} />
+      <SomeInput
+        label="Of these checks"
+        value={about.checkIds}
+        problem={wrong('checkIds')}
+        options={(answer?.items ?? []).map(({ id, name }) => [id, name] as const)}
+        onChange={(checkIds) => setAbout({ ...about, checkIds })}
+      />
+      <PairsInput
+        label="Of checks with all of these labels, one a line"
+        hint="team=shop"
+        between="="
+        value={about.labels}
+        problem={wrong('labels')}
+        onChange={(labels) => setAbout({ ...about, labels })}
+      />
+      <PlanProjects {...fields} />
+      <PlanObjectives {...fields} />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          Plan the downtime
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const Change = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(deleteDowntimeCall));
+  if (!may(deleteDowntimeCall)) return <p class="soft">{whyNot(deleteDowntimeCall, 'Changing it')}</p>;
+  return (
+    <RemovalForm
+      action={action}
+      labels={['Remove', 'Remove it for good']}
+      remove={() => action.run({ params: { id }, ifMatch: version })}
+      onRemoved={onClose}
+    >
+      <Link to={toArea('/alerts/maintenance', { open: id, edit: id })}>Edit it as a maintenance window</Link>
+    </RemovalForm>
+  );
+};
+
+const noun = 'downtime';
+
+export const Downtimes = listed({
+  title: 'Downtimes',
+  call: downtimesCall,
+  sent: { limit: '' },
+  filters: ['checkId'],
+  nothing: 'No downtime of checks is planned.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Downtime: ({ name }) => name,
+    Now: ({ isActive }) => (isActive ? <span class="text-warn">it holds</span> : 'no'),
+    Checks: ({ checks }) => checks.map(({ name }) => name).join(', '),
+    Next: ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
+    Again: againOf,
+  },
+  Tools: writeOf(noun, createDowntimeCall),
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Downtime | undefined;
+    readonly onClose: () => void;
+  }) => (
+    <Beside label="Downtime" title={id === 'new' ? 'A new downtime' : (item?.name ?? id)} onClose={onClose}>
+      {id === 'new' ? (
+        <DowntimeForm />
+      ) : item === undefined ? (
+        <p>There is no such downtime.</p>
+      ) : (
+        <>
+          <Change key={item.version} of={item} onClose={onClose} />
+          <p>{shownText(item.description ?? '', { lines: true })}</p>
+          <Fields
+            values={{
+              ...{ again: againOf(item), 'for so many minutes': item.durationMinutes },
+              ...{ 'on the clock of': item.timeZone, labels: Object.entries(item.labels).join(', ') },
+              'objectives leave it out': item.excludedFromSlos === true ? 'yes' : 'no',
+            }}
+          />
+          <h3>Checks</h3>
+          {item.checks.length === 0 ? <p class="soft">It is about no check now.</p> : null}
+          <ul class="links column">
+            {item.checks.map((check) => (
+              <li key={check.id}>
+                <Link to={toArea('/checks', { open: check.id })}>{shownText(check.name)}</Link>
+              </li>
+            ))}
+          </ul>
+          <NextTimes times={item.times} />
+        </>
+      )}
+    </Beside>
+  ),
+});

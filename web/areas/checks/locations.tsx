@@ -1,0 +1,128 @@
+/** Locations that checks run from: when each was last heard from, registering one, and removing it. */
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { TextInput } from '../../editors/inputs.tsx';
+import { writeOf, wrongAt } from '../../editors/opened.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { change } from '../../frame/address.ts';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { createLocationCall, deleteLocationCall, type Location, locationsCall } from './calls.ts';
+
+/** The token of the location that was just registered. */
+const fresh = signal<{ readonly id: string; readonly token: string } | undefined>(undefined);
+
+const Register = () => {
+  const [action] = useState(() => new Action(createLocationCall));
+  const [fields, setFields] = useState({ name: '', description: '' });
+  const error = action.error.value;
+  const register = async (): Promise<void> => {
+    const made = await action.run({ body: fields });
+    if (made === undefined) return;
+    fresh.value = { id: made.id, token: made.token };
+    change({ open: made.id });
+    refresh();
+  };
+  return (
+    <div class="form">
+      <TextInput
+        label="Name"
+        value={fields.name}
+        problem={wrongAt(error, 'name')}
+        onChange={(name) => setFields({ ...fields, name })}
+      />
+      <TextInput
+        label="What it is for"
+        most={4096}
+        value={fields.description}
+        problem={wrongAt(error, 'description')}
+        onChange={(description) => setFields({ ...fields, description })}
+      />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void register()}>
+          Register the location
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+/** Where checks would be left without a location, that has to be said, too. */
+const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(deleteLocationCall));
+  if (id === 'local') return null;
+  if (!may(deleteLocationCall)) return <p class="soft">{whyNot(deleteLocationCall, 'Removing it')}</p>;
+  const isLast = action.error.value?.code === 'CONFLICT';
+  return (
+    <RemovalForm
+      action={action}
+      labels={['Remove', isLast ? 'Remove it all the same' : 'Remove it for good']}
+      remove={() => action.run({ params: { id }, query: isLast ? { force: 'true' } : {} })}
+      onRemoved={onClose}
+    >
+      <span class="soft">Its token ends at once, and checks leave it.</span>
+    </RemovalForm>
+  );
+};
+
+const noun = 'location';
+
+export const Locations = listed({
+  title: 'Locations',
+  call: locationsCall,
+  sent: { limit: '' },
+  nothing: 'There are no locations.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Location: ({ name }) => name,
+    'For what': ({ description }) => description,
+    Checks: ({ checks }) => checks,
+    'Last heard from': ({ heardAt }) => shownMoment(heardAt) || 'never',
+    'Cannot run': ({ cannot }) => cannot.map(({ type }) => type).join(', '),
+  },
+  numbers: ['Checks'],
+  Tools: writeOf(noun, createLocationCall),
+  Open: ({
+    id,
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Location | undefined;
+    readonly onClose: () => void;
+  }) => (
+    <Beside label="Location" title={id === 'new' ? 'A new location' : (item?.name ?? id)} onClose={onClose}>
+      {id === 'new' ? <Register /> : null}
+      {fresh.value?.id === id ? (
+        <p role="status">
+          Its probes start with <code>OIQ_PROBE_TOKEN={fresh.value.token}</code>. The token is shown this once.
+        </p>
+      ) : null}
+      {item === undefined ? null : (
+        <>
+          <Remove id={id} onClose={onClose} />
+          <Fields
+            values={{
+              ...{ for: item.description, 'token begins with': item.prefix, checks: item.checks },
+              ...{ 'last heard from': shownMoment(item.heardAt) || 'never', registered: shownMoment(item.createdAt) },
+            }}
+          />
+          <ul aria-label="What it cannot run">
+            {item.cannot.map(({ type, reason }) => (
+              <li key={type} class="text-warn">
+                {shownText(type)}: {shownText(reason)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Beside>
+  ),
+});

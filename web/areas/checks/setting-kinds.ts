@@ -1,0 +1,150 @@
+/** What is written of each type of check: its fields, and what a new one begins with. */
+import type { z } from 'zod';
+import type { Assertion } from '../../../subjects/synthetics/assertions.ts';
+import type { CheckFields } from '../../../subjects/synthetics/check.ts';
+
+export type Written = z.input<typeof CheckFields>;
+export type Type = Written['type'];
+/** What people write of a type. */
+type SettingsOf<Each extends Type> = NonNullable<Written[Each]>;
+export type Step = SettingsOf<'http'>['steps'][number];
+export type AssertionFields = z.input<typeof Assertion>;
+type Source = AssertionFields['source'];
+
+/** How a field is written. Of texts, `optional` is null where it is empty, and `lines` is one of several lines, which may be null, too. */
+type Kind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | 'json' | readonly string[];
+
+export interface SettingField<Name extends string = string> {
+  readonly name: Name;
+  readonly label: string;
+  readonly kind: Kind;
+  readonly hint?: string;
+}
+type FieldsOf<Settings> = readonly SettingField<Exclude<keyof Settings & string, 'assertions'>>[];
+
+export const typeNames: Readonly<Record<Type, string>> = {
+  ...{ http: 'HTTP', tcp: 'TCP', tls: 'TLS certificate', dns: 'DNS', icmp: 'Ping', grpc: 'gRPC' },
+  ...{ websocket: 'WebSocket', browser: 'Browser', heartbeat: 'Heartbeat of a job' },
+};
+
+const host = { name: 'host', label: 'Host', kind: 'text' } as const;
+const port = { name: 'port', label: 'Port', kind: 'number' } as const;
+const serverName = { name: 'serverName', label: 'Server name to ask for', kind: 'optional' } as const;
+const certificate = { name: 'verifyCertificate', label: 'Its certificate must be trusted', kind: 'flag' } as const;
+const secrets = 'Secrets stand here as {{variables.NAME}}';
+
+export const stepFields: FieldsOf<Step> = [
+  { name: 'name', label: 'Name of the step', kind: 'text' },
+  { name: 'method', label: 'Method', kind: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
+  { name: 'url', label: 'Address', kind: 'text', hint: 'https://shop.example/, or with {{variables.NAME}} in it' },
+  { name: 'headers', label: 'Headers, one a line', kind: 'pairs', hint: 'Accept: text/html' },
+  { name: 'body', label: 'Body', kind: 'lines' },
+  {
+    ...{ name: 'authentication', label: 'Authentication, as JSON', kind: 'json' },
+    hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or of the type basic or oauth2. ${secrets}`,
+  },
+  {
+    ...{ name: 'clientCertificate', label: 'Certificate to show, as JSON', kind: 'json' },
+    hint: `{"certificate": "PEM", "key": "{{variables.NAME}}"}`,
+  },
+  { name: 'redirects', label: 'Redirects to follow at most', kind: 'number' },
+  certificate,
+  {
+    ...{ name: 'extract', label: 'Values for later steps, as JSON', kind: 'json' },
+    hint: '[{"as": "token", "source": "json", "path": "$.token"}]; a later step reads {{values.token}}',
+  },
+];
+
+/** Of types that have one set of settings. */
+export const settingFields: {
+  readonly [Each in Exclude<Type, 'http' | 'browser'>]: FieldsOf<SettingsOf<Each>>;
+} = {
+  tcp: [host, port, { name: 'send', label: 'Send when it is connected', kind: 'lines' }],
+  tls: [host, port, serverName, certificate],
+  dns: [
+    { name: 'name', label: 'Name to ask for', kind: 'text' },
+    {
+      ...{ name: 'record', label: 'Records' },
+      kind: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],
+    },
+    { name: 'server', label: 'Address of the name server', kind: 'optional', hint: 'Empty: those of the location' },
+    port,
+  ],
+  icmp: [host, { name: 'packets', label: 'Requests in a run', kind: 'number' }],
+  grpc: [
+    ...[host, port],
+    { name: 'service', label: 'Service', kind: 'text', hint: 'Empty: the whole server' },
+    { name: 'tls', label: 'Over TLS', kind: 'flag' },
+    ...[serverName, certificate],
+    { name: 'metadata', label: 'Metadata, one a line', kind: 'pairs', hint: 'name: value' },
+  ],
+  websocket: [
+    { name: 'url', label: 'Address', kind: 'text', hint: 'wss://shop.example/socket' },
+    { name: 'headers', label: 'Headers, one a line', kind: 'pairs', hint: 'name: value' },
+    { name: 'protocols', label: 'Protocols to offer', kind: 'list' },
+    { name: 'send', label: 'Send when it is open', kind: 'lines' },
+    certificate,
+  ],
+  heartbeat: [
+    { name: 'every', label: 'It runs every', kind: 'optional', hint: '15m; empty: as often as the check says' },
+    { name: 'cron', label: 'or at these times', kind: 'optional', hint: 'As cron writes it: 0 3 * * 1-5' },
+    { name: 'timeZone', label: 'On the clock of', kind: 'text' },
+    { name: 'grace', label: 'So late it may be', kind: 'optional', hint: '5m; empty: a tenth of the time between' },
+    { name: 'longestRun', label: 'A run takes at most', kind: 'text', hint: '1h' },
+  ],
+};
+
+export const emptyStep: Step = {
+  ...{ name: '', method: 'GET', url: 'https://', headers: {}, body: null, authentication: null },
+  ...{ clientCertificate: null, redirects: 5, verifyCertificate: true, assertions: [], extract: [] },
+};
+
+/** What a new check of a type says. */
+export const starters: { readonly [Each in Type]: SettingsOf<Each> } = {
+  http: { steps: [emptyStep] },
+  tcp: { host: '', port: 443, send: null, assertions: [] },
+  tls: { host: '', port: 443, serverName: null, verifyCertificate: true, assertions: [] },
+  dns: { name: '', record: 'A', server: null, port: 53, assertions: [] },
+  icmp: { host: '', packets: 3, assertions: [] },
+  grpc: {
+    ...{ host: '', port: 443, service: '', tls: true, serverName: null, verifyCertificate: true },
+    ...{ metadata: {}, assertions: [] },
+  },
+  websocket: { url: 'wss://', headers: {}, protocols: [], send: null, verifyCertificate: true, assertions: [] },
+  browser: { steps: [{ action: 'goto', url: 'https://' }] },
+  heartbeat: { every: null, cron: null, timeZone: 'UTC', grace: null, longestRun: '1h' },
+};
+
+/** What can be asserted of each type. */
+export const sourcesOf: Readonly<Partial<Record<Type, readonly Source[]>>> = {
+  http: [
+    ...(['status', 'header', 'body', 'json', 'size', 'duration', 'phase', 'redirects', 'protocol'] as const),
+    'certificate',
+  ],
+  tcp: ['body', 'size', 'duration', 'phase'],
+  tls: ['protocol', 'certificate', 'duration', 'phase'],
+  dns: ['record', 'code', 'duration', 'phase'],
+  icmp: ['loss', 'duration', 'phase'],
+  grpc: ['code', 'certificate', 'duration', 'phase'],
+  websocket: ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase'],
+};
+
+export const sourceTitles: Readonly<Record<Source, string>> = {
+  ...{ status: 'the status', header: 'a header', body: 'the body', json: 'a value of the JSON', size: 'the size' },
+  ...{ duration: 'how long it took (ms)', phase: 'how long a phase took (ms)', redirects: 'the redirects' },
+  ...{ protocol: 'the protocol', certificate: 'the certificate', record: 'a record', code: 'the code' },
+  ...{ loss: 'the share lost (%)', vital: 'a web vital' },
+};
+
+/** What a source is named by: something that is written, or one of these. Others have no name. */
+export const sourceNames: Readonly<Partial<Record<Source, readonly string[]>>> = {
+  ...{ header: [], json: [] },
+  phase: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
+  certificate: ['daysLeft', 'issuer', 'name'],
+};
+
+export const operatorTitles: Readonly<Record<AssertionFields['operator'], string>> = {
+  ...{ is: 'is', isNot: 'is not', contains: 'contains', notContains: 'does not contain', matches: 'matches' },
+  ...{ notMatches: 'does not match', lt: 'is below', lte: 'is at most', gt: 'is above', gte: 'is at least' },
+  ...{ exists: 'is there', absent: 'is not there' },
+};

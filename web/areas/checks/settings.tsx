@@ -1,0 +1,176 @@
+/** The settings of a check, by its type. */
+import {
+  CheckInput,
+  JsonInput,
+  LinesInput,
+  ListInput,
+  NumberInput,
+  PairsInput,
+  SelectInput,
+  TextInput,
+} from '../../editors/inputs.tsx';
+import { Assertions } from './assertions.tsx';
+import {
+  type AssertionFields,
+  emptyStep,
+  type SettingField,
+  type Step,
+  settingFields,
+  stepFields,
+  type Type,
+  type Written,
+} from './setting-kinds.ts';
+
+type Wrong = (path: string) => string | undefined;
+type Values = Readonly<Record<string, unknown>>;
+
+const itself = (text: string): string => text;
+
+const OneField = ({
+  field: { name, label, kind, hint },
+  value,
+  problem,
+  onChange,
+}: {
+  readonly field: SettingField;
+  readonly value: unknown;
+  readonly problem: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}) => {
+  const input = { label, problem, ...(hint === undefined ? {} : { hint }) };
+  const text = typeof value === 'string' ? value : '';
+  if (kind === 'json') return <JsonInput {...input} value={value} onChange={onChange} />;
+  if (kind === 'flag') return <CheckInput label={label} value={value !== false} onChange={onChange} />;
+  if (kind === 'number')
+    return <NumberInput {...input} value={typeof value === 'number' ? value : null} onChange={onChange} />;
+  if (kind === 'pairs')
+    return <PairsInput {...input} between=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />;
+  if (kind === 'list')
+    return <ListInput {...input} value={(value ?? []) as string[]} read={itself} write={itself} onChange={onChange} />;
+  if (kind === 'lines')
+    return <LinesInput {...input} value={text} onChange={(written) => onChange(written === '' ? null : written)} />;
+  if (kind === 'text' || kind === 'optional')
+    return (
+      <TextInput
+        {...input}
+        most={4096}
+        value={text}
+        onChange={(written) => onChange(written === '' && kind === 'optional' ? null : written)}
+      />
+    );
+  return (
+    <SelectInput
+      key={name}
+      {...input}
+      value={text}
+      options={kind.map((each) => [each, each] as const)}
+      onChange={onChange}
+    />
+  );
+};
+
+const Settings = ({
+  fields,
+  value,
+  type,
+  at,
+  wrong,
+  onChange,
+}: {
+  readonly fields: readonly SettingField[];
+  readonly value: Values;
+  readonly type: Type;
+  /** Path of the settings. */
+  readonly at: string;
+  readonly wrong: Wrong;
+  readonly onChange: (value: Values) => void;
+}) => (
+  <>
+    {fields.map((field) => (
+      <OneField
+        key={field.name}
+        field={field}
+        value={value[field.name]}
+        problem={wrong(`${at}.${field.name}`)}
+        onChange={(changed) => onChange({ ...value, [field.name]: changed })}
+      />
+    ))}
+    <Assertions
+      value={(value['assertions'] ?? []) as AssertionFields[]}
+      type={type}
+      at={`${at}.assertions`}
+      wrong={wrong}
+      onChange={(assertions) => onChange({ ...value, assertions })}
+    />
+  </>
+);
+
+const Steps = ({
+  steps,
+  wrong,
+  onChange,
+}: {
+  readonly steps: readonly Step[];
+  readonly wrong: Wrong;
+  readonly onChange: (steps: Step[]) => void;
+}) => (
+  <>
+    {steps.map((step, index) => (
+      <fieldset key={index}>
+        <legend>Step {index + 1}</legend>
+        <Settings
+          fields={stepFields}
+          value={step}
+          type="http"
+          at={`http.steps.${index}`}
+          wrong={wrong}
+          onChange={(changed) => onChange([...steps].with(index, changed as unknown as Step))}
+        />
+        {steps.length === 1 ? null : (
+          <button type="button" class="plain" onClick={() => onChange([...steps].toSpliced(index, 1))}>
+            Remove step {index + 1}
+          </button>
+        )}
+      </fieldset>
+    ))}
+    <button type="button" class="plain" onClick={() => onChange([...steps, emptyStep])}>
+      Add a step
+    </button>
+  </>
+);
+
+export const TypedSettings = ({
+  check,
+  wrong,
+  onChange,
+}: {
+  readonly check: Written;
+  readonly wrong: Wrong;
+  readonly onChange: (fields: Partial<Written>) => void;
+}) => {
+  const { type } = check;
+  if (type === 'http')
+    return <Steps steps={check.http?.steps ?? []} wrong={wrong} onChange={(steps) => onChange({ http: { steps } })} />;
+  const set = (settings: unknown): void => onChange({ [type]: settings } as Partial<Written>);
+  if (type === 'browser')
+    return (
+      <JsonInput
+        label="Steps and viewport, as JSON"
+        hint="goto, click, hover, fill, choose, press, expect, extract …; a recording of Chrome’s Recorder is imported"
+        rows={16}
+        value={check.browser}
+        problem={wrong('browser')}
+        onChange={set}
+      />
+    );
+  return (
+    <Settings
+      fields={settingFields[type]}
+      value={(check[type] ?? {}) as Values}
+      type={type}
+      at={type}
+      wrong={wrong}
+      onChange={set}
+    />
+  );
+};

@@ -1,0 +1,174 @@
+/** Variables that checks name: what each is, which checks use it, and setting and deleting it. Values of secrets are never shown. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
+import { writeOf, wrongAt } from '../../editors/opened.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { change, inAddress, toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { deleteVariableCall, setVariableCall, type Variable, variablesCall } from './calls.ts';
+
+const itself = (text: string): string => text;
+
+/** Without a variable, a new one. What is shown of a stored secret is its mask, which keeps it. */
+const VariableForm = ({ before }: { readonly before: Variable | undefined }) => {
+  const [action] = useState(() => new Action(setVariableCall));
+  const [name, setName] = useState(before?.name ?? '');
+  const [fields, setFields] = useState({
+    ...{ value: before?.value ?? '', isSecret: before?.isSecret ?? false },
+    ...{ hosts: before?.hosts ?? [], description: before?.description ?? '' },
+  });
+  const error = action.error.value;
+  const set = (changed: Partial<typeof fields>): void => setFields((now) => ({ ...now, ...changed }));
+  const save = async (): Promise<void> => {
+    const hosts = fields.isSecret ? fields.hosts : [];
+    const saved = await action.run({ params: { name: name.trim() }, body: { ...fields, hosts } });
+    if (saved === undefined) return;
+    change({ open: saved.name, edit: '' });
+    refresh();
+  };
+  return (
+    <div class="form">
+      {before === undefined ? (
+        <TextInput
+          label="Name"
+          hint="Letters, digits, _ and -. Checks write {{variables.NAME}}"
+          most={64}
+          value={name}
+          problem={wrongAt(error, 'name')}
+          onChange={setName}
+        />
+      ) : null}
+      <LinesInput
+        label="Value"
+        hint={before?.isSecret === true ? 'The secret is not shown. Left as it is, it stays.' : ''}
+        value={fields.value}
+        problem={wrongAt(error, 'value')}
+        onChange={(value) => set({ value })}
+      />
+      <CheckInput
+        label="It is a secret: it is never shown again"
+        value={fields.isSecret}
+        onChange={(isSecret) => set({ isSecret })}
+      />
+      {fields.isSecret ? (
+        <ListInput
+          label="Hosts that it may be sent to"
+          hint="shop.example, *.shop.example"
+          value={fields.hosts}
+          problem={wrongAt(error, 'hosts')}
+          read={itself}
+          write={itself}
+          onChange={(hosts) => set({ hosts: [...hosts] })}
+        />
+      ) : null}
+      <TextInput
+        label="What it is for"
+        most={4096}
+        value={fields.description}
+        problem={wrongAt(error, 'description')}
+        onChange={(description) => set({ description })}
+      />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value || name.trim() === ''} onClick={() => void save()}>
+          {before === undefined ? 'Create the variable' : 'Save the variable'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const Change = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(deleteVariableCall));
+  if (!may(deleteVariableCall)) return <p class="soft">{whyNot(deleteVariableCall, 'Changing it')}</p>;
+  return (
+    <RemovalForm
+      action={action}
+      labels={['Remove', 'Remove it for good']}
+      remove={() => action.run({ params: { name } })}
+      onRemoved={onClose}
+    >
+      <button type="button" class="plain" onClick={() => change({ edit: name })}>
+        Edit
+      </button>
+    </RemovalForm>
+  );
+};
+
+const Told = ({ variable, onClose }: { readonly variable: Variable; readonly onClose: () => void }) => (
+  <>
+    <Change name={variable.name} onClose={onClose} />
+    <Fields
+      values={{
+        ...{ for: variable.description, value: variable.isSecret ? 'a secret' : variable.value },
+        ...{ 'sent to': variable.hosts.join(', '), changed: shownMoment(variable.updatedAt) },
+      }}
+    />
+    <h3>Checks that use it</h3>
+    {variable.checks.length === 0 ? <p class="soft">None.</p> : null}
+    <ul class="links column">
+      {variable.checks.map((check) => (
+        <li key={check.id}>
+          <Link to={toArea('/checks', { open: check.id })}>{shownText(check.name)}</Link>
+        </li>
+      ))}
+    </ul>
+  </>
+);
+
+const noun = 'variable';
+
+const OpenVariable = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Variable | undefined;
+  readonly onClose: () => void;
+}) => {
+  const close = (): void => {
+    change({ edit: '' });
+    onClose();
+  };
+  const isNew = id === 'new' && item === undefined;
+  return (
+    <Beside label="Variable" title={isNew ? 'A new variable' : id} onClose={close}>
+      {isNew ? (
+        <VariableForm before={undefined} />
+      ) : item === undefined ? (
+        <p>There is no such variable.</p>
+      ) : inAddress('edit') === id && may(setVariableCall) ? (
+        <VariableForm key={item.updatedAt} before={item} />
+      ) : (
+        <Told variable={item} onClose={close} />
+      )}
+    </Beside>
+  );
+};
+
+export const Variables = listed({
+  title: 'Variables',
+  call: variablesCall,
+  sent: { limit: '' },
+  nothing: 'There are no variables.',
+  keyOf: ({ name }) => name,
+  columns: {
+    Name: ({ name }) => name,
+    Value: ({ isSecret, value }) => (isSecret ? <span class="soft">a secret</span> : value),
+    'Sent to': ({ hosts }) => hosts.join(', '),
+    Checks: ({ checks }) => checks.length,
+    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+  },
+  numbers: ['Checks'],
+  Tools: writeOf(noun, setVariableCall),
+  Open: OpenVariable,
+});

@@ -1,0 +1,130 @@
+/** When something is planned, once or again and again, and for which projects: of windows of maintenance and downtimes of checks. */
+import type { z } from 'zod';
+import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
+import { projects } from '../frame/project.ts';
+import { shownMoment } from '../frame/shown-time.ts';
+import { Heads } from '../lists/heads.tsx';
+import { CheckInput, NumberInput, SelectInput, SomeInput, TextInput, WallTimeInput } from './inputs.tsx';
+
+type Planned = Omit<z.input<typeof MaintenanceWindowFields>, 'matchers'>;
+
+/** The next full hour, on the clock of this browser. */
+const nextHour = (): string => {
+  const at = new Date(Date.now() + 3_600_000);
+  return `${new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 13)}:00`;
+};
+
+export const newPlan = (): Planned => ({
+  ...{ name: '', description: '', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  ...{ startsAt: nextHour(), durationMinutes: 60, recurrence: null, projectIds: [], excludedFromSlos: false },
+});
+
+/** Rules as people say them. */
+const recurrences: Readonly<Record<string, string>> = {
+  '': 'once',
+  'FREQ=DAILY': 'every day',
+  'FREQ=WEEKLY': 'every week',
+  'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR': 'Monday to Friday',
+  'FREQ=MONTHLY': 'every month',
+};
+
+export const againOf = ({ recurrence }: Pick<Planned, 'recurrence'>): string =>
+  recurrences[recurrence ?? ''] ?? recurrence ?? '';
+
+interface Written {
+  readonly plan: Planned;
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (fields: Partial<Planned>) => void;
+}
+
+/** Its name and its times. */
+export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
+  const { recurrence = null } = plan;
+  return (
+    <>
+      <TextInput label="Name" value={plan.name} problem={wrong('name')} onChange={(name) => onChange({ name })} />
+      <TextInput
+        label="Because"
+        most={4096}
+        value={plan.description ?? ''}
+        problem={wrong('description')}
+        onChange={(description) => onChange({ description })}
+      />
+      <WallTimeInput
+        label="From"
+        value={plan.startsAt}
+        problem={wrong('startsAt')}
+        onChange={(startsAt) => onChange({ startsAt })}
+      />
+      <TextInput
+        label="On the clock of"
+        value={plan.timeZone}
+        problem={wrong('timeZone')}
+        onChange={(timeZone) => onChange({ timeZone })}
+      />
+      <NumberInput
+        label="For so many minutes"
+        value={plan.durationMinutes}
+        problem={wrong('durationMinutes')}
+        onChange={(minutes) => onChange({ durationMinutes: minutes ?? 0 })}
+      />
+      <SelectInput
+        label="Again"
+        value={(recurrence ?? '') in recurrences ? (recurrence ?? '') : 'own'}
+        problem={undefined}
+        options={Object.entries({ ...recurrences, own: 'by a rule of its own' })}
+        onChange={(value) => onChange({ recurrence: value === 'own' ? 'FREQ=WEEKLY;BYDAY=SU' : value || null })}
+      />
+      {recurrence === null ? null : (
+        <TextInput
+          label="Rule"
+          hint="As calendars write it (RRULE): FREQ=MONTHLY;BYDAY=1SU"
+          most={512}
+          value={recurrence}
+          problem={wrong('recurrence')}
+          onChange={(rule) => onChange({ recurrence: rule.trim() || null })}
+        />
+      )}
+    </>
+  );
+};
+
+export const PlanProjects = ({ plan, wrong, onChange }: Written) =>
+  projects.value.length === 0 ? null : (
+    <SomeInput
+      label="Only of these projects"
+      value={plan.projectIds ?? []}
+      problem={wrong('projectIds')}
+      options={projects.value.map(({ id, name }) => [id, name] as const)}
+      onChange={(ids) => onChange({ projectIds: [...ids] })}
+    />
+  );
+
+export const PlanObjectives = ({ plan, onChange }: Omit<Written, 'wrong'>) => (
+  <CheckInput
+    label="Objectives leave its times out"
+    value={plan.excludedFromSlos === true}
+    onChange={(excludedFromSlos) => onChange({ excludedFromSlos })}
+  />
+);
+
+export const NextTimes = ({ times }: { readonly times: readonly { readonly from: string; readonly to: string }[] }) => (
+  <>
+    <h3>When it holds next</h3>
+    {times.length === 0 ? (
+      <p class="soft">It is over, and does not come again within a year.</p>
+    ) : (
+      <table class="figures times">
+        <Heads columns={['From', 'Until']} />
+        <tbody>
+          {times.map(({ from, to }) => (
+            <tr key={from}>
+              <td>{shownMoment(from).slice(0, 16)}</td>
+              <td>{shownMoment(to).slice(0, 16)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </>
+);
