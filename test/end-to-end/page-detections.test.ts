@@ -87,6 +87,103 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
+declare('a signal and a case are assigned to somebody of the organization, and to nobody again', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
+  const viewer = (await harness.ask('GET', '/api/users?search=viewer')).body.items[0].id;
+  const signal = page.getByRole('complementary', { name: 'Signal' });
+  const assignee = async () => (await harness.ask('GET', '/api/siem/signals/s2')).body.assigneeId;
+  const assign = async (label: string): Promise<void> => {
+    const changed = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await signal.getByLabel('Assigned to').selectOption({ label });
+    await changed;
+  };
+  await assign('viewer');
+  t.is(await assignee(), viewer);
+  await page.reload();
+  t.is(await signal.getByLabel('Assigned to').inputValue(), viewer);
+  await holdsAsAView(t, tab, '.beside h2');
+  await assign('nobody');
+  t.is(await assignee(), null);
+
+  const { id } = (
+    await harness.ask('POST', '/api/siem/cases', {
+      as: 'editor',
+      body: { title: 'Who <i>was</i> it', severity: 'low' },
+    })
+  ).body;
+  await tab.go(`${harness.url}/detections/cases?open=${id}`);
+  const opened = page.getByRole('complementary', { name: 'Case' });
+  await opened.getByLabel('Severity').selectOption('critical');
+  await opened.getByRole('definition').filter({ hasText: 'critical' }).waitFor();
+  // What was read after it was assigned says which version is changed next.
+  await opened.getByLabel('Assigned to').selectOption({ label: 'viewer' });
+  await page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+  await page.waitForResponse((answer) => answer.url().includes('/api/siem/cases?'));
+  await opened.getByLabel('State').selectOption('closed');
+  await opened.getByLabel('Because').selectOption('it is known already');
+  await opened.getByRole('definition').filter({ hasText: 'duplicate' }).waitFor();
+  const kept = async () =>
+    (await harness.ask('GET', '/api/siem/cases?search=was')).body.items.find((one: { id: string }) => one.id === id);
+  t.like(await kept(), { severity: 'critical', state: 'closed', resolution: 'duplicate', assigneeId: viewer });
+  await holdsAsAView(t, tab, '.beside h2');
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, `/detections/cases?open=${id}`);
+  await other.page.getByText('Changing it is for editor').waitFor();
+  t.is(await other.page.getByLabel('Assigned to').count(), 0);
+});
+
+declare('rules are imported from many documents, and what would become of each is told before', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/detections/import', 'editor@a.example');
+  const rule = (name: string, level: string) =>
+    [
+      ...[`title: ${name}`, 'logsource:', '  category: process_creation', '  product: windows', 'detection:'],
+      ...['  selection:', "    Image|endswith: '\\net.exe'", '  condition: selection', `level: ${level}`, ''],
+    ].join('\n');
+  const files = [
+    { name: 'two.yml', source: `${rule('Net <b>used</b>', 'high')}---\n${rule('Net again', 'low')}` },
+    { name: 'wrong.yml', source: rule('Net wrong', 'none') },
+  ];
+  await page
+    .getByLabel('Files')
+    .setInputFiles(
+      files.map(({ name, source }) => ({ name, mimeType: 'application/yaml', buffer: Buffer.from(source) })),
+    );
+  await page.getByText('2 files were read.').waitFor();
+  await page.getByLabel('Of these levels').selectOption('medium and above');
+  await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
+  await page.getByText('Nothing was written. This would be: 2 created, 1 refused.').waitFor();
+  const told = (
+    await harness.ask('POST', '/api/siem/rules/import?dryRun=true&minLevel=medium', { as: 'editor', body: { files } })
+  ).body.items;
+  const rows = page.locator('tbody tr');
+  t.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => [...row.children].map(({ textContent }) => textContent))),
+    told.map((one: { title: string; outcome: string; message: string }) => [one.title, one.outcome, one.message]),
+  );
+  const refused = rows.filter({ hasText: 'refused' });
+  await refused.getByText(/wrong\.yml: line \d+/i).waitFor();
+  const ofThem = async () => (await harness.ask('GET', '/api/siem/rules?search=Net')).body.items;
+  t.deepEqual(await ofThem(), []);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByText('This was done: 2 created, 1 refused.').waitFor();
+  t.deepEqual((await ofThem()).map((one: { title: string; enabled: boolean }) => [one.title, one.enabled]).sort(), [
+    ['Net <b>used</b>', true],
+    ['Net again', false],
+  ]);
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await page.getByRole('link', { name: 'Net <b>used</b>' }).click();
+  await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, '/detections/import');
+  await other.page.getByRole('link', { name: 'Rules' }).waitFor();
+  t.is(await other.page.getByRole('link', { name: 'Import' }).count(), 0);
+});
+
 declare('an exception is made of a signal, tells what it would have covered, and ends', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;

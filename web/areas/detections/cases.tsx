@@ -4,6 +4,8 @@ import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { commentOnCase } from '../../../api/groups/siem/case-additions.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
+import { Assignee } from '../../editors/assignee.tsx';
+import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
@@ -15,22 +17,33 @@ import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Evidence } from './evidence.tsx';
+import { verdicts } from './signal.tsx';
 
 type Case = ViewOf<typeof caseResource>;
 const states = ['open', 'investigating', 'contained', 'closed'] as const;
 const changeCall = changeOf<typeof caseResource, object>('/api/siem/cases/{id}');
 const commentCall = callOf<typeof commentOnCase>('POST', '/api/siem/cases/{id}/comments');
 
+const severities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
+
+const Assigned = ({ of: { id, version, assigneeId = null } }: { readonly of: Case }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const assign = async (next: string | null): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { assigneeId: next }, ifMatch: version })) !== undefined) refresh();
+  };
+  return <Assignee of={assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
+};
+
 const Change = ({ of }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
   const [commenting] = useState(() => new Action(commentCall));
-  const { id, version, state } = of;
+  const { id, version, state = 'open', severity = 'medium', resolution } = of;
   if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Changing it')}</p>;
-  const to = async (next: string): Promise<void> => {
-    const resolution = next === 'closed' ? { resolution: 'true-positive' } : {};
-    const body = { state: next, ...resolution };
+  const set = async (body: Partial<Case>): Promise<void> => {
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };
+  const to = (next: string): Promise<void> =>
+    set({ state: next as 'open', resolution: next === 'closed' ? (resolution ?? 'true-positive') : null });
   const comment = async (form: HTMLFormElement): Promise<void> => {
     const text = String(new FormData(form).get('text'));
     if ((await commenting.run({ params: { id }, body: { text } })) === undefined) return;
@@ -43,11 +56,27 @@ const Change = ({ of }: { readonly of: Case }) => {
         <label>
           State{' '}
           <select value={state} onChange={({ currentTarget }) => void to(currentTarget.value)}>
-            {states.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
+            <Options of={states.map((each) => [each, each])} />
+          </select>
+        </label>
+        {state === 'closed' ? (
+          <label>
+            Because{' '}
+            <select
+              value={resolution ?? ''}
+              onChange={({ currentTarget }) => void set({ resolution: currentTarget.value as 'other' })}
+            >
+              <Options of={Object.entries(verdicts)} />
+            </select>
+          </label>
+        ) : null}
+        <label>
+          Severity{' '}
+          <select
+            value={severity}
+            onChange={({ currentTarget }) => void set({ severity: currentTarget.value as 'low' })}
+          >
+            <Options of={severities.map((each) => [each, each])} />
           </select>
         </label>
         <Problem error={action.error.value} />
@@ -65,6 +94,7 @@ const Opened = ({ item }: { readonly item: Case }) => (
   <>
     <p>{shownText(item.summary ?? '', { lines: true })}</p>
     <Change key={item.version} of={item} />
+    <Assigned key={`assigned ${item.version}`} of={item} />
     <Fields
       values={{
         ...{ state: item.state, severity: item.severity, resolution: item.resolution },

@@ -148,6 +148,10 @@ export const Detections = partsOf('Detections', [
   { name: '', title: 'Signals', View: Signals },
   { name: 'entities', title: 'Entities', View: Entities },
   { name: 'rules', title: 'Rules', View: Rules },
+  {
+    ...{ name: 'import', title: 'Import', View: later(async () => (await import('./import.tsx')).Import) },
+    asks: { method: 'POST', path: '/api/siem/rules/import' },
+  },
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },

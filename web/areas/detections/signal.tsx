@@ -4,6 +4,7 @@ import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { getSignal, triageSignal } from '../../../api/groups/siem/signals.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, creationOf } from '../../client/call.ts';
+import { Assignee } from '../../editors/assignee.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
@@ -19,7 +20,7 @@ import { linesOf, previewCall } from './exceptions.tsx';
 type Signal = Answered<typeof getSignal>;
 type Verdict = NonNullable<Signal['verdict']>;
 
-const verdicts: Readonly<Record<Verdict, string>> = {
+export const verdicts: Readonly<Record<Verdict, string>> = {
   'true-positive': 'it was an attack',
   'benign-true-positive': 'it was meant to be',
   'false-positive': 'the rule was wrong',
@@ -87,6 +88,14 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
   );
 };
 
+const Assigned = ({ signal: { id, assigneeId } }: { readonly signal: Signal }) => {
+  const [action] = useState(() => new Action(triageCall));
+  const assign = async (next: string | null): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
+  };
+  return <Assignee of={assigneeId} call={triageCall} action={action} assign={(next) => void assign(next)} />;
+};
+
 export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { answer, error } = useAsked(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}'), { params: { id } });
   return (
@@ -95,6 +104,7 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
       {answer === undefined ? null : (
         <>
           <Triage key={answer.state} signal={answer} />
+          <Assigned signal={answer} />
           <ul class="links">
             <li>
               <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Its rule</Link>

@@ -7,6 +7,7 @@ import { type Answered, addressOf, callOf } from '../../client/call.ts';
 import { openedOf, writeOf } from '../../editors/opened.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
+import { type Names, named, onCall, usePeople } from '../../frame/people.ts';
 import { may, whyNot } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -16,7 +17,6 @@ import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { schedulesCall } from './calls.ts';
-import { type Names, named, onCall, usePeople } from './people.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
 const shiftsCall = callOf<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');

@@ -9,11 +9,11 @@ import { Wrong } from '../../editors/field.tsx';
 import { ChosenInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
 import { Intervals } from '../../editors/intervals.tsx';
 import { useSaving } from '../../editors/opened.tsx';
+import { type Names, named, usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Heads } from '../../lists/heads.tsx';
-import { type Names, named, usePeople } from './people.ts';
 
 export type Schedule = ViewOf<typeof scheduleResource>;
 type Written = z.input<typeof OnCallScheduleFields>;

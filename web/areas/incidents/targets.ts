@@ -1,9 +1,9 @@
 /** Who and what a step can page: `<kind> <id>` by their names. */
 import type { OptionGroups } from '../../editors/inputs.tsx';
 import { useAsked } from '../../frame/asked.ts';
+import { usePeople } from '../../frame/people.ts';
 import { channelsCall } from '../alerts/channels/calls.ts';
 import { schedulesCall } from './calls.ts';
-import { usePeople } from './people.ts';
 
 interface Named {
   readonly id: string;

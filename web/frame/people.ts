@@ -1,11 +1,11 @@
 /** People by their names: all of them for those who may put them on call, else whoever is on call, and oneself. */
 import { useEffect } from 'preact/hooks';
-import type { getOnCall } from '../../../api/groups/incidents/shifts.ts';
-import { callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
-import { may } from '../../frame/rights.ts';
-import { session } from '../../frame/session.ts';
-import { refreshes } from '../../frame/time-range.ts';
+import type { getOnCall } from '../../api/groups/incidents/shifts.ts';
+import { callOf } from '../client/call.ts';
+import { Question } from '../client/question.ts';
+import { may } from './rights.ts';
+import { session } from './session.ts';
+import { refreshes } from './time-range.ts';
 
 const call = callOf<typeof getOnCall>('GET', '/api/on-call/now');
 /** Of all schedules, once for all that show it. */

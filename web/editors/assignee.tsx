@@ -1,0 +1,42 @@
+/** Who takes care of something, which whoever may change it chooses. */
+import type { Action } from '../client/action.ts';
+import { usePeople } from '../frame/people.ts';
+import { type AnyCall, may } from '../frame/rights.ts';
+import { shownText } from '../frame/shown-text.tsx';
+import { Problem } from '../frame/standing.tsx';
+import { Options } from './inputs.tsx';
+
+export const Assignee = ({
+  of,
+  call,
+  action,
+  assign,
+}: {
+  /** A person by id; null for nobody. */
+  readonly of: string | null;
+  /** What changes it. */
+  readonly call: AnyCall;
+  readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
+  readonly assign: (id: string | null) => void;
+}) => {
+  const people = usePeople();
+  const nameOf = (id: string): string => people[id] ?? id;
+  if (!may(call)) return of === null ? null : <p>Assigned to {shownText(nameOf(of))}</p>;
+  const others = Object.entries(people).filter(([id]) => id !== of);
+  return (
+    <div class="act">
+      <label>
+        Assigned to{' '}
+        <select
+          key={of}
+          value={of ?? ''}
+          disabled={action.isRunning.value}
+          onChange={({ currentTarget: { value } }) => assign(value === '' ? null : value)}
+        >
+          <Options of={[['', 'nobody'], ...(of === null ? [] : [[of, nameOf(of)] as const]), ...others]} />
+        </select>
+      </label>
+      <Problem error={action.error.value} />
+    </div>
+  );
+};
