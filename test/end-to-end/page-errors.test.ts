@@ -83,11 +83,61 @@ declare(
   },
 );
 
+declare(
+  'an editor assigns a group, ignores it for a while, merges another into it and takes that out again',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    const all = async () => (await harness.ask('GET', '/api/errors?sort=-count')).body.items;
+    const [into, other] = await all();
+    const one = async () => (await harness.ask('GET', `/api/errors/${into.id}`)).body;
+    const viewer = (await harness.ask('GET', '/api/users?search=viewer')).body.items[0].id;
+    await signedInAt(tab, harness.url, `/errors?error=${into.id}`, 'editor@a.example');
+    const beside = page.getByRole('complementary', { name: 'Error' });
+    await beside.getByLabel('Assigned to').selectOption({ label: 'viewer' });
+    await beside.getByRole('combobox', { name: 'or' }).selectOption('ignore it for 100 more');
+    await beside.getByRole('button', { name: 'Do so' }).click();
+    await beside.getByText('ignored until 100 more of it').waitFor();
+    t.like((await one()).decision, { assigneeId: viewer, status: 'ignored', ignoredUntil: { occurrences: 100 } });
+    await beside.getByRole('button', { name: 'Reopen' }).click();
+    await beside.getByRole('button', { name: 'Resolve' }).waitFor();
+
+    await beside.getByText('Merge others into it').click();
+    await beside.getByLabel('Words of their type, message or culprit').fill('timeout');
+    await beside.getByLabel('Timeout no <b>Timeout</b>').check();
+    await beside.getByRole('button', { name: 'Merge them into it' }).click();
+    const made = beside.getByRole('list', { name: 'What it is made of' });
+    await made.getByRole('listitem').nth(1).waitFor();
+    const merged = await one();
+    t.deepEqual([merged.count, merged.decision.assigneeId], [15, viewer]);
+    t.deepEqual(merged.decision.fingerprints.toSorted(), [into.id, other.id].toSorted());
+    t.is((await all()).length, 1);
+    const { mergedBy } = merged.explanation.members.find((one: { fingerprint: string }) => one.fingerprint === other.id);
+  await made.getByText(`merged by ${mergedBy} at`).waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    await made.getByRole('button', { name: 'Take it out' }).click();
+    await made.getByRole('button', { name: 'Take it out for good' }).click();
+    await made.waitFor({ state: 'detached' });
+    t.deepEqual((await one()).decision.fingerprints, [into.id]);
+    t.is((await all()).length, 2);
+
+    await beside.getByText('Merge others into it').click();
+    await beside.getByLabel('Timeout no <b>Timeout</b>').check();
+    await beside.getByRole('button', { name: 'Merge them into it' }).click();
+    await beside.getByRole('alert').filter({ hasText: 'was taken out of the group' }).waitFor();
+    await beside.getByRole('button', { name: 'Merge them all the same' }).click();
+    await made.getByRole('listitem').nth(1).waitFor();
+    t.is((await all()).length, 1);
+    await harness.ask('PATCH', `/api/errors/${into.id}`, { as: 'editor', body: { unmerge: [other.id] } });
+  },
+);
+
 declare('somebody who only looks is told who may change it', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, '/errors?search=timeout');
   await tab.page.locator('.errors .extent .row').click();
   await tab.page.getByText('Resolving it is for editor, admin, and owner; your role is viewer.').waitFor();
-  t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore/ }).count(), 0);
+  t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore|Merge|Take/ }).count(), 0);
+  t.is(await tab.page.getByText('Merge others into it').count(), 0);
   await holdsAsAView(t, tab, '.beside h2');
 });

@@ -1,51 +1,21 @@
 /** One group of errors beside the list: what is done about it, its stack, where it occurs and where it leads. */
 import { useEffect, useState } from 'preact/hooks';
-import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
 import { toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
-import { refresh, refreshes, writtenRange } from '../../frame/time-range.ts';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { Raw } from '../../lists/raw.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
-import { changeCall, errorCall, type OneError, occurrencesCall } from './calls.ts';
-
-type Status = OneError['status'];
-
-/** What can be done in each state. */
-const steps: Readonly<Record<Status, readonly (readonly [status: Status, title: string])[]>> = {
-  unresolved: [
-    ['resolved', 'Resolve'],
-    ['ignored', 'Ignore'],
-  ],
-  resolved: [['unresolved', 'Reopen']],
-  ignored: [['unresolved', 'Reopen']],
-};
-
-const Steps = ({ error }: { readonly error: OneError }) => {
-  const [action] = useState(() => new Action(changeCall));
-  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Resolving it')}</p>;
-  const run = async (status: Status): Promise<void> => {
-    if ((await action.run({ params: { id: error.id }, body: { status } })) !== undefined) refresh();
-  };
-  return (
-    <div class="act">
-      {steps[error.status].map(([status, title]) => (
-        <button key={status} type="button" disabled={action.isRunning.value} onClick={() => void run(status)}>
-          {title}
-        </button>
-      ))}
-      <Problem error={action.error.value} />
-    </div>
-  );
-};
+import { errorCall, type OneError, occurrencesCall } from './calls.ts';
+import { Members } from './members.tsx';
+import { Assigned, Steps, statusOf } from './steps.tsx';
 
 type Frame = OneError['newest']['chain'][number]['frames'][number];
 
@@ -183,10 +153,16 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
       <Problem error={error} />
       <Raw label="Message" text={message} />
       <Steps key={status} error={answer} />
+      <Assigned error={answer} />
       <Ways newest={newest} />
       <Fields
         values={{
-          ...{ status, times: count, users: typeof users === 'number' ? users : users.reason, culprit },
+          ...{
+            status: statusOf(answer),
+            times: count,
+            users: typeof users === 'number' ? users : users.reason,
+            culprit,
+          },
           ...{ 'first seen': shownMoment(firstSeen), 'last seen': shownMoment(lastSeen) },
           ...{ environments: environments.join(', '), 'one group because': answer.explanation.summary },
         }}
@@ -196,6 +172,7 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
       <h3>Where it occurs</h3>
       <Tags tags={tags} />
       <Occurrences id={id} />
+      <Members key={answer.decision.fingerprints.length} error={answer} />
     </Beside>
   );
 };

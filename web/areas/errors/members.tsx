@@ -1,0 +1,110 @@
+/** What a group of errors is made of: groups are merged into it, and taken out of it again. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { SomeInput, TextInput } from '../../editors/inputs.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { change } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { changeCall, errorsCall, mergeCall, type OneError } from './calls.ts';
+
+type Member = OneError['explanation']['members'][number];
+
+const toldOf = ({ components }: Member): string => components.map(({ text }) => text).join(' · ');
+
+const Leave = ({ id, member }: { readonly id: string; readonly member: Member }) => {
+  const [action] = useState(() => new Action(changeCall));
+  return (
+    <RemovalForm
+      action={action}
+      labels={['Take it out', 'Take it out for good']}
+      remove={() => action.run({ params: { id }, body: { unmerge: [member.fingerprint] } })}
+      onRemoved={() => undefined}
+    />
+  );
+};
+
+/** Other groups of the range, some of which become part of this one. */
+const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
+  const [action] = useState(() => new Action(mergeCall));
+  const [search, setSearch] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const { from, to } = writtenRange.value;
+  const { answer, error } = useAsked(errorsCall, { query: { from, to, search, limit: 20 } });
+  const others = (answer?.items ?? []).filter((group) => group.id !== id);
+  const options = others.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
+  // What was taken out for good comes back when it is wanted a second time.
+  const isApart = action.error.value?.code === 'CONFLICT';
+  const merge = async (): Promise<void> => {
+    const rejoin = isApart ? [...chosen, ...decision.fingerprints].slice(0, 100) : [];
+    const merged = await action.run({ body: { ids: [id, ...chosen], rejoin } });
+    if (merged === undefined) return;
+    change({ error: merged.id });
+    refresh();
+  };
+  return (
+    <details>
+      <summary>Merge others into it</summary>
+      <ActionForm
+        action={action}
+        label={isApart ? 'Merge them all the same' : 'Merge them into it'}
+        onSubmit={() => (chosen.length === 0 ? Promise.resolve() : merge())}
+      >
+        <div class="form">
+          <TextInput
+            label="Words of their type, message or culprit"
+            value={search}
+            problem={error?.of('search')}
+            onChange={setSearch}
+          />
+          {error?.of('search') === undefined ? <Problem error={error} /> : null}
+          <SomeInput
+            label="Groups of this range"
+            value={chosen}
+            options={options}
+            problem={answer !== undefined && options.length === 0 ? 'There are no others.' : undefined}
+            onChange={setChosen}
+          />
+          <p class="hint">
+            All that they had and will have is told with this one; what was decided about them is dropped.
+          </p>
+        </div>
+      </ActionForm>
+    </details>
+  );
+};
+
+export const Members = ({ error }: { readonly error: OneError }) => {
+  const { members } = error.explanation;
+  return (
+    <>
+      {members.length < 2 ? null : (
+        <>
+          <h3>What it is made of</h3>
+          <ul class="links column" aria-label="What it is made of">
+            {members.map((member) => (
+              <li key={member.fingerprint}>
+                <bdi>{shownText(toldOf(member))}</bdi>
+                {member.mergedAt === null ? null : (
+                  <>
+                    <span class="soft">
+                      {' '}
+                      merged by {shownText(member.mergedBy ?? '')} at {shownMoment(member.mergedAt).slice(0, 16)}
+                    </span>
+                    {may(changeCall) ? <Leave id={error.id} member={member} /> : null}
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {may(mergeCall) ? <Merge error={error} /> : null}
+    </>
+  );
+};

@@ -1,0 +1,82 @@
+/** What is done about a group of errors: resolved, ignored for a while, reopened, and who takes care of it. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Assignee } from '../../editors/assignee.tsx';
+import { Options } from '../../editors/inputs.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refresh } from '../../frame/time-range.ts';
+import { changeCall, type OneError } from './calls.ts';
+
+type Body = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['of']>>['run']>[0]['body']>;
+
+const dayMs = 86_400_000;
+const later = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
+
+/** What else may be said of a group than that it is resolved, or ignored for good. */
+const ways: Readonly<Record<string, readonly [title: string, body: () => Body]>> = {
+  next: ['the next version resolves it', () => ({ status: 'resolved', resolvedIn: { next: true } })],
+  day: ['ignore it for a day', () => ({ status: 'ignored', ignoredUntil: { time: later(1) } })],
+  week: ['ignore it for a week', () => ({ status: 'ignored', ignoredUntil: { time: later(7) } })],
+  hundred: ['ignore it for 100 more', () => ({ status: 'ignored', ignoredUntil: { occurrences: 100 } })],
+  version: ['ignore it until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
+};
+
+/** The status, with when it ends where that was said. */
+export const statusOf = ({ status, decision: { resolvedIn, ignoredUntil } }: OneError): string => {
+  if (status === 'resolved' && resolvedIn !== null)
+    return `resolved in ${'version' in resolvedIn ? resolvedIn.version : 'the next version'}`;
+  if (status !== 'ignored' || ignoredUntil === null) return status;
+  const { time, occurrences, nextVersion } = ignoredUntil;
+  const ends = [
+    ...(time === undefined ? [] : [shownMoment(time).slice(0, 16)]),
+    ...(occurrences === undefined ? [] : [`${occurrences} more of it`]),
+    ...(nextVersion === undefined ? [] : ['the next version']),
+  ];
+  return `ignored until ${ends.join(' or ')}`;
+};
+
+export const Steps = ({ error: { id, status } }: { readonly error: OneError }) => {
+  const [action] = useState(() => new Action(changeCall));
+  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Resolving it')}</p>;
+  const run = async (body: Body): Promise<void> => {
+    if ((await action.run({ params: { id }, body })) !== undefined) refresh();
+  };
+  if (status !== 'unresolved')
+    return (
+      <ActionForm action={action} label="Reopen" onSubmit={() => run({ status: 'unresolved' })}>
+        {null}
+      </ActionForm>
+    );
+  return (
+    <ActionForm
+      action={action}
+      label="Do so"
+      onSubmit={(form) => {
+        const [, body] = ways[String(new FormData(form).get('way'))] ?? [];
+        return body === undefined ? Promise.resolve() : run(body());
+      }}
+    >
+      {(['resolved', 'ignored'] as const).map((next) => (
+        <button key={next} type="button" disabled={action.isRunning.value} onClick={() => void run({ status: next })}>
+          {next === 'resolved' ? 'Resolve' : 'Ignore'}
+        </button>
+      ))}
+      <label>
+        or{' '}
+        <select name="way">
+          <Options of={Object.entries(ways).map(([name, [title]]) => [name, title] as const)} />
+        </select>
+      </label>
+    </ActionForm>
+  );
+};
+
+export const Assigned = ({ error: { id, decision } }: { readonly error: OneError }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const assign = async (next: string | null): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
+  };
+  return <Assignee of={decision.assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
+};
