@@ -12,6 +12,7 @@ import type { listLogs } from '../api/groups/logs/list.ts';
 import type { listMetrics } from '../api/groups/metrics/list.ts';
 import type { listFlows } from '../api/groups/network/flows.ts';
 import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
+import type { savedQueryResource } from '../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
 import type { sloResource } from '../api/groups/slos/slo.ts';
@@ -90,6 +91,12 @@ export const areaGroups: readonly AreaGroup[] = [
         title: 'Dashboards',
         asks: callOf<typeof listDashboards>('GET', '/api/dashboards'),
         load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
+      },
+      {
+        path: '/saved-queries',
+        title: 'Saved queries',
+        asks: listOf<typeof savedQueryResource>('/api/saved-queries'),
+        load: async () => (await import('./areas/saved-queries/saved-queries.tsx')).SavedQueries,
       },
       {
         path: '/ask',

@@ -40,6 +40,10 @@ const views = (): readonly (readonly [address: string, shown: string])[] => [
   ['/alerts/rules', '.rules .extent .row'],
   ['/incidents', '.logs'],
   ['/checks', '.logs'],
+  ['/checks?open=new', '.form fieldset'],
+  ['/checks/code', 'textarea'],
+  ['/saved-queries?open=new', '.form select'],
+  ['/detections/import', 'textarea'],
 ];
 
 const landFor = async (tenantId: 'a' | 'b', word: string, offset: number): Promise<void> => {

@@ -204,3 +204,98 @@ declare('a search is exported, saved and made a rule of, by those who may', asyn
   const viewer = await opened('/logs');
   t.is(await viewer.page.getByText('Make a rule of it').count(), 0);
 });
+
+declare('a saved query is marked, run, renamed, kept to oneself and shared again, and removed', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/saved-queries/templates', 'editor@a.example');
+  const templates = (await harness.ask('GET', '/api/query-templates')).body.items;
+  await page.getByRole('row').nth(templates.length).waitFor();
+  await page.getByRole('link', { name: 'Saved', exact: true }).click();
+  await page.getByRole('button', { name: 'Write a saved query' }).click();
+  const beside = page.getByRole('complementary', { name: 'Saved query' });
+  const fill = async (label: string, written: string): Promise<void> =>
+    beside.getByLabel(label, { exact: true }).fill(written);
+  await fill('Name', 'Steps by <b>service</b>');
+  await fill('Tags', 'orders, shop');
+  await fill('Search', 'severity:info');
+  await fill('From', 'yesterday?');
+  await beside.getByRole('button', { name: 'Save the query' }).click();
+  await beside.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
+  t.is(await beside.getByLabel('From', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await fill('From', 'now-1h');
+  await beside.getByRole('button', { name: 'Save the query' }).click();
+  await beside.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
+  const ofIt = async (as = 'editor') =>
+    (await harness.ask('GET', '/api/saved-queries?search=service', { as })).body.items[0];
+  const { id, ...made } = await ofIt();
+  t.like(made, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });
+  t.like(made.query, { kind: 'aggregate', signal: 'logs', search: 'severity:info', groupBy: ['service'] });
+  await beside.getByRole('button', { name: 'My favourite' }).click();
+  await page.getByRole('button', { name: '★ Steps by <b>service</b>' }).waitFor();
+  t.true((await ofIt()).isFavourite);
+  await beside.getByRole('button', { name: 'Run it' }).click();
+  const row = beside.getByRole('region', { name: 'What it answers' }).getByRole('row').nth(1);
+  await row.waitFor();
+  t.deepEqual(await row.getByRole('cell').allTextContents(), ['checkout', `${count - 1} records`]);
+  await holdsAsAView(t, tab, '.beside h2');
+
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await fill('Name', 'My steps by service');
+  await beside.getByLabel('Only I see it').check();
+  await beside.getByRole('button', { name: 'Save the changes' }).click();
+  await beside.getByText('only me').waitFor();
+  t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: made.query });
+  t.is(await ofIt('viewer'), undefined);
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByLabel('Only I see it').uncheck();
+  await beside.getByRole('button', { name: 'Save the changes' }).click();
+  await beside.getByText('everybody').waitFor();
+  t.is((await ofIt('viewer')).id, id);
+  const viewer = await chromium.open();
+  await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);
+  await viewer.page.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
+  t.is(await viewer.page.getByRole('button', { name: /Edit|Remove|Write/ }).count(), 0);
+  await holdsAsAView(t, viewer, '.beside h2');
+  await beside.getByRole('button', { name: 'Remove' }).click();
+  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await beside.waitFor({ state: 'detached' });
+  t.is(await ofIt(), undefined);
+});
+
+declare(
+  'figures of the records of a search are told for each value of a field, as a table and over time',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/logs?search=service%3Acheckout');
+    await page.getByRole('link', { name: 'Figures' }).click();
+    await page.getByLabel('Figures').fill('count, sideways(x)');
+    await page.getByLabel('One for each').fill('http.route');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page
+      .locator('.problem-text')
+      .filter({ hasText: /sideways/ })
+      .waitFor();
+    await page.getByLabel('Figures').fill('count, distinct(severity)');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    const rows = page.getByRole('region', { name: 'Result' }).getByRole('row');
+    await rows.nth(routes.length).waitFor();
+    const { body } = await harness.ask(
+      'GET',
+      `/api/logs/aggregate?search=service:checkout&measure=${encodeURIComponent('count, distinct(severity)')}&groupBy=http.route`,
+    );
+    const shown = (await rows.evaluateAll((all) =>
+      all.slice(1).map((row) => [...row.children].map(({ textContent }) => textContent)),
+    )) as string[][];
+    t.deepEqual(
+      shown.map(([route, records, severities]) => [route, Number.parseInt(records ?? '', 10), Number(severities)]),
+      body.rows,
+    );
+    await holdsAsAView(t, tab, 'main table');
+    await page.getByLabel('over time').check();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('img', { name: /^count, distinct\(severity\)/ }).waitFor();
+    await holdsAsAView(t, tab, '.toolbar');
+  },
+);

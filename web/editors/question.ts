@@ -143,3 +143,13 @@ export const namesIn = (text: string): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+
+/** A question of the address; undefined where it has none that can be read. The API says what is wrong in one. */
+export const questionIn = (text: string): Query | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Query) : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { askInWords } from '../../../api/groups/ai/query.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
+import { waysTo } from '../../editors/ways.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -10,8 +11,7 @@ import { zone } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
-import { ResultShown } from './result.tsx';
-import { waysTo } from './ways.ts';
+import { ResultShown } from '../../lists/result.tsx';
 
 const asked = new Question(callOf<typeof askInWords>('POST', '/api/ai/query'));
 

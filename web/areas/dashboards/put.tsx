@@ -3,21 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { Question } from '../../client/question.ts';
+import { questionIn } from '../../editors/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, inAddress, toArea } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { addPanelCall, createCall, listCall } from './calls.ts';
-
-/** The question of the address; undefined where it has none that can be read. The API says what is wrong in one. */
-const questionIn = (text: string): Query | undefined => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Query) : undefined;
-  } catch {
-    return undefined;
-  }
-};
 
 /** The records that a question counts. */
 const recordsOf = (query: Query): Query | undefined => {

@@ -1,6 +1,6 @@
 /** Where the page goes on with a query. */
-import type { Query } from '../../../queries/query.ts';
-import { toArea } from '../../frame/address.ts';
+import type { Query } from '../../queries/query.ts';
+import { toArea } from '../frame/address.ts';
 
 interface Asking {
   readonly query: Query;

@@ -1,0 +1,98 @@
+/** The form in which a saved query is written: what it asks, over which range, and who sees it. */
+import { useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { SavedQueryFields } from '../../../api/groups/saved-queries/saved-query.ts';
+import type { Query } from '../../../queries/query.ts';
+import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
+import { useSaving } from '../../editors/opened.tsx';
+import { questionIn } from '../../editors/question.ts';
+import { QuestionFields } from '../../editors/question-fields.tsx';
+import { inAddress } from '../../frame/address.ts';
+import { session } from '../../frame/session.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { createCall, replaceCall, type SavedQuery } from './calls.ts';
+
+type Written = z.input<typeof SavedQueryFields>;
+
+const itself = (text: string): string => text;
+
+const usual: Written['query'] = {
+  ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
+  ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+};
+
+/** What links give of a new one: its question and its name. */
+const begun = (): Written => {
+  const step = inAddress('step');
+  return {
+    ...{ name: inAddress('name'), description: '', tags: [], visibility: 'organization', from: 'now-1h', to: 'now' },
+    ...(step === '' ? {} : { step }),
+    query: questionIn(inAddress('query')) ?? usual,
+  };
+};
+
+const fieldsIn = ({ name, description, tags, visibility, from, to, step, query }: SavedQuery): Written => ({
+  ...{ name, description, tags, visibility, from, to, query },
+  ...(step === undefined ? {} : { step }),
+});
+
+export const SavedQueryForm = ({ before }: { readonly before: SavedQuery | undefined }) => {
+  const [written, setWritten] = useState<Written>(() => (before === undefined ? begun() : fieldsIn(before)));
+  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
+  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { step: _, ...withoutStep } = written;
+  const isOwn = before === undefined || before.ownerId === session.value?.user.id;
+  return (
+    <div class="form">
+      <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <LinesInput
+        label="What it is for"
+        value={written.description ?? ''}
+        problem={wrong('description')}
+        onChange={(description) => set({ description })}
+      />
+      <ListInput
+        label="Tags"
+        value={written.tags ?? []}
+        read={itself}
+        write={itself}
+        problem={wrong('tags')}
+        onChange={(tags) => set({ tags: [...tags] })}
+      />
+      {isOwn ? (
+        <CheckInput
+          label="Only I see it"
+          value={written.visibility === 'private'}
+          onChange={(isPrivate) => set({ visibility: isPrivate ? 'private' : 'organization' })}
+        />
+      ) : null}
+      <QuestionFields
+        name="The query"
+        query={written.query as Query}
+        problem={wrong('query')}
+        onChange={(query) => set({ query })}
+      />
+      <TextInput
+        label="From"
+        hint="now-1h, or a time"
+        value={written.from ?? ''}
+        problem={wrong('from')}
+        onChange={(from) => set({ from })}
+      />
+      <TextInput label="To" value={written.to ?? ''} problem={wrong('to')} onChange={(to) => set({ to })} />
+      <TextInput
+        label="One value for every"
+        hint="5m, for a chart; empty: a table"
+        value={written.step ?? ''}
+        problem={wrong('step')}
+        onChange={(step) => setWritten(step === '' ? withoutStep : { ...written, step })}
+      />
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
+          {before === undefined ? 'Save the query' : 'Save the changes'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,216 @@
+/** Saved queries: which there are, what each answers, and sharing, changing and removing them; and those that come with the platform. */
+import { useState } from 'preact/hooks';
+import type { Query } from '../../../queries/query.ts';
+import { Action } from '../../client/action.ts';
+import type { Answered } from '../../client/call.ts';
+import { KeepAsking } from '../../editors/kept.tsx';
+import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { kindOf, questions } from '../../editors/question.ts';
+import { waysTo } from '../../editors/ways.ts';
+import { toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { Link } from '../../frame/link.tsx';
+import { partsOf } from '../../frame/parts.tsx';
+import { may } from '../../frame/rights.ts';
+import { session } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { Raw } from '../../lists/raw.tsx';
+import { ResultShown } from '../../lists/result.tsx';
+import {
+  createCall,
+  markCall,
+  runCall,
+  type SavedQuery,
+  savedQueriesCall,
+  type Template,
+  templatesCall,
+} from './calls.ts';
+
+const asksFor = (query: Query): string => {
+  const kind = kindOf(query);
+  return kind === 'json' ? query.kind : questions[kind];
+};
+
+const sharedWith = ({ visibility, ownerId }: SavedQuery): string =>
+  visibility !== 'private' ? 'everybody' : ownerId === session.value?.user.id ? 'only me' : 'its owner';
+
+const Mark = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
+  const [action] = useState(() => new Action(markCall));
+  const mark = async (): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { isFavourite: !isFavourite } })) !== undefined) refresh();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="plain"
+        aria-pressed={isFavourite}
+        disabled={action.isRunning.value}
+        onClick={() => void mark()}
+      >
+        {isFavourite ? '★' : '☆'} My favourite
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const Run = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
+  const [action] = useState(() => new Action(runCall));
+  const [result, setResult] = useState<Answered<NonNullable<(typeof runCall)['of']>>>();
+  const run = async (): Promise<void> => setResult(await action.run({ params: { id }, body: {} }));
+  return (
+    <>
+      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+        {action.isRunning.value ? 'Asking …' : 'Run it'}
+      </button>
+      <Problem error={action.error.value} />
+      {result === undefined ? null : (
+        <section aria-label="What it answers">
+          {result.rows.length + result.series.length === 0 ? (
+            <p role="status">It answers nothing. {shownText(result.hint ?? '')}</p>
+          ) : (
+            <ResultShown result={result} title={name} />
+          )}
+        </section>
+      )}
+    </>
+  );
+};
+
+const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['validity'] }) => (
+  <>
+    {problems.map(({ path, message }) => (
+      <p key={path} class="text-warn">
+        {shownText(path)}: {shownText(message)}
+      </p>
+    ))}
+    {reason === null ? null : <p class="soft">{shownText(reason)}</p>}
+  </>
+);
+
+const Told = ({ item }: { readonly item: SavedQuery }) => {
+  const query = item.query as Query;
+  const ways = waysTo({ query, from: item.from ?? '', to: item.to ?? '' });
+  return (
+    <>
+      <p>{shownText(item.description ?? '', { lines: true })}</p>
+      <div class="act">
+        <Mark of={item} />
+        <Run key={item.version} of={item} />
+      </div>
+      <ul class="links">
+        {ways.map(([title, address]) => (
+          <li key={address}>
+            <Link to={address}>{title}</Link>
+          </li>
+        ))}
+      </ul>
+      <Validity of={item.validity} />
+      <Fields
+        values={{
+          ...{ 'asks for': asksFor(query), from: item.from, to: item.to, 'one value for every': item.step },
+          ...{ tags: item.tags?.join(', '), 'seen by': sharedWith(item), runs: item.runs },
+          ...{ 'last run': shownMoment(item.lastRunAt), changed: shownMoment(item.updatedAt) },
+          'used by': item.usedBy.map(({ noun, name }) => `${noun} ${name ?? '(private)'}`).join(', '),
+        }}
+      />
+      <Raw label="The query" text={JSON.stringify(query, null, 2)} />
+    </>
+  );
+};
+
+const noun = 'saved query';
+
+const Saved = listed({
+  title: 'Saved queries',
+  call: savedQueriesCall,
+  search: 'words of a name',
+  choices: [
+    {
+      ...{ name: 'visibility', label: 'Show' },
+      options: [
+        ['', 'all'],
+        ['organization', 'those that everybody sees'],
+        ['private', 'those that only I see'],
+      ],
+    },
+  ],
+  filters: ['tag'],
+  nothing: 'There are no such queries. A search of logs is saved there, and any other query here.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Query: ({ name, isFavourite }) => `${isFavourite ? '★ ' : ''}${name}`,
+    'Asks for': ({ query }) => asksFor(query as Query),
+    Tags: ({ tags }) => tags?.join(', '),
+    'Seen by': sharedWith,
+    Runs: ({ runs }) => runs,
+    'Last run': ({ lastRunAt }) => shownMoment(lastRunAt).slice(0, 16),
+  },
+  numbers: ['Runs'],
+  Tools: writeOf(noun, createCall),
+  Open: openedOf({
+    ...{ noun, path: '/api/saved-queries/{id}', Told },
+    Form: later(async () => (await import('./form.tsx')).SavedQueryForm),
+  }),
+});
+
+const Templates = listed({
+  title: 'Templates',
+  call: templatesCall,
+  sent: { limit: '' },
+  choices: [
+    {
+      ...{ name: 'applicable', label: 'Show' },
+      options: [
+        ['', 'all'],
+        ['true', 'those whose data has come'],
+      ],
+    },
+  ],
+  nothing: 'Nothing that these queries ask for has come.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Query: ({ name }) => name,
+    'Asks for': ({ query }) => asksFor(query as Query),
+    Tags: ({ tags }) => tags.join(', '),
+    'Its data': ({ validity }) =>
+      validity.isValid === true ? 'has come' : validity.isValid === false ? 'has not come' : 'not known now',
+  },
+  Open: ({
+    item,
+    onClose,
+  }: {
+    readonly id: string;
+    readonly item: Template | undefined;
+    readonly onClose: () => void;
+  }) => {
+    if (item === undefined) return null;
+    const { name, description, query, step, validity } = item;
+    return (
+      <Beside label="Template" title={name} onClose={onClose}>
+        <p>{shownText(description)}</p>
+        <Validity of={validity} />
+        <p class="links">
+          {may(createCall) ? (
+            <Link to={toArea('/saved-queries', { open: 'new', name, query: JSON.stringify(query), step: step ?? '' })}>
+              Save it as a query of your own
+            </Link>
+          ) : null}
+          <KeepAsking query={query as Query} title={name} />
+        </p>
+        <Raw label="The query" text={JSON.stringify(query, null, 2)} />
+      </Beside>
+    );
+  },
+});
+
+export const SavedQueries = partsOf('Saved queries', [
+  { name: '', title: 'Saved', View: Saved },
+  { name: 'templates', title: 'Templates', View: Templates },
+]);
