@@ -123,6 +123,7 @@ for (const [address, api] of [
   ['/kubernetes/containers', '/api/kubernetes/containers'],
   ['/kubernetes/events', '/api/kubernetes/events'],
   ['/databases', '/api/databases'],
+  ['/databases/engines', '/api/databases/engines'],
   ['/network', '/api/network/flows'],
 ] as const)
   declare(`${address} has as many rows as the API`, async (t) => {
@@ -161,4 +162,27 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   await page.goto(`${harness.url}/network/dns`);
   await page.getByText('No lookups of names were seen in this range.').waitFor();
   await holdsAsAView(t, tab, 'main [role=status] >> nth=0');
+});
+
+declare('an engine of databases tells its figures, and one of them over time', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/databases/engines?from=now-30m');
+  await page.getByRole('button', { name: 'postgresql', exact: true }).click();
+  const beside = page.getByRole('complementary', { name: 'Engine' });
+  const { figures, databases } = (await harness.ask('GET', '/api/databases/postgresql?from=now-30m')).body;
+  const rows = beside.locator('table.texts tbody tr');
+  await rows.nth(figures.length - 1).waitFor();
+  t.is(await rows.count(), figures.length);
+  await rows.first().getByText(figures[0].summary).waitFor();
+  await beside.getByLabel('Over time').selectOption('p95');
+  const { series, unit } = (await harness.ask('GET', '/api/databases/postgresql/timeseries?from=now-30m&figure=p95'))
+    .body;
+  t.deepEqual([series.length, unit], [1, 'ns']);
+  await beside.getByRole('img', { name: /postgresql: 95 % of the calls took at most/ }).waitFor();
+  await beside.getByLabel('Over time').selectOption(figures[0].name);
+  await beside.getByRole('status').filter({ hasText: /./ }).first().waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('link', { name: databases[0].name }).click();
+  await page.getByRole('complementary', { name: 'Database' }).getByRole('link', { name: 'cart' }).waitFor();
 });

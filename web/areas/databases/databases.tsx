@@ -12,6 +12,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { Engines } from './engines.tsx';
 
 type Instance = Answered<typeof listDatabases>['items'][number];
 type Statement = Answered<typeof listDatabaseQueries>['items'][number];
@@ -137,4 +138,5 @@ const Statements = listed({
 export const Databases = partsOf('Databases', [
   { name: '', title: 'Instances', View: Instances },
   { name: 'statements', title: 'Statements', View: Statements },
+  { name: 'engines', title: 'Engines', View: Engines },
 ]);

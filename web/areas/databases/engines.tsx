@@ -1,0 +1,146 @@
+/** Engines of databases: what is known of each, its headline figures, and one of them over time. */
+import type {
+  getDatabaseEngines,
+  showDatabaseEngine,
+  showDatabaseSeries,
+} from '../../../api/groups/databases/engines.ts';
+import { knownNumber } from '../../charts/known.tsx';
+import { Lines } from '../../charts/lines.tsx';
+import { linesOf } from '../../charts/values.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { SelectInput } from '../../editors/inputs.tsx';
+import { change, inAddress, toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { listed } from '../../lists/listed.tsx';
+
+const enginesCall = callOf<typeof getDatabaseEngines>('GET', '/api/databases/engines');
+const engineCall = callOf<typeof showDatabaseEngine>('GET', '/api/databases/{engine}');
+const seriesCall = callOf<typeof showDatabaseSeries>('GET', '/api/databases/{engine}/timeseries');
+
+type Engine = Answered<typeof getDatabaseEngines>['items'][number];
+
+/** Of calls, as the spans of services tell. */
+const figuresOfCalls = [
+  ['requestRate', 'calls per second'],
+  ['requests', 'calls'],
+  ['errors', 'errors'],
+  ['errorRate', 'share of errors'],
+  ['p50', 'half of the calls took at most'],
+  ['p95', '95 % of the calls took at most'],
+  ['p99', '99 % of the calls took at most'],
+] as const;
+
+const OverTime = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
+  const figure = inAddress('figure') || 'requestRate';
+  const { from, to } = writtenRange.value;
+  const asked = useAsked(seriesCall, { params: { engine }, query: { from, to, figure, ...projectScope.value } });
+  const { answer, error } = asked;
+  const { steps, lines } = linesOf(answer ?? { series: [] });
+  const names = [...figuresOfCalls, ...figures.map((each) => [each, each] as const)];
+  return (
+    <>
+      <SelectInput
+        label="Over time"
+        value={figure}
+        problem={error?.of('figure')}
+        options={names}
+        onChange={(next) => change({ figure: next })}
+      />
+      {error?.of('figure') === undefined ? <Problem error={error} /> : null}
+      {answer === undefined ? null : steps.length === 0 ? (
+        <p class="soft" role="status">
+          {shownText(answer.reason ?? 'There are no values in this range.')}
+        </p>
+      ) : (
+        <Lines
+          title={`${engine}: ${names.find(([name]) => name === figure)?.[1] ?? figure}`}
+          unit={answer.unit}
+          steps={steps}
+          stepMs={answer.stepMs}
+          lines={lines}
+        />
+      )}
+      <Freshness of={asked} />
+    </>
+  );
+};
+
+const OpenEngine = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Engine | undefined;
+  readonly onClose: () => void;
+}) => {
+  const { from, to } = writtenRange.value;
+  const { answer, error } = useAsked(engineCall, {
+    params: { engine: id },
+    query: { from, to, ...projectScope.value },
+  });
+  return (
+    <Beside label="Engine" title={id} onClose={onClose}>
+      <Problem error={error} />
+      <OverTime engine={id} figures={item?.figures ?? []} />
+      {answer === undefined ? null : (
+        <>
+          <h3>Figures of its metrics</h3>
+          {answer.figures.length === 0 ? <p class="soft">Its metrics are not understood.</p> : null}
+          <table class="figures texts">
+            <Heads columns={['Figure', 'Value', 'Made of']} />
+            <tbody>
+              {answer.figures.map(({ name, unit, summary, value, reason, metrics }) => (
+                <tr key={name}>
+                  <td>
+                    <b>{shownText(name)}</b> <span class="soft">{shownText(summary)}</span>
+                  </td>
+                  <td class="number">{knownNumber({ value, reason }, unit)}</td>
+                  <td>{shownText(metrics.join(', '))}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <h3>Its databases</h3>
+          {answer.databases.length === 0 ? <p class="soft">None was seen in this range.</p> : null}
+          <ul class="links column">
+            {answer.databases.map((database) => (
+              <li key={database.id}>
+                <Link to={toArea('/databases', { open: database.id })}>{shownText(database.name || database.id)}</Link>
+              </li>
+            ))}
+          </ul>
+          {answer.databaseCount > answer.databases.length ? (
+            <p class="soft">And {answer.databaseCount - answer.databases.length} more.</p>
+          ) : null}
+        </>
+      )}
+      {item === undefined ? null : <Fields values={{ 'metrics come from': item.senders.join(', ') }} />}
+    </Beside>
+  );
+};
+
+export const Engines = listed({
+  title: 'Engines',
+  call: enginesCall,
+  isRanged: true,
+  sent: { limit: '' },
+  nothing: 'There are no engines.',
+  keyOf: ({ engine }) => engine,
+  columns: {
+    Engine: ({ engine }) => engine,
+    Databases: ({ databases }) => databases,
+    'Called by services': ({ calledDatabases }) => calledDatabases,
+    'Told of by metrics': ({ watchedDatabases }) => watchedDatabases,
+    'Figures of metrics': ({ figures }) => figures.length,
+  },
+  numbers: ['Databases', 'Called by services', 'Told of by metrics', 'Figures of metrics'],
+  Open: OpenEngine,
+});
