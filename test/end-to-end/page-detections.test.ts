@@ -260,6 +260,15 @@ declare(
     await beside.getByRole('heading', { name: 'Mine <i>too</i>' }).waitFor();
     await beside.getByRole('button', { name: 'Try it over this range' }).click();
     await beside.getByText('0 signals in 0 records of logs.').waitFor();
+    await beside.getByText('Run it over sample events').click();
+    const events = beside.getByLabel('Events, as a list of JSON');
+    await events.fill('[{}]');
+    await beside.getByRole('button', { name: 'Run it', exact: true }).click();
+    await beside.getByText('is an event without any field', { exact: true }).waitFor();
+    await events.fill(JSON.stringify([{ Image: 'C:\\\\<b>x</b>' }, { Image: 'C:\\x\\\\' }]));
+    await beside.getByRole('button', { name: 'Run it', exact: true }).click();
+    await beside.getByText('It matches 1 of them:').waitFor();
+    await beside.getByRole('list', { name: 'Events that match' }).getByText('Event 2:').waitFor();
     await beside.getByRole('button', { name: 'Edit' }).click();
     await sigma.fill((await sigma.inputValue()).replace('medium', 'low'));
     await beside.getByRole('button', { name: 'Save the rule' }).click();
@@ -283,6 +292,51 @@ declare(
     await holdsAsAView(t, tab, '.tactic >> nth=0');
   },
 );
+
+declare('placeholders and tables of fields are written, changed and removed', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/detections/placeholders', 'editor@a.example');
+  await page.getByRole('button', { name: 'Write a placeholder' }).click();
+  const placeholder = page.getByRole('complementary', { name: 'Placeholder' });
+  const create = placeholder.getByRole('button', { name: 'Create the placeholder' });
+  await placeholder.getByLabel('Name').fill('ad mins');
+  await placeholder.getByLabel('Values, one a line').fill('ann\n\n svc_* \n<b>eve</b>');
+  await create.click();
+  await placeholder
+    .getByText('must be 1 to 64 letters, digits, dots, hyphens or underscores', { exact: true })
+    .waitFor();
+  await placeholder.getByLabel('Name').fill('admins');
+  await create.click();
+  await placeholder.getByText('3 values').waitFor();
+  const placeholders = async () => (await harness.ask('GET', '/api/siem/placeholders')).body.items;
+  t.like(await placeholders(), { 0: { name: 'admins', values: ['ann', 'svc_*', '<b>eve</b>'] }, length: 1 });
+  await holdsAsAView(t, tab, '.beside h2');
+  await placeholder.getByRole('button', { name: 'Edit' }).click();
+  await placeholder.getByLabel('Values, one a line').fill('ann');
+  await placeholder.getByRole('button', { name: 'Save the placeholder' }).click();
+  await placeholder.getByText('One value').waitFor();
+  t.deepEqual((await placeholders())[0].values, ['ann']);
+  await placeholder.getByRole('button', { name: 'Remove' }).click();
+  await placeholder.getByRole('button', { name: 'Remove it for good' }).click();
+  await placeholder.waitFor({ state: 'detached' });
+  t.deepEqual(await placeholders(), []);
+
+  await page.getByRole('link', { name: 'Fields' }).click();
+  await page.getByRole('button', { name: 'Write a table of fields' }).click();
+  const table = page.getByRole('complementary', { name: 'Table of fields' });
+  await table.getByLabel('Name').fill('badge readers');
+  await table.getByRole('button', { name: 'Create the table' }).click();
+  await table.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
+  await table.getByLabel('Log sources of the rules').fill('[{"product": "badges"}]');
+  await table.getByLabel('Fields of rules').fill('{"User": ["card.holder"]}');
+  await table.getByLabel('Paths below which').fill('payload, more');
+  await table.getByRole('button', { name: 'Create the table' }).click();
+  await table.getByRole('heading', { name: 'badge readers' }).waitFor();
+  const [stored] = (await harness.ask('GET', '/api/siem/field-tables')).body.items;
+  t.like(stored, { rules: [{ product: 'badges' }], fields: { User: ['card.holder'] }, roots: ['payload', 'more'] });
+  await holdsAsAView(t, tab, '.beside h2');
+});
 
 for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
   declare(`the list of ${part} says why it is empty`, async (t) => {

@@ -152,6 +152,22 @@ export const Detections = partsOf('Detections', [
     ...{ name: 'import', title: 'Import', View: later(async () => (await import('./import.tsx')).Import) },
     asks: { method: 'POST', path: '/api/siem/rules/import' },
   },
+  {
+    ...{
+      name: 'placeholders',
+      title: 'Placeholders',
+      View: later(async () => (await import('./placeholders.tsx')).Placeholders),
+    },
+    asks: { method: 'GET', path: '/api/siem/placeholders' },
+  },
+  {
+    ...{
+      name: 'fields',
+      title: 'Fields',
+      View: later(async () => (await import('./field-tables.tsx')).FieldTables),
+    },
+    asks: { method: 'GET', path: '/api/siem/field-tables' },
+  },
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },

@@ -13,6 +13,7 @@ import { Beside, Fields } from '../../lists/beside.tsx';
 import { Raw } from '../../lists/raw.tsx';
 import { Exceptions } from './exceptions.tsx';
 import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
+import { Sample } from './sample.tsx';
 
 /** What is open where a rule is written that there is not yet. */
 const fresh = 'new';
@@ -47,6 +48,7 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
       </button>
       <Problem error={action.error.value ?? removing.error.value} />
       <Tried id={id} />
+      {rule.kind === 'rule' ? <Sample id={id} /> : null}
     </div>
   );
 };

@@ -1,0 +1,119 @@
+/** Tables of an organization's own by which rules find their fields in its events. */
+import { useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import type { DetectionFields } from '../../../schemas/resources/detection-rule.ts';
+import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
+import { JsonInput, ListInput, TextInput } from '../../editors/inputs.tsx';
+import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { Raw } from '../../lists/raw.tsx';
+
+/** The resource declares no view: what is stored is what is shown. */
+type Table = DetectionFields & Stored;
+type Listed = Filtered<
+  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Table[] }> }
+>;
+type Written = z.input<typeof DetectionFields>;
+
+const createCall = creationOf<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables');
+const replaceCall = replacementOf<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables/{id}');
+
+const itself = (text: string): string => text;
+
+const empty: Written = { name: '', summary: '', rules: [{ product: '' }], fields: {}, roots: [], sources: [] };
+
+const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Table): Written => fields;
+
+const parts = [
+  ['Log sources of the rules that it is for, as JSON', 'rules', '[{"product": "badges"}]; [{}] is for all rules'],
+  ['Fields of rules, and where events have them, as JSON', 'fields', '{"User": ["card.holder"]}'],
+  [
+    ...(['Which events are of which log source, as JSON', 'sources'] as const),
+    '[{"when": [{"names": ["vendor"], "values": ["acme"]}], "is": {"product": "badges"}}]',
+  ],
+] as const;
+
+const TableForm = ({ before }: { readonly before: Table | undefined }) => {
+  const [table, setTable] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
+  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
+  const set = (fields: Partial<Record<keyof Written, unknown>>): void =>
+    setTable((now) => ({ ...now, ...fields }) as Written);
+  return (
+    <div class="form">
+      <TextInput
+        label="Name"
+        hint="One that a table of the platform has takes its place"
+        value={table.name}
+        problem={wrong('name')}
+        onChange={(name) => set({ name })}
+      />
+      <TextInput
+        label="What it is for"
+        most={1024}
+        value={table.summary ?? ''}
+        problem={wrong('summary')}
+        onChange={(summary) => set({ summary })}
+      />
+      {parts.map(([label, name, hint]) => (
+        <JsonInput
+          key={name}
+          label={label}
+          hint={hint}
+          rows={6}
+          value={table[name]}
+          problem={wrong(name)}
+          onChange={(value) => set({ [name]: value })}
+        />
+      ))}
+      <ListInput
+        label="Paths below which events have their fields"
+        hint="payload, winlog.event_data"
+        value={table.roots ?? []}
+        read={itself}
+        write={itself}
+        problem={wrong('roots')}
+        onChange={(roots) => set({ roots: [...roots] })}
+      />
+      <div class="act">
+        <button type="button" disabled={isRunning} onClick={() => void save(table)}>
+          {before === undefined ? 'Create the table' : 'Save the table'}
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const Told = ({ item }: { readonly item: Table }) => {
+  const { name: _, summary = '', ...written } = fieldsIn(item);
+  return (
+    <>
+      <p>{shownText(summary, { lines: true })}</p>
+      <Raw label="The table" text={JSON.stringify(written, null, 2)} />
+    </>
+  );
+};
+
+const noun = 'table of fields';
+
+export const FieldTables = listed({
+  title: 'Tables of fields',
+  call: callOf<Listed>('GET', '/api/siem/field-tables'),
+  search: 'words of a name',
+  nothing: 'There are no tables of your own. Those of the platform are not listed.',
+  keyOf: ({ id }) => id,
+  columns: {
+    Table: ({ name }) => name,
+    'For what': ({ summary }) => summary,
+    Fields: ({ fields }) => Object.keys(fields).length,
+    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+  },
+  numbers: ['Fields'],
+  Tools: writeOf(noun, createCall),
+  Open: openedOf({ noun, path: '/api/siem/field-tables/{id}', Form: TableForm, Told }),
+});

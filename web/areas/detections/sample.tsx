@@ -1,0 +1,62 @@
+/** A saved rule that is run over events which somebody writes, as their source logs them. */
+import { useState } from 'preact/hooks';
+import type { testDetectionRule } from '../../../api/groups/siem/try-rule.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { JsonInput } from '../../editors/inputs.tsx';
+import { wrongAt } from '../../editors/opened.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Problem } from '../../frame/standing.tsx';
+
+const testCall = callOf<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
+
+export const Sample = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(testCall));
+  const [events, setEvents] = useState<unknown>([{}]);
+  const [found, setFound] = useState<Answered<typeof testDetectionRule>>();
+  const error = action.error.value;
+  const run = async (): Promise<void> => {
+    setFound(undefined);
+    setFound(await action.run({ params: { id }, body: { events: events as never } }));
+  };
+  return (
+    <details>
+      <summary>Run it over sample events</summary>
+      <div class="form">
+        <JsonInput
+          label="Events, as a list of JSON"
+          hint='[{"Image": "C:\\Windows\\System32\\whoami.exe"}]'
+          rows={6}
+          value={events}
+          problem={wrongAt(error, 'events')}
+          onChange={setEvents}
+        />
+        <div class="act">
+          <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+            Run it
+          </button>
+          <Problem error={error} />
+        </div>
+      </div>
+      {found === undefined ? null : (
+        <>
+          <p role="status">
+            {found.matches.length === 0 ? 'None of them matches.' : `It matches ${found.matches.length} of them:`}
+          </p>
+          <ul aria-label="Events that match">
+            {found.matches.map(({ event, fields }) => (
+              <li key={event}>
+                Event {event + 1}:{' '}
+                {fields.map(({ field, path, value, because }) => (
+                  <span key={`${field} ${path}`}>
+                    <code>{shownText(field || path)}</code> <bdi>{shownText(value)}</bdi>, {shownText(because)}{' '}
+                  </span>
+                ))}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </details>
+  );
+};
