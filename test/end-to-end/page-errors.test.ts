@@ -112,8 +112,10 @@ declare(
     t.deepEqual([merged.count, merged.decision.assigneeId], [15, viewer]);
     t.deepEqual(merged.decision.fingerprints.toSorted(), [into.id, other.id].toSorted());
     t.is((await all()).length, 1);
-    const { mergedBy } = merged.explanation.members.find((one: { fingerprint: string }) => one.fingerprint === other.id);
-  await made.getByText(`merged by ${mergedBy} at`).waitFor();
+    const { mergedBy } = merged.explanation.members.find(
+      (one: { fingerprint: string }) => one.fingerprint === other.id,
+    );
+    await made.getByText(`merged by ${mergedBy} at`).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await made.getByRole('button', { name: 'Take it out' }).click();
     await made.getByRole('button', { name: 'Take it out for good' }).click();

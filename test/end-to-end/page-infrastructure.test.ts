@@ -110,6 +110,10 @@ declare('hosts have the figures of the API, and one shows its series and leads t
   await beside.getByRole('img').first().waitFor();
   await beside.getByRole('link', { name: 'Logs' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
+  // Also one that the list does not have.
+  await tab.go(`${harness.url}/infrastructure?from=now-30m&search=nothing-is-called-so&open=${items[1].id}`);
+  await beside.getByRole('heading', { name: 'web-2' }).waitFor();
+  await beside.getByText(items[1].why).waitFor();
 });
 
 for (const [address, api] of [

@@ -275,7 +275,7 @@ declare(
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page
       .locator('.problem-text')
-      .filter({ hasText: /sideways/ })
+      .filter({ hasText: /expected one of count/ })
       .waitFor();
     await page.getByLabel('Figures').fill('count, distinct(severity)');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
@@ -289,7 +289,11 @@ declare(
       all.slice(1).map((row) => [...row.children].map(({ textContent }) => textContent)),
     )) as string[][];
     t.deepEqual(
-      shown.map(([route, records, severities]) => [route, Number.parseInt(records ?? '', 10), Number(severities)]),
+      shown.map(([route, records, severities]) => [
+        route,
+        Number.parseInt(records ?? '', 10),
+        Number.parseInt(severities ?? '', 10),
+      ]),
       body.rows,
     );
     await holdsAsAView(t, tab, 'main table');

@@ -1,5 +1,5 @@
 /** One host beside the list: how it stands, its series over time, and where it leads. */
-import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
+import type { listHosts, showHost } from '../../../api/groups/infrastructure/hosts.ts';
 import type { showHostTimeseries } from '../../../api/groups/infrastructure/timeseries.ts';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
@@ -14,6 +14,7 @@ import { Beside, Fields } from '../../lists/beside.tsx';
 
 type Host = Answered<typeof listHosts>['items'][number];
 
+const hostCall = callOf<typeof showHost>('GET', '/api/infrastructure/hosts/{id}');
 const seriesCall = callOf<typeof showHostTimeseries>('GET', '/api/infrastructure/hosts/{id}/timeseries');
 
 const Series = ({ id }: { readonly id: string }) => {
@@ -52,7 +53,10 @@ export const OpenHost = ({
   readonly item: Host | undefined;
   readonly onClose: () => void;
 }) => {
-  const name = item?.name.value ?? id;
+  const { from, to } = writtenRange.value;
+  const { answer, error } = useAsked(hostCall, { params: { id }, query: { from, to } });
+  const host = answer ?? item;
+  const name = host?.name.value ?? id;
   return (
     <Beside label="Host" title={name} onClose={onClose}>
       <ul class="links">
@@ -66,11 +70,12 @@ export const OpenHost = ({
           <Link to={toArea('/infrastructure/disks', { search: '' })}>Disks</Link>
         </li>
       </ul>
-      {item === undefined ? null : (
+      <Problem error={error} />
+      {host === undefined ? null : (
         <Fields
           values={{
-            ...{ state: item.state, why: item.why, arch: item.arch.value, node: item.kubernetesNode.value },
-            ...{ processors: item.cpu.logicalCpus.value, 'uptime in seconds': item.uptimeSeconds.value },
+            ...{ state: host.state, why: host.why, arch: host.arch.value, node: host.kubernetesNode.value },
+            ...{ processors: host.cpu.logicalCpus.value, 'uptime in seconds': host.uptimeSeconds.value },
           }}
         />
       )}

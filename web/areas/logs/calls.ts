@@ -1,4 +1,5 @@
 /** What the area of logs asks and changes. */
+import type { aggregateLogs } from '../../../api/groups/logs/aggregate.ts';
 import type { showLogContext } from '../../../api/groups/logs/context.ts';
 import type { listLogFields } from '../../../api/groups/logs/fields.ts';
 import type { showLogHistogram } from '../../../api/groups/logs/histogram.ts';
@@ -13,6 +14,7 @@ import { type Answered, callOf, creationOf } from '../../client/call.ts';
 
 export const logsCall = callOf<typeof listLogs>('GET', '/api/logs');
 export const histogramCall = callOf<typeof showLogHistogram>('GET', '/api/logs/histogram');
+export const aggregateCall = callOf<typeof aggregateLogs>('GET', '/api/logs/aggregate');
 export const logCall = callOf<typeof showLog>('GET', '/api/logs/{id}');
 export const contextCall = callOf<typeof showLogContext>('GET', '/api/logs/{id}/context');
 export const fieldsCall = callOf<typeof listLogFields>('GET', '/api/logs/fields');

@@ -11,12 +11,12 @@ import { contextCall, histogramCall, type LogRecord, logsCall } from './calls.ts
 /** The first page is small, so that it comes soon. */
 const [firstPage, furtherLimit] = [200, 1_000];
 
-export const views = { '': 'Records', patterns: 'Patterns', live: 'Live' } as const;
+export const views = { '': 'Records', patterns: 'Patterns', figures: 'Figures', live: 'Live' } as const;
 export type View = keyof typeof views;
 
 export const view = computed<View>(() => {
   const written = inAddress('view');
-  return written === 'patterns' || written === 'live' ? written : '';
+  return Object.hasOwn(views, written) ? (written as View) : '';
 });
 export const search = computed(() => inAddress('search'));
 /** The id of the record beside the list. */

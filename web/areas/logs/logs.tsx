@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { change, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -127,7 +128,17 @@ const Arriving = () => (
   </>
 );
 
-const shown: Readonly<Record<View, preact.ComponentType>> = { '': Records, patterns: Patterns, live: Arriving };
+const FiguresOf = later(async () => (await import('./figures.tsx')).Figures);
+const Counted = () => (
+  <>
+    <Editor problem={undefined} />
+    <FiguresOf />
+  </>
+);
+
+const shown: Readonly<Record<View, preact.ComponentType>> = {
+  ...{ '': Records, patterns: Patterns, figures: Counted, live: Arriving },
+};
 
 export const Logs = () => {
   useEscape(() => {

@@ -1,0 +1,85 @@
+/** Figures of the records of a search: for each value of some fields, as a table or over time. */
+import { Field } from '../../editors/field.tsx';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { ResultShown } from '../../lists/result.tsx';
+import { aggregateCall } from './calls.ts';
+import { asked } from './log-search.ts';
+
+/** Of the API's parameters, those that have a field here. */
+const written = ['measure', 'groupBy', 'sort', 'step'] as const;
+type Given = Partial<Record<(typeof written)[number], string>>;
+
+const Asking = ({ problem }: { readonly problem: (path: string) => string | undefined }) => (
+  <form
+    class="toolbar"
+    key={JSON.stringify(written.map((name) => inAddress(name)))}
+    onSubmit={(event) => {
+      event.preventDefault();
+      const given = new FormData(event.currentTarget);
+      change(Object.fromEntries(written.map((name) => [name, String(given.get(name) ?? '').trim()])));
+    }}
+  >
+    <Field label="Figures" problem={problem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
+      <input
+        name="measure"
+        defaultValue={inAddress('measure')}
+        placeholder="count"
+        maxLength={4096}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={problem('measure') !== undefined}
+      />
+    </Field>
+    <Field label="One for each" problem={problem('groupBy')} hint="service, http.route">
+      <input
+        name="groupBy"
+        defaultValue={inAddress('groupBy')}
+        list="log-fields"
+        maxLength={4096}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={problem('groupBy') !== undefined}
+      />
+    </Field>
+    <Field label="First the" problem={problem('sort')} hint="-count, service; empty: the most">
+      <input
+        name="sort"
+        defaultValue={inAddress('sort')}
+        maxLength={512}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={problem('sort') !== undefined}
+      />
+    </Field>
+    <label class="choice">
+      <input type="checkbox" name="step" value="auto" defaultChecked={inAddress('step') !== ''} /> over time
+    </label>
+    <button type="submit">Ask</button>
+  </form>
+);
+
+export const Figures = () => {
+  const given: Given = Object.fromEntries(
+    written.map((name) => [name, inAddress(name)]).filter(([, value]) => value !== ''),
+  );
+  const standing = useAsked(aggregateCall, { query: { ...asked(), ...given } });
+  const { answer, error } = standing;
+  const atField = written.some((name) => error?.of(name) !== undefined);
+  return (
+    <>
+      <Asking problem={(path) => error?.of(path)} />
+      {atField ? null : <Problem error={error} />}
+      {answer === undefined ? null : answer.rows.length + answer.series.length === 0 ? (
+        <p class="said" role="status">
+          There are no such records in this range. {shownText(answer.hint ?? '')}
+        </p>
+      ) : (
+        <ResultShown result={answer} title={inAddress('measure') || 'count'} />
+      )}
+      <Freshness of={standing} />
+    </>
+  );
+};
